@@ -1,0 +1,73 @@
+import { PlantStoreError } from "../errors.ts";
+import type { Scope } from "../scope.ts";
+import type { Token, TokenStore } from "../store/store.ts";
+import { hashToken, hasTokenForm } from "./token.ts";
+
+/** Lets a request in, or throws `missing_token`, `invalid_token` or `insufficient_scope`. */
+export type Gate = Readonly<{ admit(authorization: string | null, scope: Scope): Promise<Token> }>;
+
+type GateOptions = Readonly<{
+  tokens: TokenStore;
+  /** How long an answer of the store may be used again: within this time a revocation bites. */
+  freshMs: number;
+  /** How many tokens, known or not, are remembered. */
+  cacheMax: number;
+  /** Milliseconds since 1970, for the expiry of tokens and the age of the cache. */
+  now: () => number;
+}>;
+
+const REALM = 'Bearer realm="plant-store"';
+
+type Remembered = Readonly<{ token: Token | undefined; at: number }>;
+
+export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gate {
+  const remembered = new Map<string, Remembered>();
+
+  async function find(hash: string): Promise<Token | undefined> {
+    const known = remembered.get(hash);
+    // A clock that was set back makes an age negative: such an entry is not trusted either.
+    if (known && Math.abs(now() - known.at) < freshMs) return known.token;
+    const token = await tokens.find(hash);
+    remembered.delete(hash);
+    for (const oldest of remembered.keys()) {
+      if (remembered.size < cacheMax) break;
+      remembered.delete(oldest);
+    }
+    remembered.set(hash, { token, at: now() });
+    return token;
+  }
+
+  return {
+    async admit(authorization, scope) {
+      const credentials = parseBearer(authorization);
+      const token = hasTokenForm(credentials) ? await find(hashToken(credentials)) : undefined;
+      if (!token || !isValid(token, now())) throw unauthorized("invalid_token", `${REALM}, error="invalid_token"`);
+      if (!token.scopes.includes(scope)) throw insufficientScope(scope);
+      return token;
+    },
+  };
+}
+
+/** The credentials of the bearer scheme, whose name has no case (RFC 9110, 11.1). */
+function parseBearer(authorization: string | null): string {
+  const match = /^bearer +(\S+) *$/i.exec(authorization ?? "");
+  if (match?.[1]) return match[1];
+  // RFC 6750, 3.1: no error attribute when no bearer token was sent. A bare "Bearer" did try to send one.
+  if (authorization === null || !/^bearer\b/i.test(authorization)) throw unauthorized("missing_token", REALM);
+  return "";
+}
+
+function isValid({ expires, revoked }: Token, now: number): boolean {
+  return revoked === undefined && (expires === undefined || now < expires);
+}
+
+function unauthorized(code: "missing_token" | "invalid_token", challenge: string): PlantStoreError {
+  return new PlantStoreError(code, { headers: { "www-authenticate": challenge } });
+}
+
+function insufficientScope(scope: Scope): PlantStoreError {
+  return new PlantStoreError("insufficient_scope", {
+    message: `The token lacks the scope ${scope}: use one that has it.`,
+    headers: { "www-authenticate": `${REALM}, error="insufficient_scope", scope="${scope}"` },
+  });
+}

@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { Command } from "commander";
+import { createLog } from "../log.ts";
+import type { Log } from "../log.ts";
+import { start } from "../service.ts";
+import type { Running } from "../service.ts";
+import { addSettings, configOf } from "./settings.ts";
+
+/** A stop that takes longer is cut off. */
+const STOP_MS_MAX = 9500;
+
+export function serveCommand(): Command {
+  const command = new Command("serve").description("Run the service. SIGTERM stops it after the requests under way.");
+  return addSettings(command).action(async () => {
+    const config = configOf(command, process.env);
+    const isTerminal = process.stdout.isTTY;
+    const log = createLog({ level: config.log, isTerminal, write: (line) => process.stdout.write(line), now: Date.now });
+    function end(event: string, error: unknown): never {
+      log.error(event, { error });
+      process.exit(1);
+    }
+    process.on("uncaughtException", (error) => end("crashed", error));
+    process.on("unhandledRejection", (error) => end("crashed", error));
+
+    const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
+    announce(running, { log, isTerminal });
+    stopOnSignal(running, log);
+  });
+}
+
+function stopOnSignal(running: Running, log: Log): void {
+  let isStopping = false;
+  async function stop(signal: string): Promise<void> {
+    // A second Ctrl-C means now.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    log.info("stopping", { signal });
+    setTimeout(() => {
+      log.error("stop_cut_off", { afterMs: STOP_MS_MAX });
+      process.exit(1);
+    }, STOP_MS_MAX).unref();
+    await running.stop();
+    log.info("stopped");
+    process.exit(0);
+  }
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
+}
+
+/** Says where everything is: to people in a few lines, to machines as one event. The token is shown to people only. */
+function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal }: { log: Log; isTerminal: boolean }): void {
+  const hasFile = existsSync(tokenFile);
+  const curl = hasFile ? curlLine(url, tokenFile) : undefined;
+  if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(hasFile ? { tokenFile, curl } : {}) });
+  const token = hasFile ? `in ${tokenFile}${firstToken ? `, shown only now: ${firstToken}` : ""}` : "make one: npx plant-store token create";
+  process.stdout.write(`
+Plant Store is ready.
+
+  address  ${url}
+  store    ${store.name}
+  token    ${token}
+${curl ? `\nCreate a plant:\n\n  ${curl}\n` : ""}
+`);
+}
+
+function curlLine(url: string, tokenFile: string): string {
+  const plant = '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}';
+  return `curl -H "Authorization: Bearer $(cat ${quote(tokenFile)})" -H 'Content-Type: application/json' -d '${plant}' ${url}/plants`;
+}
+
+/** Quotes a word for a POSIX shell. */
+function quote(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from "node:crypto";
+import { Command, InvalidArgumentError } from "commander";
+import { issueToken } from "../auth/issue.ts";
+import { createLog } from "../log.ts";
+import { isScope, SCOPES } from "../scope.ts";
+import type { Scope } from "../scope.ts";
+import { openStore } from "../service.ts";
+import type { Token, TokenStore } from "../store/store.ts";
+import { addSettings, configOf } from "./settings.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export function tokenCommand(): Command {
+  const command = new Command("token").description("Make, list and revoke bearer tokens, also while the service runs.");
+  return command.addCommand(createCommand()).addCommand(listCommand()).addCommand(revokeCommand());
+}
+
+function createCommand(): Command {
+  const command = new Command("create")
+    .description("Make a token and print it. It is shown only now; a running service knows it at once.")
+    .option("--name <name>", "what it is for", "unnamed")
+    .option("--scopes <list>", `any of ${SCOPES.join(",")}`, parseScopes, ["plants:read", "plants:write"] as const)
+    .option("--days <number>", "days until it expires; without it, when it is revoked", parseDays);
+  return withTokens(command, async (tokens) => {
+    const { name, scopes, days } = command.opts<{ name: string; scopes: Scope[]; days?: number }>();
+    const lifetime = days === undefined ? {} : { lifetimeMs: days * DAY_MS };
+    return issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, ...lifetime });
+  });
+}
+
+function listCommand(): Command {
+  const command = new Command("list").description("List all tokens, the revoked ones too; never their secrets.");
+  return withTokens(command, async (tokens) => {
+    const rows = (await tokens.list()).map((token) => toRow(token, Date.now()));
+    return toTable([["id", "state", "name", "scopes", "created", "expires"], ...rows]);
+  });
+}
+
+function revokeCommand(): Command {
+  const command = new Command("revoke").argument("<id>", "the id from `token list`").description("Revoke a token. It bites within a second.");
+  return withTokens(command, async (tokens) => {
+    const [id = ""] = command.args;
+    if (!(await tokens.revoke(id, Date.now()))) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
+    return `The token ${id} is revoked.`;
+  });
+}
+
+/** Opens the store, runs the work, prints the line that it returns, and closes the store. */
+function withTokens(command: Command, work: (tokens: TokenStore) => Promise<string>): Command {
+  return addSettings(command, ["data", "database"]).action(async () => {
+    const config = configOf(command, process.env);
+    const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
+    const store = await openStore(config, {
+      isServing: false,
+      log,
+      onFatal(reason) {
+        throw reason;
+      },
+    });
+    try {
+      process.stdout.write(`${await work(store.tokens)}\n`);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function parseScopes(list: string): Scope[] {
+  const scopes = list.split(",");
+  if (!scopes.every(isScope)) throw new InvalidArgumentError(`Use any of ${SCOPES.join(",")}.`);
+  return scopes;
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (!(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days above 0.");
+  return days;
+}
+
+function toRow({ id, name, scopes, created, expires, revoked }: Token, now: number): string[] {
+  const isExpired = expires !== undefined && expires <= now;
+  return [id, revoked !== undefined ? "revoked" : isExpired ? "expired" : "valid", name, scopes.join(","), toDay(created), expires ? toDay(expires) : "never"];
+}
+
+function toDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
+}
+
+function toTable(rows: readonly string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+}

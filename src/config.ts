@@ -1,0 +1,149 @@
+import { join, resolve } from "node:path";
+import { LOG_LEVELS } from "./log.ts";
+import type { LogLevel } from "./log.ts";
+
+/** Where plants and tokens are kept. */
+export type Database = Readonly<{ kind: "sqlite"; path: string }>;
+
+export type Config = Readonly<{
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** The data folder, absolute. */
+  data: string;
+  database: Database;
+  log: LogLevel;
+  bodyBytesMax: number;
+  queueMax: number;
+  queueWaitMs: number;
+  drainMs: number;
+}>;
+
+export type SettingName = keyof Config;
+
+/** A setting as text, with where it came from. */
+export type SettingInForce = Readonly<{ name: SettingName; text: string; origin: "default" | "environment" | "flag" }>;
+
+/** Everything that is wrong with the settings, one line each. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The settings are wrong:\n${problems.map((problem) => `  - ${problem}`).join("\n")}\nSee \`plant-store serve --help\`.`);
+    this.name = "ConfigError";
+  }
+}
+
+type Setting = Readonly<{ variable: `PLANT_STORE_${string}`; flag: `--${string}`; operand: string; fallback: string; help: string }>;
+
+/** Every setting there is. A flag beats its variable, which beats the default. */
+export const SETTINGS = {
+  host: {
+    variable: "PLANT_STORE_HOST",
+    flag: "--host",
+    operand: "address",
+    fallback: "127.0.0.1",
+    help: "address to listen on; 0.0.0.0 is every IPv4 address of the machine",
+  },
+  port: { variable: "PLANT_STORE_PORT", flag: "--port", operand: "number", fallback: "8080", help: "port to listen on; 0 takes a free one" },
+  data: { variable: "PLANT_STORE_DATA", flag: "--data", operand: "folder", fallback: "./data", help: "data folder, made when missing" },
+  database: {
+    variable: "PLANT_STORE_DATABASE",
+    flag: "--database",
+    operand: "name",
+    fallback: "sqlite",
+    help: "sqlite: a file in the data folder",
+  },
+  log: { variable: "PLANT_STORE_LOG", flag: "--log", operand: "level", fallback: "info", help: `${LOG_LEVELS.join(", ")}; debug logs every request` },
+  bodyBytesMax: {
+    variable: "PLANT_STORE_BODY_BYTES_MAX",
+    flag: "--body-bytes-max",
+    operand: "bytes",
+    fallback: "65536",
+    help: "largest body of a request",
+  },
+  queueMax: {
+    variable: "PLANT_STORE_QUEUE_MAX",
+    flag: "--queue-max",
+    operand: "number",
+    fallback: "1024",
+    help: "creates that may wait for the disk; more are answered 503",
+  },
+  queueWaitMs: {
+    variable: "PLANT_STORE_QUEUE_WAIT_MS",
+    flag: "--queue-wait-ms",
+    operand: "ms",
+    fallback: "1000",
+    help: "longest that a create may wait for the disk; past it 503",
+  },
+  drainMs: {
+    variable: "PLANT_STORE_DRAIN_MS",
+    flag: "--drain-ms",
+    operand: "ms",
+    fallback: "8000",
+    help: "longest that a stop waits for requests under way",
+  },
+} as const satisfies Record<SettingName, Setting>;
+
+type Texts = Readonly<Partial<Record<SettingName, string>>>;
+
+/** The settings as they are given, before they are checked: for `plant-store config`. */
+export function settingsInForce(environment: NodeJS.ProcessEnv, flags: Texts): SettingInForce[] {
+  return (Object.keys(SETTINGS) as SettingName[]).map((name) => {
+    const { variable, fallback } = SETTINGS[name];
+    const flag = flags[name];
+    if (flag !== undefined) return { name, text: flag, origin: "flag" };
+    const given = environment[variable];
+    return given === undefined ? { name, text: fallback, origin: "default" } : { name, text: given, origin: "environment" };
+  });
+}
+
+/** Reads the settings. Throws one ConfigError that names every wrong or unknown one; `unknown` are flags that do not exist. */
+export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknown: readonly string[] = []): Config {
+  const variables: string[] = Object.values(SETTINGS).map(({ variable }) => variable);
+  const strangers = Object.keys(environment).filter((name) => name.startsWith("PLANT_STORE_") && !variables.includes(name));
+  const problems = [...strangers, ...unknown].map((name) => `${name} is not a setting.`);
+
+  const inForce = settingsInForce(environment, flags);
+  const { text, integer, oneOf } = createReader(inForce, problems);
+  const data = resolve(text("data"));
+  oneOf("database", ["sqlite"]);
+  const config: Config = {
+    host: text("host"),
+    port: integer("port", { min: 0, max: 65_535 }),
+    data,
+    database: { kind: "sqlite", path: join(data, "plants.db") },
+    log: oneOf("log", LOG_LEVELS),
+    bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
+    queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
+    queueWaitMs: integer("queueWaitMs", { min: 10, max: 60_000 }),
+    drainMs: integer("drainMs", { min: 0, max: 60_000 }),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Readers that note a problem and go on, so that one message can name them all. None repeats a value: it may hold a password. */
+function createReader(inForce: readonly SettingInForce[], problems: string[]) {
+  function find(name: SettingName): { given: string; where: string } {
+    const { text: given = "", origin = "default" } = inForce.find((setting) => setting.name === name) ?? {};
+    return { given, where: origin === "flag" ? SETTINGS[name].flag : SETTINGS[name].variable };
+  }
+  return {
+    text(name: SettingName): string {
+      const { given, where } = find(name);
+      if (given === "") problems.push(`${where} must not be empty.`);
+      return given;
+    },
+    integer(name: SettingName, { min, max }: { min: number; max: number }): number {
+      const { given, where } = find(name);
+      const value = Number(given);
+      if (!/^\d+$/.test(given) || value < min || value > max) problems.push(`${where} must be a whole number from ${min} to ${max}.`);
+      return value;
+    },
+    oneOf<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice {
+      const { given, where } = find(name);
+      const choice = choices.find((candidate) => candidate === given);
+      if (choice === undefined) problems.push(`${where} must be ${choices.length > 1 ? `one of ${choices.join(", ")}` : choices[0]}.`);
+      return choice ?? choices[0]!;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Every error of the interface: its number, its status, and its sentence for the caller. The served contract holds the
+ * same list as the examples of its responses; a test keeps the two equal. A number is never used again for another meaning.
+ */
+export const CATALOGUE = {
+  malformed_json: entry(40001, 'The body is not JSON: send one JSON object such as {"id": 1, "name": "Monstera deliciosa"}.'),
+  nested_too_deep: entry(40002, "The body is nested deeper than 32 levels: send a flatter object."),
+  duplicate_key: entry(40003, "A key stands twice in the object: send each key once."),
+  invalid_unicode: entry(40004, "The body holds bytes or escapes that are no Unicode text: send UTF-8 without lone surrogates."),
+  invalid_body: entry(40005, "The field `name` is missing: add it."),
+  invalid_query: entry(40006, "The query parameter `limit` is not known here: leave it out."),
+  incomplete_body: entry(40007, "The body broke off before its end: send the request again."),
+  missing_token: entry(40100, "The request has no bearer token: send the header Authorization: Bearer <token>."),
+  invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
+  insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),
+  unknown_path: entry(40400, "There is nothing at this path: see /openapi.json for those that exist."),
+  method_not_allowed: entry(40500, "This path does not have that method: use one of those in the Allow header."),
+  id_in_use: entry(40900, "The id names another plant already: choose an id that is not used."),
+  body_too_large: entry(41300, "The body is larger than 65536 bytes: send a smaller one."),
+  unsupported_media_type: entry(41500, "The body is not declared as JSON: send the header Content-Type: application/json."),
+  unsupported_charset: entry(41501, "The body is declared in another charset: send UTF-8 and the header Content-Type: application/json."),
+  unsupported_encoding: entry(41502, "The body is compressed or otherwise encoded: send it plain, without Content-Encoding."),
+  internal: entry(50000, "Something broke in the service: it has been logged, tell whoever runs it the X-Request-Id."),
+  overloaded: entry(50300, "The service has more work than it can do: try again after the seconds in Retry-After."),
+  store_unavailable: entry(50301, "The store cannot be reached or written: try again after the seconds in Retry-After."),
+  store_full: entry(50302, "The store's disk is full: try again when whoever runs the service has made room."),
+  draining: entry(50303, "The service is shutting down: try again after the seconds in Retry-After."),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+type CatalogueEntry = Readonly<{ error: number; message: string }>;
+
+/** An expected failure. Every other throw is a bug: answered 500, its text kept for the log. */
+export class PlantStoreError extends Error {
+  readonly code: ErrorCode;
+  /** Headers that the answer must carry beside the usual ones, such as `Allow`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
+    super(options.message ?? CATALOGUE[code].message, "cause" in options ? { cause: options.cause } : undefined);
+    this.name = "PlantStoreError";
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+
+  /** The number of the interface: status times 100, plus a number of its own. */
+  get number(): number {
+    return CATALOGUE[this.code].error;
+  }
+
+  get status(): number {
+    return Math.trunc(this.number / 100);
+  }
+}
+
+function entry(error: number, message: string): CatalogueEntry {
+  return { error, message };
+}

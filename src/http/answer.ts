@@ -1,0 +1,39 @@
+import { PlantStoreError } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+/** An answer before it has become a Response. A body is JSON text. */
+export type Answer = Readonly<{ status: number; body?: string; headers?: Readonly<Record<string, string>> }>;
+
+const RETRY_AFTER_SECONDS = "1";
+
+/** The only place where an error becomes an answer. What was not expected is a bug: it is logged, and its text kept in. */
+export function toAnswer(thrown: unknown, log: Log, requestId: string): Answer {
+  if (!(thrown instanceof PlantStoreError)) {
+    log.error("unexpected_error", { requestId, error: thrown });
+    return toAnswer(new PlantStoreError("internal"), log, requestId);
+  }
+  const { code, message, status, headers, number } = thrown;
+  return { status, body: JSON.stringify({ error: number, message }), headers: { ...usualHeaders(code), ...headers } };
+}
+
+/** Headers that an error carries wherever it is thrown. */
+function usualHeaders(code: ErrorCode): Record<string, string> {
+  switch (code) {
+    case "overloaded":
+    case "store_unavailable":
+    case "store_full":
+    case "draining":
+      return { "retry-after": RETRY_AFTER_SECONDS };
+    case "unsupported_media_type":
+    case "unsupported_charset":
+      return { accept: "application/json" };
+    case "unsupported_encoding":
+      return { "accept-encoding": "identity" };
+    case "body_too_large":
+      // What is left of the body is not read: the connection is of no use any more.
+      return { connection: "close" };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import type { Gate } from "../auth/gate.ts";
+import type { Contract, Operation } from "../contract.ts";
+import { PlantStoreError } from "../errors.ts";
+import { decodeUtf8, parseJson } from "../json.ts";
+import type { Log } from "../log.ts";
+import { toAnswer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { checkBodyHeaders, readBody } from "./body.ts";
+import { createRouter } from "./router.ts";
+import type { Handlers } from "./router.ts";
+
+/** The whole of HTTP as one function. It never rejects. */
+export type App = (request: Request) => Promise<Response>;
+
+type AppOptions = Readonly<{
+  contract: Contract;
+  handlers: Handlers;
+  gate: Gate;
+  log: Log;
+  /** Largest body of a request. */
+  bodyBytesMax: number;
+  /** Once true, every answer asks the client to close the connection. */
+  isDraining: () => boolean;
+}>;
+
+export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDraining }: AppOptions): App {
+  const resources = createRouter(contract.operations, handlers);
+
+  /** Each step throws what is wrong; their order is part of the interface. */
+  async function answer(request: Request): Promise<Answer> {
+    const { path, query } = splitUrl(request.url);
+    const resource = resources.get(path);
+    if (!resource) throw new PlantStoreError("unknown_path");
+    if (request.method === "OPTIONS") return { status: 204, headers: { allow: resource.allow } };
+    const route = resource.routes.get(request.method);
+    if (!route) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
+    const { operation, handle } = route;
+    if (operation.scope) await gate.admit(request.headers.get("authorization"), operation.scope);
+    if (query !== "") checkQuery(query, operation);
+    const body = operation.checkBody && (await takeBody(request, operation.checkBody));
+    return handle({ body });
+  }
+
+  async function takeBody(request: Request, check: (value: unknown) => void): Promise<unknown> {
+    checkBodyHeaders(request.headers);
+    const value = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
+    check(value);
+    return value;
+  }
+
+  return async (request) => {
+    const requestId = requestIdOf(request);
+    const started = log.isDebug ? performance.now() : 0;
+    const { status, body, headers } = await answer(request).catch((thrown: unknown) => toAnswer(thrown, log, requestId));
+    if (log.isDebug) log.debug("request", { requestId, method: request.method, path: splitUrl(request.url).path, status, ms: performance.now() - started });
+    return new Response(body ?? null, {
+      status,
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        "x-request-id": requestId,
+        ...headers,
+        ...(isDraining() ? { connection: "close" } : {}),
+      },
+    });
+  };
+}
+
+function requestIdOf({ headers }: Request): string {
+  const given = headers.get("x-request-id");
+  return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** The path and the query as they were sent: parsing a URL would decode and fold them, and takes longer than all else here. */
+function splitUrl(url: string): { path: string; query: string } {
+  const pathStart = url.indexOf("/", url.indexOf("//") + 2);
+  const queryStart = url.indexOf("?", pathStart);
+  if (queryStart === -1) return { path: url.slice(pathStart), query: "" };
+  return { path: url.slice(pathStart, queryStart), query: url.slice(queryStart + 1) };
+}
+
+function checkQuery(query: string, operation: Operation): void {
+  for (const name of new URLSearchParams(query).keys()) {
+    if (operation.query.includes(name)) continue;
+    throw new PlantStoreError("invalid_query", { message: `The query parameter \`${name}\` is not known here: leave it out.` });
+  }
+}

@@ -1,0 +1,38 @@
+import { PlantStoreError } from "../errors.ts";
+
+/** Refuses a body that is declared as something that we do not read. No Content-Type at all is read as JSON. */
+export function checkBodyHeaders(headers: Headers): void {
+  const coding = headers.get("content-encoding");
+  if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
+  const type = headers.get("content-type");
+  if (type === null || type === "application/json") return;
+  if (!/^\s*application\/json\s*(;|$)|^\s*[\w.!#$&^-]+\/[\w.!#$&^+-]+\+json\s*(;|$)/i.test(type)) throw new PlantStoreError("unsupported_media_type");
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new PlantStoreError("unsupported_charset");
+}
+
+/** Reads a whole body. Throws `body_too_large` from its declared length, or as soon as it is exceeded; `incomplete_body` when it breaks off. */
+export async function readBody(request: Request, bytesMax: number): Promise<ArrayBuffer | Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (Number(declared ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  try {
+    return declared === null ? await readStream(request, bytesMax) : await request.arrayBuffer();
+  } catch (cause) {
+    throw cause instanceof PlantStoreError ? cause : new PlantStoreError("incomplete_body", { cause });
+  }
+}
+
+async function readStream({ body }: Request, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(bytesMax: number): PlantStoreError {
+  return new PlantStoreError("body_too_large", { message: `The body is larger than ${bytesMax} bytes: send a smaller one.` });
+}

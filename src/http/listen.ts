@@ -1,0 +1,35 @@
+import type { App } from "./app.ts";
+
+// The only file that names the runtime.
+
+export type Listener = Readonly<{
+  /** Where it listens, without a slash at the end. */
+  url: string;
+  /** Takes no new connection, and resolves when the requests under way are answered, or at the latest after `drainMs`. */
+  stop(drainMs: number): Promise<void>;
+}>;
+
+/** How long a connection may be silent, in seconds. */
+const IDLE_SECONDS = 10;
+
+/** Serves the app over HTTP/1.1. Throws when the address cannot be had. */
+export function listen(app: App, { host, port }: { host: string; port: number }): Listener {
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: IDLE_SECONDS,
+    // The app has limits of its own, which answer in the interface's own words.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch: app,
+  });
+  return {
+    url: server.url.origin,
+    async stop(drainMs) {
+      const drained = server.stop();
+      const timer = setTimeout(() => void server.stop(true), drainMs);
+      await drained;
+      clearTimeout(timer);
+    },
+  };
+}

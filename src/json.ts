@@ -1,0 +1,139 @@
+import { PlantStoreError } from "./errors.ts";
+
+declare global {
+  interface JSON {
+    /** TC39 "JSON.parse source text access": missing in TypeScript's own library. */
+    rawJSON(text: string): unknown;
+  }
+}
+
+/** How deep a body may be nested; the outermost object counts as one. */
+export const JSON_DEPTH_MAX = 32;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Decodes UTF-8 and drops a byte order mark. Throws `invalid_unicode` on anything that is not UTF-8 (RFC 3629). */
+export function decodeUtf8(bytes: Uint8Array | ArrayBuffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new PlantStoreError("invalid_unicode", { cause });
+  }
+}
+
+/**
+ * Parses a JSON text (RFC 8259) and keeps what a native parse loses of the outermost object: a member that is a whole
+ * number within int64 becomes the `bigint` that its digits say (`1e3` is 1000n, `1.0` is 1n), every other number stays a
+ * `number`; a key that stands twice is refused (RFC 7493, 2.3: two readers could see two objects).
+ * Throws `malformed_json`, `nested_too_deep` or `duplicate_key`.
+ */
+export function parseJson(text: string): unknown {
+  const value = parseNative(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const members = value as Record<string, unknown>;
+  const { keys, numbers } = scanObject(text);
+  if (keys !== Object.keys(members).length) throw new PlantStoreError("duplicate_key");
+  for (const [key, digits] of numbers) members[key] = parseInt64(digits) ?? members[key];
+  return members;
+}
+
+/**
+ * The whole number that a JSON number stands for, exact; undefined when it has a fraction or is outside int64.
+ * Digits are counted, never expanded: 1e999999999 costs no more than 1.
+ */
+export function parseInt64(literal: string): bigint | undefined {
+  if (/^-?\d{1,18}$/.test(literal)) return BigInt(literal);
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);
+  if (!match) return undefined;
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
+  const digits = whole + fraction;
+  const first = countZeros(digits, "start");
+  if (first === digits.length) return 0n;
+  const trailing = countZeros(digits, "end");
+  const significant = digits.slice(first, digits.length - trailing);
+  // An exponent too long for a double becomes infinite or a little wrong, and is far outside either way.
+  const zeros = Number(exponent) - fraction.length + trailing;
+  if (zeros < 0 || significant.length + zeros > INT64_DIGITS_MAX) return undefined;
+  const value = BigInt(`${sign}${significant}${"0".repeat(zeros)}`);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+/** Writes JSON with every `bigint` as the bare integer that it is. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? JSON.rawJSON(String(member)) : member));
+}
+
+const INT64_DIGITS_MAX = 19;
+
+// A loop and no /0+$/, whose cost is quadratic in the zeros that do not stand at the end.
+function countZeros(digits: string, side: "start" | "end"): number {
+  let count = 0;
+  while (count < digits.length && digits.at(side === "start" ? count : -1 - count) === "0") count += 1;
+  return count;
+}
+
+function parseNative(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PlantStoreError("malformed_json", { cause });
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+type Scan = Readonly<{ keys: number; numbers: ReadonlyArray<readonly [key: string, literal: string]> }>;
+
+/**
+ * One pass over the text of an object, known to be valid JSON: how many keys the outermost object is written with, and
+ * the literals of its numbers. Native `context.source` gives the literals too, but takes six times as long and
+ * cannot see a key that stands twice.
+ */
+function scanObject(text: string): Scan {
+  const numbers: Array<readonly [string, string]> = [];
+  let keys = 0;
+  let depth = 0;
+  let lastStringStart = 0;
+  let lastStringEnd = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      lastStringStart = at;
+      at = lastStringEnd = endOfString(text, at);
+    } else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > JSON_DEPTH_MAX) throw new PlantStoreError("nested_too_deep");
+    } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
+      depth -= 1;
+    } else if (char === COLON && depth === 1) {
+      keys += 1;
+      const literal = numberAfter(text, at + 1);
+      if (literal) numbers.push([unescapeKey(text.slice(lastStringStart, lastStringEnd + 1)), literal]);
+    }
+  }
+  return { keys, numbers };
+}
+
+/** The index of the quote that closes the string opened at `start`. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function numberAfter(text: string, start: number): string | undefined {
+  JSON_NUMBER.lastIndex = start;
+  return JSON_NUMBER.exec(text)?.[1];
+}
+
+const JSON_NUMBER = /[ \t\r\n]*(-?\d[\d.eE+-]*)/y;
+
+function unescapeKey(quoted: string): string {
+  return quoted.includes("\\") ? JSON.parse(quoted) : quoted.slice(1, -1);
+}

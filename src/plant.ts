@@ -1,0 +1,28 @@
+import { hash } from "node:crypto";
+
+/** A whole number from -2^63 to 2^63-1 (OpenAPI format int64). Never held in a `number`, which is silently wrong past 2^53. */
+export type PlantId = bigint & { readonly brand: "PlantId" };
+
+/** What a create answers: a plant without its id. `tag` is left out when there is none. */
+export type Plant = Readonly<{ name: string; tag?: string }>;
+
+/** A whole plant. It has no other fields, in the store neither. */
+export type NewPlant = Readonly<{ id: PlantId; name: string; tag?: string }>;
+
+export const PLANT_ID_MIN = -(2n ** 63n);
+export const PLANT_ID_MAX = 2n ** 63n - 1n;
+
+/** Brands a whole number. Throws a RangeError outside int64: callers check what comes from outside before. */
+export function asPlantId(value: bigint): PlantId {
+  if (value < PLANT_ID_MIN || value > PLANT_ID_MAX) throw new RangeError(`${value} is outside int64`);
+  return value as PlantId;
+}
+
+/**
+ * The strong ETag of a plant (RFC 9110, 8.8.3), made from its content: 128 bits of a SHA-256. The text that is
+ * hashed is the same for the same plant only, as the length says where the name ends.
+ */
+export function etagOf({ id, name, tag }: NewPlant): string {
+  const content = `${id}:${name.length}:${name}${tag === undefined ? "" : `:${tag}`}`;
+  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
+}

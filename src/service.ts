@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { makeFirstToken } from "./auth/first.ts";
+import { createGate } from "./auth/gate.ts";
+import type { Config } from "./config.ts";
+import { loadContract } from "./contract.ts";
+import { makeFolder } from "./folder.ts";
+import { createApp } from "./http/app.ts";
+import { documentHandlers } from "./http/documents.ts";
+import { healthHandlers } from "./http/health.ts";
+import { listen } from "./http/listen.ts";
+import { plantHandlers } from "./http/plants.ts";
+import type { Log } from "./log.ts";
+import { openSqliteStore } from "./store/sqlite/store.ts";
+import type { Store } from "./store/store.ts";
+
+type ServiceOptions = Readonly<{
+  log: Log;
+  /** Called when no answer can be trusted any more, with the reason: end the process at once. */
+  onFatal: (reason: Error) => void;
+}>;
+
+export type Running = Readonly<{
+  url: string;
+  store: Store;
+  /** The file of the first token. */
+  tokenFile: string;
+  /** The first token, when this start made it. */
+  firstToken: string | undefined;
+  /** Turns unready, answers what is under way, then closes the store. */
+  stop(): Promise<void>;
+}>;
+
+/** Within this time a revocation bites, in milliseconds. */
+const TOKEN_FRESH_MS = 500;
+const TOKEN_CACHE_MAX = 10_000;
+
+/** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
+export async function start(config: Config, { log, onFatal }: ServiceOptions): Promise<Running> {
+  const opening = openStore(config, { isServing: true, log, onFatal });
+  const [store, contract] = await Promise.all([opening, loadContract()]);
+  try {
+    const tokenFile = join(config.data, "first-token");
+    const firstToken = await makeFirstToken({ tokens: store.tokens, path: tokenFile, random: randomBytes, now: Date.now });
+    const gate = createGate({ tokens: store.tokens, freshMs: TOKEN_FRESH_MS, cacheMax: TOKEN_CACHE_MAX, now: Date.now });
+    let isDraining = false;
+    const handlers = {
+      ...plantHandlers(store.plants),
+      ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
+      ...documentHandlers(contract),
+    };
+    const app = createApp({ contract, handlers, gate, log, bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining });
+    const listener = listen(app, config);
+    return {
+      url: listener.url,
+      store,
+      tokenFile,
+      firstToken,
+      async stop() {
+        isDraining = true;
+        await listener.stop(config.drainMs);
+        await store.close();
+      },
+    };
+  } catch (reason) {
+    await store.close();
+    throw reason;
+  }
+}
+
+type StoreOptions = ServiceOptions & Readonly<{ isServing: boolean }>;
+
+/** Opens the store that the settings name. Commands that need no service use it as it is. */
+export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
+  makeFolder(data);
+  return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
+}

@@ -1,0 +1,16 @@
+import { DatabaseSync } from "node:sqlite";
+
+/**
+ * Holds a file so that no second service can. SQLite's own lock on an empty database does it: the kernel lets go of it when the
+ * process ends in whatever way, so there is never a stale one. Throws when another process holds it. Returns how to let go.
+ */
+export function holdLock(path: string): () => void {
+  const db = new DatabaseSync(path, { timeout: 0 });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (cause) {
+    db.close();
+    throw new Error("Another Plant Store serves this data folder: stop it, or choose another folder with --data.", { cause });
+  }
+  return () => db.close();
+}
