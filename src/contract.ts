@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { _, Ajv2020 } from "ajv/dist/2020.js";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import type { OperationId } from "../contract/operations.ts";
@@ -85,13 +85,9 @@ function escapePointer(segment: string): string {
 /** Ajv, taught the two things that it does not know of our JSON: an int64 is a `bigint`, and text must be well-formed Unicode. */
 function createAjv(document: Document): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addKeyword({ keyword: "int64", schemaType: "boolean", validate: (_schema: boolean, value: unknown) => typeof value === "bigint" });
-  ajv.addKeyword({
-    keyword: "wellFormed",
-    type: "string",
-    schemaType: "boolean",
-    validate: (_schema: boolean, value: string) => value.isWellFormed(),
-  });
+  // Keywords that write their own code are checked in line; a `validate` function is called with an object made for it.
+  ajv.addKeyword({ keyword: "int64", code: (context) => context.fail(_`typeof ${context.data} !== "bigint"`) });
+  ajv.addKeyword({ keyword: "wellFormed", type: "string", code: (context) => context.fail(_`!${context.data}.isWellFormed()`) });
   ajv.addSchema(exactSchema(document) as object, "contract");
   return ajv;
 }

@@ -4,7 +4,7 @@ import type { Token, TokenStore } from "../store/store.ts";
 import { hashToken, hasTokenForm } from "./token.ts";
 
 /** Lets a request in, or throws `missing_token`, `invalid_token` or `insufficient_scope`. */
-export type Gate = Readonly<{ admit(authorization: string | null, scope: Scope): Promise<Token> }>;
+export type Gate = Readonly<{ admit(authorization: string | null, scope: Scope): Token | Promise<Token> }>;
 
 type GateOptions = Readonly<{
   tokens: TokenStore;
@@ -20,32 +20,45 @@ const REALM = 'Bearer realm="plant-store"';
 
 type Remembered = Readonly<{ token: Token | undefined; at: number }>;
 
+/** A longer header is looked up each time, so that the cache is bounded in bytes too. */
+const CACHED_LENGTH_MAX = 100;
+
 export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gate {
+  // By the header as it came: to parse and hash it for every request would cost more than the rest of the gate.
   const remembered = new Map<string, Remembered>();
 
-  async function find(hash: string): Promise<Token | undefined> {
-    const known = remembered.get(hash);
-    // A clock that was set back makes an age negative: such an entry is not trusted either.
-    if (known && Math.abs(now() - known.at) < freshMs) return known.token;
-    const token = await tokens.find(hash);
-    remembered.delete(hash);
+  async function find(authorization: string | null): Promise<Token | undefined> {
+    const credentials = parseBearer(authorization);
+    if (!hasTokenForm(credentials)) return undefined;
+    const token = await tokens.find(hashToken(credentials));
+    if (authorization && authorization.length <= CACHED_LENGTH_MAX) remember(authorization, token);
+    return token;
+  }
+
+  function remember(authorization: string, token: Token | undefined): void {
+    remembered.delete(authorization);
     for (const oldest of remembered.keys()) {
       if (remembered.size < cacheMax) break;
       remembered.delete(oldest);
     }
-    remembered.set(hash, { token, at: now() });
-    return token;
+    remembered.set(authorization, { token, at: now() });
   }
 
   return {
-    async admit(authorization, scope) {
-      const credentials = parseBearer(authorization);
-      const token = hasTokenForm(credentials) ? await find(hashToken(credentials)) : undefined;
-      if (!token || !isValid(token, now())) throw unauthorized("invalid_token", `${REALM}, error="invalid_token"`);
-      if (!token.scopes.includes(scope)) throw insufficientScope(scope);
-      return token;
+    admit(authorization, scope) {
+      const time = now();
+      const known = authorization === null ? undefined : remembered.get(authorization);
+      // A clock that was set back makes an age negative: such an entry is not trusted either.
+      if (known && Math.abs(time - known.at) < freshMs) return judge(known.token, scope, time);
+      return find(authorization).then((token) => judge(token, scope, time));
     },
   };
+}
+
+function judge(token: Token | undefined, scope: Scope, time: number): Token {
+  if (!token || !isValid(token, time)) throw unauthorized("invalid_token", `${REALM}, error="invalid_token"`);
+  if (!token.scopes.includes(scope)) throw insufficientScope(scope);
+  return token;
 }
 
 /** The credentials of the bearer scheme, whose name has no case (RFC 9110, 11.1). */

@@ -9,12 +9,15 @@ const RETRY_AFTER_SECONDS = "1";
 
 /** The only place where an error becomes an answer. What was not expected is a bug: it is logged, and its text kept in. */
 export function toAnswer(thrown: unknown, log: Log, requestId: string): Answer {
-  if (!(thrown instanceof PlantStoreError)) {
-    log.error("unexpected_error", { requestId, error: thrown });
-    return toAnswer(new PlantStoreError("internal"), log, requestId);
-  }
-  const { code, message, status, headers, number } = thrown;
+  const { code, message, status, headers, number } = toExpected(thrown, log, requestId);
   return { status, body: JSON.stringify({ error: number, message }), headers: { ...usualHeaders(code), ...headers } };
+}
+
+function toExpected(thrown: unknown, log: Log, requestId: string): PlantStoreError {
+  if (thrown instanceof PlantStoreError) return thrown;
+  if (thrown instanceof DOMException && thrown.name === "AbortError") return new PlantStoreError("incomplete_body", { cause: thrown });
+  log.error("unexpected_error", { requestId, error: thrown });
+  return new PlantStoreError("internal", { cause: thrown });
 }
 
 /** Headers that an error carries wherever it is thrown. */

@@ -38,32 +38,29 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
     const { operation, handle } = route;
     if (operation.scope) await gate.admit(request.headers.get("authorization"), operation.scope);
     if (query !== "") checkQuery(query, operation);
-    const body = operation.checkBody && (await takeBody(request, operation.checkBody));
-    return handle({ body });
-  }
-
-  async function takeBody(request: Request, check: (value: unknown) => void): Promise<unknown> {
+    if (!operation.checkBody) return handle({ body: undefined });
     checkBodyHeaders(request.headers);
-    const value = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
-    check(value);
-    return value;
+    const body = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
+    operation.checkBody(body);
+    return handle({ body });
   }
 
   return async (request) => {
     const requestId = requestIdOf(request);
     const started = log.isDebug ? performance.now() : 0;
-    const { status, body, headers } = await answer(request).catch((thrown: unknown) => toAnswer(thrown, log, requestId));
-    if (log.isDebug) log.debug("request", { requestId, method: request.method, path: splitUrl(request.url).path, status, ms: performance.now() - started });
-    return new Response(body ?? null, {
-      status,
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        "x-request-id": requestId,
-        ...headers,
-        ...(isDraining() ? { connection: "close" } : {}),
-      },
-    });
+    try {
+      return toResponse(await answer(request), requestId, isDraining())
+    } catch (thrown) {
+      return toResponse(toAnswer(thrown, log, requestId), requestId, isDraining());
+    }
   };
+}
+
+function toResponse({ status, body, headers }: Answer, requestId: string, isLast: boolean): Response {
+  const all: Record<string, string> = { "x-request-id": requestId, ...headers };
+  if (body !== undefined) all["content-type"] = "application/json";
+  if (isLast) all["connection"] = "close";
+  return new Response(body ?? null, { status, headers: all });
 }
 
 function requestIdOf({ headers }: Request): string {

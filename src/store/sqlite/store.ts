@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { NewPlant } from "../../plant.ts";
-import { createBatch } from "../batch.ts";
+import { createGroupCommit } from "../batch.ts";
 import type { Outcome } from "../batch.ts";
 import type { Store } from "../store.ts";
 import { holdLock } from "./lock.ts";
@@ -63,16 +63,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     return Array.from(outcomes, (outcome) => OUTCOMES[outcome]!);
   }
 
-  const batch = createBatch({ commit, queueMax, waitMs: queueWaitMs, now: () => performance.now() });
+  const creates = createGroupCommit({ commit, queueMax, waitMs: queueWaitMs, now: () => performance.now() });
 
   return {
     name: `SQLite ${path}`,
     plants: {
-      async create(plant) {
-        const outcome = await batch.add(plant);
-        if (outcome === "in_use") throw new PlantStoreError("id_in_use");
-        return outcome;
-      },
+      create: creates.create,
       find: async (id) => read(() => reader.findPlant(id)),
     },
     tokens: {
@@ -85,7 +81,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       if (trouble) throw trouble;
     },
     async close() {
-      await batch.close();
+      await creates.close();
       clearTimeout(probing);
       reader.close();
       await thread.call("close");
@@ -95,11 +91,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 function toColumns(plants: readonly NewPlant[]): PlantColumns {
-  return {
-    ids: BigInt64Array.from(plants, ({ id }) => id),
-    names: plants.map(({ name }) => name),
-    tags: plants.map(({ tag }) => tag ?? null),
-  };
+  const ids = new BigInt64Array(plants.length);
+  for (const [at, { id }] of plants.entries()) ids[at] = id;
+  return { ids, names: plants.map(({ name }) => name), tags: plants.map(({ tag }) => tag ?? null) };
 }
 
 function read<Result>(work: () => Result): Result {

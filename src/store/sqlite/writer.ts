@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SQLInputValue } from "node:sqlite";
+import type { Outcome } from "../batch.ts";
 import type { Token } from "../store.ts";
 import { makeDurable, migrate } from "./schema.ts";
 
@@ -7,7 +7,7 @@ import { makeDurable, migrate } from "./schema.ts";
 export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string[]; tags: ReadonlyArray<string | null> }>;
 
 /** What became of each plant of a commit, in the same order: an index into the outcomes. */
-export const OUTCOMES = ["created", "same", "in_use"] as const;
+export const OUTCOMES = ["created", "same", "in_use"] as const satisfies readonly Outcome[];
 
 /** The only connection that writes. All its methods wait for the disk: it lives in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
@@ -46,6 +46,11 @@ export function openWriter(path: string) {
     }
   }
 
+  function createPlant(id: bigint, name: string, tag: string | null): Outcome {
+    if (insertPlant.run(id, name, tag).changes === 1) return "created";
+    return samePlant.get(id, name, tag) ? "same" : "in_use";
+  }
+
   /** Commits something that changes nothing: shows whether the disk takes writes, and syncs all that the WAL held before. */
   function probe(): void {
     transaction(() => {
@@ -62,11 +67,7 @@ export function openWriter(path: string) {
     createPlants({ ids, names, tags }: PlantColumns): { outcomes: Uint8Array; isCheckpointDue: boolean } {
       const outcomes = new Uint8Array(ids.length);
       transaction(() => {
-        for (const [at, id] of ids.entries()) {
-          const row: SQLInputValue[] = [id, names[at]!, tags[at]!];
-          const isNew = insertPlant.run(...row).changes === 1;
-          outcomes[at] = OUTCOMES.indexOf(isNew ? "created" : samePlant.get(...row) ? "same" : "in_use");
-        }
+        for (const [at, id] of ids.entries()) outcomes[at] = OUTCOMES.indexOf(createPlant(id, names[at]!, tags[at]!));
       });
       return { outcomes, isCheckpointDue: Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX };
     },
