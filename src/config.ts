@@ -43,7 +43,13 @@ export const SETTINGS = {
     fallback: "127.0.0.1",
     help: "address to listen on; 0.0.0.0 is every IPv4 address of the machine",
   },
-  port: { variable: "PLANT_STORE_PORT", flag: "--port", operand: "number", fallback: "8080", help: "port to listen on; 0 takes a free one" },
+  port: {
+    variable: "PLANT_STORE_PORT",
+    flag: "--port",
+    operand: "number",
+    fallback: "8080",
+    help: "port to listen on; 0 takes a free one",
+  },
   data: { variable: "PLANT_STORE_DATA", flag: "--data", operand: "folder", fallback: "./data", help: "data folder, made when missing" },
   database: {
     variable: "PLANT_STORE_DATABASE",
@@ -52,7 +58,13 @@ export const SETTINGS = {
     fallback: "sqlite",
     help: "sqlite: a file in the data folder",
   },
-  log: { variable: "PLANT_STORE_LOG", flag: "--log", operand: "level", fallback: "info", help: `${LOG_LEVELS.join(", ")}; debug logs every request` },
+  log: {
+    variable: "PLANT_STORE_LOG",
+    flag: "--log",
+    operand: "level",
+    fallback: "info",
+    help: `${LOG_LEVELS.join(", ")}; debug logs every request`,
+  },
   bodyBytesMax: {
     variable: "PLANT_STORE_BODY_BYTES_MAX",
     flag: "--body-bytes-max",

@@ -20,7 +20,8 @@ export function createLog({ level, isTerminal, write, now }: LogOptions): Log {
   const format = isTerminal ? toTerminalLine : toJsonLine;
   function at(lineLevel: LogLevel): (event: string, fields?: Fields) => void {
     if (LOG_LEVELS.indexOf(lineLevel) < LOG_LEVELS.indexOf(level)) return () => {};
-    return (event, fields = {}) => write(`${hideTokens(format({ time: new Date(now()).toISOString(), level: lineLevel, event, fields }))}\n`);
+    return (event, fields = {}) =>
+      write(`${hideTokens(format({ time: new Date(now()).toISOString(), level: lineLevel, event, fields }))}\n`);
   }
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), isDebug: level === "debug" };
 }
@@ -34,7 +35,9 @@ function toJsonLine({ time, level, event, fields }: Line): string {
 }
 
 function toTerminalLine({ time, level, event, fields }: Line): string {
-  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value, toLoggable)}`);
+  const pairs = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value, toLoggable)}`,
+  );
   return [styleText("gray", time.slice(11, 19)), styleText(COLOURS[level], event), ...pairs].join(" ");
 }
 

@@ -5,6 +5,9 @@ import { configCommand } from "./cli/config.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
 
+// Whatever is written, the store and the first token above all, is for its owner alone.
+process.umask(0o077);
+
 const program = new Command("plant-store")
   .description(manifest.description)
   .version(manifest.version)

@@ -37,8 +37,8 @@ const TOKEN_CACHE_MAX = 10_000;
 
 /** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
 export async function start(config: Config, { log, onFatal }: ServiceOptions): Promise<Running> {
-  const opening = openStore(config, { isServing: true, log, onFatal });
-  const [store, contract] = await Promise.all([opening, loadContract()]);
+  const contract = loadContract();
+  const store = await openStore(config, { isServing: true, log, onFatal });
   try {
     const tokenFile = join(config.data, "first-token");
     const firstToken = await makeFirstToken({ tokens: store.tokens, path: tokenFile, random: randomBytes, now: Date.now });

@@ -51,7 +51,9 @@ function announce({ url, store, tokenFile, firstToken }: Running, { log, isTermi
   const hasFile = existsSync(tokenFile);
   const curl = hasFile ? curlLine(url, tokenFile) : undefined;
   if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(hasFile ? { tokenFile, curl } : {}) });
-  const token = hasFile ? `in ${tokenFile}${firstToken ? `, shown only now: ${firstToken}` : ""}` : "make one: npx plant-store token create";
+  const token = hasFile
+    ? `in ${tokenFile}${firstToken ? `, shown only now: ${firstToken}` : ""}`
+    : "make one: npx plant-store token create";
   process.stdout.write(`
 Plant Store is ready.
 

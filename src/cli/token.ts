@@ -37,7 +37,9 @@ function listCommand(): Command {
 }
 
 function revokeCommand(): Command {
-  const command = new Command("revoke").argument("<id>", "the id from `token list`").description("Revoke a token. It bites within a second.");
+  const command = new Command("revoke")
+    .argument("<id>", "the id from `token list`")
+    .description("Revoke a token. It bites within a second.");
   return withTokens(command, async (tokens) => {
     const [id = ""] = command.args;
     if (!(await tokens.revoke(id, Date.now()))) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
@@ -79,7 +81,14 @@ function parseDays(text: string): number {
 
 function toRow({ id, name, scopes, created, expires, revoked }: Token, now: number): string[] {
   const isExpired = expires !== undefined && expires <= now;
-  return [id, revoked !== undefined ? "revoked" : isExpired ? "expired" : "valid", name, scopes.join(","), toDay(created), expires ? toDay(expires) : "never"];
+  return [
+    id,
+    revoked !== undefined ? "revoked" : isExpired ? "expired" : "valid",
+    name,
+    scopes.join(","),
+    toDay(created),
+    expires ? toDay(expires) : "never",
+  ];
 }
 
 function toDay(time: number): string {
@@ -88,5 +97,12 @@ function toDay(time: number): string {
 
 function toTable(rows: readonly string[][]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 }

@@ -45,14 +45,23 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
     return handle({ body });
   }
 
+  async function answerOrError(request: Request, requestId: string): Promise<Answer> {
+    try {
+      return await answer(request);
+    } catch (thrown) {
+      return toAnswer(thrown, log, requestId);
+    }
+  }
+
   return async (request) => {
     const requestId = requestIdOf(request);
     const started = log.isDebug ? performance.now() : 0;
-    try {
-      return toResponse(await answer(request), requestId, isDraining())
-    } catch (thrown) {
-      return toResponse(toAnswer(thrown, log, requestId), requestId, isDraining());
+    const answered = await answerOrError(request, requestId);
+    if (log.isDebug) {
+      const { path } = splitUrl(request.url);
+      log.debug("request", { requestId, method: request.method, path, status: answered.status, ms: performance.now() - started });
     }
+    return toResponse(answered, requestId, isDraining());
   };
 }
 

@@ -6,7 +6,8 @@ export function checkBodyHeaders(headers: Headers): void {
   if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
   const type = headers.get("content-type");
   if (type === null || type === "application/json") return;
-  if (!/^\s*application\/json\s*(;|$)|^\s*[\w.!#$&^-]+\/[\w.!#$&^+-]+\+json\s*(;|$)/i.test(type)) throw new PlantStoreError("unsupported_media_type");
+  if (!/^\s*application\/json\s*(;|$)|^\s*[\w.!#$&^-]+\/[\w.!#$&^+-]+\+json\s*(;|$)/i.test(type))
+    throw new PlantStoreError("unsupported_media_type");
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new PlantStoreError("unsupported_charset");
 }

@@ -47,7 +47,10 @@ export function migrate(db: DatabaseSync): void {
 
 function expectPragma(db: DatabaseSync, { ask, want }: { ask: string; want: string | number }): void {
   const is = pragma(db, ask);
-  if (is !== want) throw new Error(`SQLite answers ${String(is)} to "${ask}", ${want} is needed to keep what was answered: is the file system a local one?`);
+  if (is !== want)
+    throw new Error(
+      `SQLite answers ${String(is)} to "${ask}", ${want} is needed to keep what was answered: is the file system a local one?`,
+    );
 }
 
 function pragma(db: DatabaseSync, sql: string): unknown {

@@ -106,7 +106,9 @@ function read<Result>(work: () => Result): Result {
 
 // The primary result codes (sqlite.org/rescode.html) that a sound program meets on an unsound machine.
 const SQLITE_FULL = 13;
-const OUTSIDE_TROUBLE = new Set([5 /* BUSY */, 6 /* LOCKED */, 7 /* NOMEM */, 8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 14 /* CANTOPEN */, 26 /* NOTADB */]);
+const OUTSIDE_TROUBLE = new Set([
+  5 /* BUSY */, 6 /* LOCKED */, 7 /* NOMEM */, 8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 14 /* CANTOPEN */, 26 /* NOTADB */,
+]);
 const SQLITE_IOERR_FSYNC = 1034;
 const SQLITE_IOERR_DIR_FSYNC = 1290;
 
