@@ -1,0 +1,41 @@
+import { expect } from "bun:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { loadContract } from "../src/contract.ts";
+
+const contract = JSON.parse(loadContract().served) as Record<string, unknown>;
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(contract, "contract");
+
+/** Asserts that the contract knows this answer: its status, its headers that are required, and the schema of its body. Returns the body. */
+export async function expectConform(operation: { method: string; path: string }, response: Response): Promise<unknown> {
+  const { pointer, answer } = findAnswer(operation, response.status);
+  for (const [name, header] of Object.entries(answer.headers ?? {})) {
+    const { required } = "$ref" in header ? resolve<{ required?: boolean }>(String(header.$ref)) : header;
+    if (required) expect(response.headers.get(name), `the header ${name} of a ${response.status}`).not.toBeNull();
+  }
+  expect(response.headers.get("content-type")).toBe("application/json");
+  const body: unknown = await response.json();
+  const validate = ajv.compile({ $ref: `contract${pointer}/content/application~1json/schema` });
+  expect(validate(body), `${JSON.stringify(body)}: ${ajv.errorsText(validate.errors)}`).toBe(true);
+  return body;
+}
+
+type AnswerObject = { $ref?: string; headers?: Record<string, { $ref?: string; required?: boolean }> };
+
+function findAnswer({ method, path }: { method: string; path: string }, status: number): { pointer: string; answer: AnswerObject } {
+  const operation = `#/paths/${path.replaceAll("/", "~1")}/${method.toLowerCase()}/responses/${status}`;
+  const pointer = find(operation) ? operation : `#/x-outside-operations/${status}`;
+  const answer = resolve<AnswerObject>(pointer);
+  return answer.$ref ? { pointer: answer.$ref, answer: resolve<AnswerObject>(answer.$ref) } : { pointer, answer };
+}
+
+function resolve<Found>(pointer: string): Found {
+  const found = find(pointer);
+  if (!found) throw new Error(`The contract has nothing at ${pointer}.`);
+  return found as Found;
+}
+
+function find(pointer: string): unknown {
+  const steps = pointer.slice(2).split("/");
+  return steps.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step.replaceAll("~1", "/")], contract);
+}

@@ -1,0 +1,141 @@
+import { connect } from "node:net";
+import { afterAll, describe, expect, it } from "bun:test";
+import { loadContract } from "../src/contract.ts";
+import { CATALOGUE } from "../src/errors.ts";
+import { expectConform } from "./conform.ts";
+import { startTestService } from "./service.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+
+/** Sends bytes as they stand over a socket of its own, and resolves with all that came back once the service closes it. */
+function sendRaw(text: string): Promise<string> {
+  const { hostname, port } = new URL(service.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let received = "";
+    socket.on("data", (bytes) => (received += bytes.toString("latin1")));
+    socket.on("close", () => resolve(received));
+    socket.on("error", reject);
+  });
+}
+
+describe("a path", () => {
+  for (const path of ["/", "/plant", "/plants/", "/plants/abc", "/plants/01", "/plants/9223372036854775808", "/PLANTS", "/%70lants", "/openapi"]) {
+    it(`${path} that is not there is answered 404, without asking for a token`, async () => {
+      const response = await fetch(`${service.url}${path}`, { method: "POST" });
+      const body = await expectConform({ method: "post", path: "/plants" }, response);
+      expect(body).toEqual({ error: 40400, message: CATALOGUE.unknown_path.message });
+    });
+  }
+});
+
+describe("a method", () => {
+  for (const { path, allow, wrong } of [
+    { path: "/plants", allow: "OPTIONS, POST", wrong: ["GET", "PUT", "PATCH", "DELETE", "HEAD"] },
+    { path: "/livez", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "DELETE"] },
+    { path: "/openapi/1.0.0.json", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "PUT"] },
+  ]) {
+    for (const method of wrong) {
+      it(`${method} on ${path} is answered 405 with Allow: ${allow}, without asking for a token`, async () => {
+        const response = await fetch(`${service.url}${path}`, { method });
+        expect(response.status).toBe(405);
+        expect(response.headers.get("allow")).toBe(allow);
+        if (method !== "HEAD") expect(await response.json()).toEqual({ error: 40500, message: CATALOGUE.method_not_allowed.message });
+      });
+    }
+
+    it(`OPTIONS on ${path} is answered 204 with the same Allow and no body`, async () => {
+      const response = await fetch(`${service.url}${path}`, { method: "OPTIONS" });
+      expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([204, allow, ""]);
+    });
+  }
+
+  it("HEAD is answered as GET, without the body", async () => {
+    const [head, get] = await Promise.all(["HEAD", "GET"].map((method) => fetch(`${service.url}/openapi.json`, { method })));
+    expect(head!.status).toBe(200);
+    expect(head!.headers.get("content-type")).toBe("application/json");
+    expect(Number(head!.headers.get("content-length"))).toBe((await get!.arrayBuffer()).byteLength);
+    expect(await head!.text()).toBe("");
+  });
+});
+
+describe("the service's own operations", () => {
+  for (const path of ["/livez", "/readyz"]) {
+    it(`${path} answers 200 without a token`, async () => {
+      expect(await expectConform({ method: "get", path }, await fetch(`${service.url}${path}`))).toEqual({ status: "ok" });
+    });
+  }
+
+  it("/openapi.json and /openapi/1.0.0.json answer the two contracts", async () => {
+    const contract = loadContract();
+    expect(await (await fetch(`${service.url}/openapi.json`)).text()).toBe(contract.served);
+    expect(await (await fetch(`${service.url}/openapi/1.0.0.json`)).text()).toBe(contract.base);
+  });
+
+  it("keep an id in an example exact to its last digit", async () => {
+    expect(await (await fetch(`${service.url}/openapi.json`)).text()).toContain('"id":-9223372036854775808');
+  });
+});
+
+describe("a request id", () => {
+  it("that was sent comes back", async () => {
+    const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": "import_17.b-2" } });
+    expect(response.headers.get("x-request-id")).toBe("import_17.b-2");
+  });
+
+  for (const bad of ["a b", "x".repeat(129), "a/b", "ä"]) {
+    it(`${JSON.stringify(bad.slice(0, 10))} that breaks the form is replaced`, async () => {
+      const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": bad } });
+      expect(response.headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
+    });
+  }
+
+  it("is made anew for every request that brings none", async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await fetch(`${service.url}/nothing`)).headers.get("x-request-id")));
+    expect(new Set(ids).size).toBe(3);
+  });
+});
+
+describe("on the wire", () => {
+  const host = "Host: plants\r\n";
+  const authorization = `Authorization: Bearer ${service.token}\r\n`;
+
+  it("a body that is declared too large is refused before it is sent, and the connection closed", async () => {
+    const received = await sendRaw(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 1000000\r\n\r\n{`);
+    expect(received).toStartWith("HTTP/1.1 413 ");
+    expect(received).toContain('{"error":41300,');
+  });
+
+  it("the body of a refused token is not read: a promised one that never comes is answered 401", async () => {
+    const received = await sendRaw(`POST /plants HTTP/1.1\r\n${host}Content-Length: 50\r\nConnection: close\r\n\r\n`);
+    expect(received).toStartWith("HTTP/1.1 401 ");
+  });
+
+  it("a path with two slashes in front is another path", async () => {
+    expect(await sendRaw(`POST //plants HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
+  });
+
+  for (const { why, text } of [
+    { why: "two lengths of body", text: `POST /plants HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n` },
+    { why: "no Host", text: "GET /livez HTTP/1.1\r\n\r\n" },
+    { why: "no HTTP at all", text: "garbage\r\n\r\n" },
+  ]) {
+    it(`${why} is answered 400 and the connection closed`, async () => {
+      expect(await sendRaw(text)).toStartWith("HTTP/1.1 400 ");
+    });
+  }
+
+  it("a client that goes away in the middle of its body is no error of the service", async () => {
+    const { hostname, port } = new URL(service.url);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 50\r\n\r\n{"id":`, () => socket.destroy());
+        socket.on("close", () => resolve());
+      });
+    });
+    await Bun.sleep(50);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect(service.logged.join("")).not.toContain("unexpected_error");
+  });
+});

@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** The runtime of this test, for the processes that it starts. */
+export const RUNTIME = process.execPath;
+
+export const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+
+/** The service as a process of its own. */
+export type ServiceProcess = Readonly<{
+  pid: number;
+  url: string;
+  /** The event that the service wrote once it was ready. */
+  started: Readonly<Record<string, string>>;
+  /** Everything that it wrote, a line each. */
+  lines: readonly string[];
+  /** Sends a signal and resolves with the exit status; null when the signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  exited: Promise<number | null>;
+}>;
+
+type ProcessOptions = Readonly<{
+  data: string;
+  /** The folder that holds src/: the project, or a copy with a planted bug. */
+  root?: string;
+  flags?: readonly string[];
+  /** A program and its arguments that the service is started under. */
+  under?: readonly string[];
+}>;
+
+/** Starts `plant-store serve` on a free port and resolves once it is ready. */
+export async function startProcess({ data, root = PROJECT, flags = [], under = [] }: ProcessOptions): Promise<ServiceProcess> {
+  const command = [...under, RUNTIME, `${root}/src/main.ts`, "serve", "--port", "0", "--data", data, ...flags];
+  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env: cleanEnvironment() });
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  const lines: string[] = [];
+  const started = await new Promise<Record<string, string>>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      lines.push(line);
+      if (line.includes('"event":"started"')) resolve(JSON.parse(line) as Record<string, string>);
+    });
+    void exited.then((code) => reject(new Error(`The service ended with ${code} before it was ready:\n${lines.join("\n")}`)));
+  });
+  return {
+    pid: child.pid!,
+    url: started["address"]!,
+    started,
+    lines,
+    exited,
+    end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** Runs a command of plant-store to its end. */
+export async function runCommand(words: readonly string[], environment: Record<string, string> = {}) {
+  const child = spawn(RUNTIME, [`${PROJECT}/src/main.ts`, ...words], { env: { ...cleanEnvironment(), ...environment } });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
+  child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, ...output };
+}
+
+/** The environment without settings of the service that stand in the shell of whoever runs the tests. */
+function cleanEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("PLANT_STORE_"));
+  return Object.fromEntries(entries) as Record<string, string>;
+}
