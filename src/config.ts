@@ -16,6 +16,8 @@ export type Config = Readonly<{
   bodyBytesMax: number;
   queueMax: number;
   queueWaitMs: number;
+  /** How long readiness is refused before the listener closes, so that a balancer notices. */
+  drainDelayMs: number;
   drainMs: number;
 }>;
 
@@ -86,6 +88,13 @@ export const SETTINGS = {
     fallback: "1000",
     help: "longest that a create may wait for the disk; past it 503",
   },
+  drainDelayMs: {
+    variable: "PLANT_STORE_DRAIN_DELAY_MS",
+    flag: "--drain-delay-ms",
+    operand: "ms",
+    fallback: "0",
+    help: "behind a load balancer: how long /readyz answers 503 before a stop goes on",
+  },
   drainMs: {
     variable: "PLANT_STORE_DRAIN_MS",
     flag: "--drain-ms",
@@ -127,6 +136,7 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
     bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
     queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
     queueWaitMs: integer("queueWaitMs", { min: 10, max: 60_000 }),
+    drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),
     drainMs: integer("drainMs", { min: 0, max: 60_000 }),
   };
   if (problems.length > 0) throw new ConfigError(problems);

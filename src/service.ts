@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { makeFirstToken } from "./auth/first.ts";
 import { createGate } from "./auth/gate.ts";
 import type { Config } from "./config.ts";
@@ -27,7 +28,7 @@ export type Running = Readonly<{
   tokenFile: string;
   /** The first token, when this start made it. */
   firstToken: string | undefined;
-  /** Turns unready, answers what is under way, then closes the store. */
+  /** Turns unready, waits for a balancer to notice, answers what is under way, then closes the store. */
   stop(): Promise<void>;
 }>;
 
@@ -58,6 +59,7 @@ export async function start(config: Config, { log, onFatal }: ServiceOptions): P
       firstToken,
       async stop() {
         isDraining = true;
+        await sleep(config.drainDelayMs);
         await listener.stop(config.drainMs);
         await store.close();
       },

@@ -6,7 +6,9 @@ import { loadContract } from "../src/contract.ts";
 import { CATALOGUE } from "../src/errors.ts";
 
 type Example = { error: number; message: string };
-type ResponseObject = { content?: { "application/json": { schema: unknown; example?: unknown; examples?: Record<string, { value: Example }> } } };
+type ResponseObject = {
+  content?: { "application/json": { schema: unknown; example?: unknown; examples?: Record<string, { value: Example }> } };
+};
 
 const served = JSON.parse(loadContract().served) as {
   paths: Record<string, Record<string, { operationId: string; responses: Record<string, { $ref?: string }> }>>;
@@ -14,7 +16,9 @@ const served = JSON.parse(loadContract().served) as {
 };
 
 /** Every error example of the contract, by its name. */
-const examples = Object.values(served.components.responses).flatMap(({ content }) => Object.entries(content?.["application/json"].examples ?? {}));
+const examples = Object.values(served.components.responses).flatMap(({ content }) =>
+  Object.entries(content?.["application/json"].examples ?? {}),
+);
 
 describe("the served contract", () => {
   it("lists the same errors as the code: names, numbers and messages", () => {
@@ -39,7 +43,17 @@ describe("the served contract", () => {
   });
 
   it("gives POST /plants every status that the service can answer it with", () => {
-    expect(Object.keys(served.paths["/plants"]!["post"]!.responses)).toEqual(["200", "400", "401", "403", "409", "413", "415", "500", "503"]);
+    expect(Object.keys(served.paths["/plants"]!["post"]!.responses)).toEqual([
+      "200",
+      "400",
+      "401",
+      "403",
+      "409",
+      "413",
+      "415",
+      "500",
+      "503",
+    ]);
   });
 
   it("has only examples that its own schemas accept", () => {
@@ -49,13 +63,16 @@ describe("the served contract", () => {
     function check(node: unknown, pointer: string): void {
       if (typeof node !== "object" || node === null) return;
       const holder = node as { schema?: unknown; example?: unknown; examples?: Record<string, { value: unknown }> };
-      const values = [holder.example, ...Object.values(holder.examples ?? {}).map(({ value }) => value)].filter((value) => value !== undefined);
+      const values = [holder.example, ...Object.values(holder.examples ?? {}).map(({ value }) => value)].filter(
+        (value) => value !== undefined,
+      );
       if (holder.schema !== undefined && pointer.includes("content")) {
         const validate = ajv.compile({ $ref: `contract${pointer}/schema` });
         for (const value of values) expect(validate(value), `${pointer}: ${ajv.errorsText(validate.errors)}`).toBe(true);
         checked += values.length;
       }
-      for (const [key, child] of Object.entries(node)) check(child, `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`);
+      for (const [key, child] of Object.entries(node))
+        check(child, `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`);
     }
     check(served, "#");
     expect(checked).toBeGreaterThan(25);

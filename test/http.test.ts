@@ -21,7 +21,17 @@ function sendRaw(text: string): Promise<string> {
 }
 
 describe("a path", () => {
-  for (const path of ["/", "/plant", "/plants/", "/plants/abc", "/plants/01", "/plants/9223372036854775808", "/PLANTS", "/%70lants", "/openapi"]) {
+  for (const path of [
+    "/",
+    "/plant",
+    "/plants/",
+    "/plants/abc",
+    "/plants/01",
+    "/plants/9223372036854775808",
+    "/PLANTS",
+    "/%70lants",
+    "/openapi",
+  ]) {
     it(`${path} that is not there is answered 404, without asking for a token`, async () => {
       const response = await fetch(`${service.url}${path}`, { method: "POST" });
       const body = await expectConform({ method: "post", path: "/plants" }, response);
@@ -117,7 +127,10 @@ describe("on the wire", () => {
   });
 
   for (const { why, text } of [
-    { why: "two lengths of body", text: `POST /plants HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n` },
+    {
+      why: "two lengths of body",
+      text: `POST /plants HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    },
     { why: "no Host", text: "GET /livez HTTP/1.1\r\n\r\n" },
     { why: "no HTTP at all", text: "garbage\r\n\r\n" },
   ]) {

@@ -188,7 +188,10 @@ describe("the size of a body", () => {
         await new Promise((resolve) => setTimeout(resolve, 5));
       },
     });
-    await expectRefused(await service.request("/plants", { method: "POST", body, headers: { "content-type": "application/json" } }), "body_too_large");
+    await expectRefused(
+      await service.request("/plants", { method: "POST", body, headers: { "content-type": "application/json" } }),
+      "body_too_large",
+    );
     expect(sent).toBeLessThan(1_000_000);
   });
 

@@ -56,9 +56,11 @@ export async function startProcess({ data, root = PROJECT, flags = [], under = [
   };
 }
 
+type CommandOptions = Readonly<{ root?: string; environment?: Record<string, string> }>;
+
 /** Runs a command of plant-store to its end. */
-export async function runCommand(words: readonly string[], environment: Record<string, string> = {}) {
-  const child = spawn(RUNTIME, [`${PROJECT}/src/main.ts`, ...words], { env: { ...cleanEnvironment(), ...environment } });
+export async function runCommand(words: readonly string[], { root = PROJECT, environment = {} }: CommandOptions = {}) {
+  const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], { env: { ...cleanEnvironment(), ...environment } });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
   child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));

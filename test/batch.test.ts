@@ -1,0 +1,110 @@
+import { describe, expect, it } from "bun:test";
+import { asPlantId } from "../src/plant.ts";
+import { createGroupCommit } from "../src/store/batch.ts";
+import type { Outcome } from "../src/store/batch.ts";
+import { rejectionOf } from "./rejection.ts";
+
+function plant(id: number) {
+  return { id: asPlantId(BigInt(id)), name: "x" };
+}
+
+/** A group commit over a store whose commits end only when the test says so. */
+function groupCommit(limits: { queueMax?: number; waitMs?: number } = {}) {
+  const commits: { size: number; end: PromiseWithResolvers<readonly Outcome[]> }[] = [];
+  const group = createGroupCommit({
+    queueMax: 100,
+    waitMs: 60_000,
+    ...limits,
+    now: () => performance.now(),
+    commit(plants) {
+      const end = Promise.withResolvers<readonly Outcome[]>();
+      commits.push({ size: plants.length, end });
+      return end.promise;
+    },
+  });
+  async function endCommit(at: number): Promise<void> {
+    while (commits.length <= at) await Bun.sleep(1);
+    commits[at]!.end.resolve(Array.from({ length: commits[at]!.size }, () => "created" as const));
+  }
+  return { group, commits, endCommit };
+}
+
+describe("the group commit", () => {
+  it("answers nobody before the commit of his plant has ended", async () => {
+    const { group, endCommit } = groupCommit();
+    const answered: number[] = [];
+    const first = group.create(plant(1)).then(() => answered.push(1));
+    await Bun.sleep(20);
+    const second = group.create(plant(2)).then(() => answered.push(2));
+    await Bun.sleep(20);
+    expect(answered).toEqual([]);
+    await endCommit(0);
+    await first;
+    await Bun.sleep(20);
+    expect(answered).toEqual([1]);
+    await endCommit(1);
+    await second;
+    expect(answered).toEqual([1, 2]);
+  });
+
+  it("puts all that arrives while a commit runs into the next one", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const creates = [group.create(plant(1))];
+    await Bun.sleep(20);
+    for (let id = 2; id <= 50; id += 1) creates.push(group.create(plant(id)));
+    await endCommit(0);
+    await endCommit(1);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([1, 49]);
+  });
+
+  it("refuses as overloaded what is more than queueMax, at once, and answers the rest", async () => {
+    const { group, endCommit } = groupCommit({ queueMax: 10 });
+    const running = group.create(plant(0));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 10 }, (_, at) => group.create(plant(at + 1)));
+    expect(await rejectionOf(group.create(plant(11)))).toMatchObject({ code: "overloaded" });
+    await endCommit(0);
+    await endCommit(1);
+    expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
+  });
+
+  it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {
+    const { group } = groupCommit({ waitMs: 100 });
+    const start = performance.now();
+    const running = rejectionOf(group.create(plant(1)));
+    await Bun.sleep(20);
+    const waiting = rejectionOf(group.create(plant(2)));
+    expect(await running).toMatchObject({ code: "store_unavailable" });
+    expect(await waiting).toMatchObject({ code: "overloaded" });
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it("passes on why a commit failed to each of its plants, and goes on with the next", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const failing = [rejectionOf(group.create(plant(1))), rejectionOf(group.create(plant(2)))];
+    while (commits.length === 0) await Bun.sleep(1);
+    const reason = new Error("disk on fire");
+    commits[0]!.end.reject(reason);
+    expect(await Promise.all(failing)).toEqual([reason, reason]);
+    const next = group.create(plant(3));
+    await endCommit(1);
+    expect(await next).toBe("created");
+  });
+
+  it("refuses what waits when it closes, and ends when the running commit has", async () => {
+    const { group, endCommit } = groupCommit();
+    const running = group.create(plant(1));
+    await Bun.sleep(20);
+    const waiting = rejectionOf(group.create(plant(2)));
+    let isClosed = false;
+    const closing = group.close().then(() => (isClosed = true));
+    expect(await waiting).toMatchObject({ code: "draining" });
+    expect(await rejectionOf(group.create(plant(3)))).toMatchObject({ code: "draining" });
+    await Bun.sleep(20);
+    expect(isClosed).toBe(false);
+    await endCommit(0);
+    expect(await running).toBe("created");
+    await closing;
+  });
+});

@@ -1,0 +1,128 @@
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { createLog } from "../../src/log.ts";
+import { asPlantId } from "../../src/plant.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { temporaryFolder } from "../folder.ts";
+import { plantBugs } from "../planted.ts";
+import { runCommand } from "../process.ts";
+import { testStore } from "./suite.ts";
+import { rejectionOf } from "../rejection.ts";
+
+function open(path: string, limits: { queueMax?: number; queueWaitMs?: number } = {}): Promise<Store> {
+  return openSqliteStore({
+    path,
+    isServing: true,
+    queueMax: 1024,
+    queueWaitMs: 1000,
+    ...limits,
+    log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
+    onFatal(reason) {
+      throw reason;
+    },
+  });
+}
+
+const suitePath = join(temporaryFolder(), "plants.db");
+testStore("SQLite", { open: () => open(suitePath) });
+
+describe("the SQLite store", () => {
+  it("is a WAL database of ours with the schema that it writes down", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    await (await open(path)).close();
+    const db = new DatabaseSync(path, { readOnly: true });
+    expect({ ...db.prepare("PRAGMA journal_mode").get() }).toEqual({ journal_mode: "wal" });
+    expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
+    expect({ ...db.prepare("PRAGMA application_id").get() }).toEqual({ application_id: 0x706c6e74 });
+    const columns = db.prepare("SELECT name FROM pragma_table_info('plants')").all() as { name: string }[];
+    expect(columns.map(({ name }) => name)).toEqual(["id", "name", "tag"]);
+    db.close();
+  });
+
+  it("refuses a second service on the same file, and takes it once the first has ended", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const first = await open(path);
+    expect(await rejectionOf(open(path))).toHaveProperty("message", expect.stringContaining("Another Plant Store serves this data folder"));
+    await first.close();
+    await (await open(path)).close();
+  });
+
+  it("refuses a file of another program, and leaves it as it is", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const other = new DatabaseSync(path);
+    other.exec("CREATE TABLE notes (text TEXT)");
+    other.close();
+    expect(await rejectionOf(open(path))).toHaveProperty("message", expect.stringContaining("database of another program"));
+    const after = new DatabaseSync(path);
+    expect(after.prepare("SELECT name FROM sqlite_schema").all()).toHaveLength(1);
+    after.close();
+  });
+
+  it("refuses a file that a newer version made", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    await (await open(path)).close();
+    const db = new DatabaseSync(path);
+    db.exec("PRAGMA user_version = 99");
+    db.close();
+    expect(await rejectionOf(open(path))).toHaveProperty("message", expect.stringContaining("made by a newer Plant Store"));
+  });
+
+  it("answers store_unavailable while another process holds the write lock, and heals by itself", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const store = await open(path, { queueWaitMs: 5000 });
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    expect(await rejectionOf(store.plants.create({ id: asPlantId(1n), name: "x" }))).toMatchObject({ code: "store_unavailable" });
+    expect(() => store.check()).toThrow("cannot be reached or written");
+    expect(await store.plants.find(asPlantId(1n))).toBeUndefined();
+    other.exec("ROLLBACK");
+    other.close();
+    await Bun.sleep(2000);
+    expect(() => store.check()).not.toThrow();
+    expect(await store.plants.create({ id: asPlantId(1n), name: "x" })).toBe("created");
+    await store.close();
+  }, 10_000);
+
+  it("takes changes from several connections and survives their checkpoints", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const store = await open(path);
+    const names = Array.from({ length: 20_000 }, (_, at) => `plant ${at}`);
+    for (let at = 0; at < names.length; at += 500) {
+      await Promise.all(
+        names.slice(at, at + 500).map((name, offset) => store.plants.create({ id: asPlantId(BigInt(at + offset) * 7919n), name })),
+      );
+      if (at % 5000 === 0) {
+        const other = new DatabaseSync(path);
+        other.exec("PRAGMA wal_checkpoint(PASSIVE)");
+        other.close();
+      }
+    }
+    await store.close();
+    const db = new DatabaseSync(path, { readOnly: true });
+    expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
+    expect({ ...db.prepare("SELECT count(*) AS plants FROM plants").get() }).toEqual({ plants: 20_000 });
+    db.close();
+  });
+});
+
+describe("a start", () => {
+  for (const { why, from, to, message } of [
+    {
+      why: "synchronous is not FULL",
+      from: 'db.exec("PRAGMA synchronous = FULL")',
+      to: 'db.exec("PRAGMA synchronous = NORMAL")',
+      message: "PRAGMA synchronous",
+    },
+    { why: "the WAL cannot be had", from: "journal_mode = WAL", to: "journal_mode = DELETE", message: "journal_mode" },
+    { why: "SQLite is too old", from: '"3.51.3"', to: '"99.0.0"', message: "can corrupt a database" },
+  ]) {
+    it(`is refused when ${why}`, async () => {
+      const root = plantBugs([{ file: "src/store/sqlite/schema.ts", from, to }]);
+      const { status, stderr } = await runCommand(["serve", "--port", "0", "--data", temporaryFolder()], { root });
+      expect(status).toBe(1);
+      expect(stderr).toContain(message);
+    });
+  }
+});
