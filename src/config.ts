@@ -3,7 +3,7 @@ import { LOG_LEVELS } from "./log.ts";
 import type { LogLevel } from "./log.ts";
 
 /** Where plants and tokens are kept. */
-export type Database = Readonly<{ kind: "sqlite"; path: string }>;
+type Database = Readonly<{ kind: "sqlite"; path: string }>;
 
 export type Config = Readonly<{
   host: string;

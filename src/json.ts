@@ -8,7 +8,7 @@ declare global {
 }
 
 /** How deep a body may be nested; the outermost object counts as one. */
-export const JSON_DEPTH_MAX = 32;
+const JSON_DEPTH_MAX = 32;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

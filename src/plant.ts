@@ -3,10 +3,7 @@ import { hash } from "node:crypto";
 /** A whole number from -2^63 to 2^63-1 (OpenAPI format int64). Never held in a `number`, which is silently wrong past 2^53. */
 export type PlantId = bigint & { readonly brand: "PlantId" };
 
-/** What a create answers: a plant without its id. `tag` is left out when there is none. */
-export type Plant = Readonly<{ name: string; tag?: string }>;
-
-/** A whole plant. It has no other fields, in the store neither. */
+/** A whole plant: it has no other fields, in the store neither. `tag` is left out when there is none. */
 export type NewPlant = Readonly<{ id: PlantId; name: string; tag?: string }>;
 
 export const PLANT_ID_MIN = -(2n ** 63n);

@@ -92,12 +92,12 @@ describe("kill -9 under load", () => {
 
   it("would be noticed to lose plants if the answer were sent before the commit", async () => {
     const root = plantBugs(ANSWER_BEFORE_COMMIT);
-    const data = temporaryFolder();
-    let firstId = 0n;
+    const brokenData = temporaryFolder();
+    let nextFirstId = 0n;
     let lost = 0;
     for (let cycle = 0; cycle < 10 && lost === 0; cycle += 1) {
-      const result = await killOnce({ data, root, firstId });
-      firstId = result.lastId;
+      const result = await killOnce({ data: brokenData, root, firstId: nextFirstId });
+      nextFirstId = result.lastId;
       lost = result.lost.length;
       expect(result.answered).toBeGreaterThan(0);
     }

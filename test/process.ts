@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** The runtime of this test, for the processes that it starts. */
-export const RUNTIME = process.execPath;
+const RUNTIME = process.execPath;
 
 export const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 

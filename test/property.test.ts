@@ -76,7 +76,7 @@ const extras: fc.Arbitrary<Members> = fc.dictionary(
 
 const validMembers: fc.Arbitrary<Members> = fc
   .record(Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, validValue(schema)])), { requiredKeys: required })
-  .chain((known) => extras.map((unknown) => ({ ...unknown, ...known }) as Members));
+  .chain((known) => extras.map((unknown) => ({ ...unknown, ...known })));
 
 function toText(members: Members, order: readonly string[] = Object.keys(members)): string {
   return `{${order.map((key) => `${JSON.stringify(key)}:${members[key]}`).join(",")}}`;

@@ -14,7 +14,7 @@ export type TestService = Running &
     /** POST /plants with this body, as it stands. */
     post: (body: string | Uint8Array, headers?: Record<string, string>) => Promise<Response>;
     /** A request with the first token and whatever else is given. */
-    request: (path: string, init?: RequestInit) => Promise<Response>;
+    request: (path: string, init?: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }) => Promise<Response>;
   }>;
 
 export async function startTestService(flags: Record<string, string> = {}): Promise<TestService> {
@@ -29,7 +29,7 @@ export async function startTestService(flags: Record<string, string> = {}): Prom
     },
   });
   const token = await readToken(data);
-  function request(path: string, init: RequestInit = {}): Promise<Response> {
+  function request(path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}): Promise<Response> {
     return fetch(`${running.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
   }
   return {

@@ -3,7 +3,7 @@ import type { Operation } from "../contract.ts";
 import type { Answer } from "./answer.ts";
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */
-export type Call = Readonly<{ body: unknown }>;
+type Call = Readonly<{ body: unknown }>;
 
 type Handler = (call: Call) => Answer | Promise<Answer>;
 
