@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import { ConfigError, parseConfig } from "../src/config.ts";
+import { readFileSync } from "node:fs";
+import { ConfigError, parseConfig, SETTINGS } from "../src/config.ts";
 
 function problemsOf(environment: Record<string, string>, flags = {}, unknown: string[] = []): string {
   try {
@@ -25,6 +26,19 @@ describe("the settings", () => {
       drainDelayMs: 0,
       drainMs: 8000,
     });
+  });
+
+  it("all stand in the README, each with its variable, flag and default", () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    const rows = readme.match(/^\| `PLANT_STORE_.*$/gm)?.map((row) =>
+      row
+        .split("|")
+        .slice(1, 4)
+        .map((cell) => cell.trim()),
+    );
+    expect(rows).toEqual(
+      Object.values(SETTINGS).map(({ variable, flag, fallback }) => [`\`${variable}\``, `\`${flag}\``, `\`${fallback}\``]),
+    );
   });
 
   it("let a flag beat a variable", () => {
