@@ -1,5 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { PlantStoreError } from "../../errors.ts";
+import { SqliteError } from "./failure.ts";
+import type { Failure } from "./failure.ts";
 import type { Writer } from "./writer.ts";
 
 type Method = keyof Writer;
@@ -10,27 +12,13 @@ export type Call = Readonly<{ seq: number; method: Method; args: readonly unknow
 /** What comes back, one for each call. `seq` 0 tells how the opening went. */
 export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
 
-/** A failed call, in a form that can cross threads. `errcode` is SQLite's extended result code (sqlite.org/rescode.html). */
-export type Failure = Readonly<{ message: string; errcode?: number }>;
-
-/** What SQLite said when a call failed. */
-export class SqliteError extends Error {
-  readonly errcode: number | undefined;
-
-  constructor({ message, errcode }: Failure) {
-    super(message);
-    this.name = "SqliteError";
-    this.errcode = errcode;
-  }
-}
-
 /** The writer, seen from the main thread. */
 export type WriterThread = Readonly<{
   /** Calls a method of the writer. Rejects with a SqliteError when it throws. */
   call<Name extends Method>(method: Name, ...args: Parameters<Writer[Name]>): Promise<ReturnType<Writer[Name]>>;
 }>;
 
-/** Opens the writer in a Worker of its own. `onDeath` is called when the Worker ends in any other way than by `close`. */
+/** Opens the writer in a Worker of its own; rejects when it cannot be opened. `onDeath` is called when the Worker ends in any other way than by `close`. */
 export async function startWriterThread(path: string, onDeath: (reason: Error) => void): Promise<WriterThread> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: path });
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
@@ -60,7 +48,13 @@ export async function startWriterThread(path: string, onDeath: (reason: Error) =
   worker.on("error", die);
   worker.on("exit", (code) => die(new Error(`The writer ended with ${code}.`)));
 
-  await expectReply(0);
+  try {
+    await expectReply(0);
+  } catch (reason) {
+    isClosing = true;
+    await worker.terminate();
+    throw reason;
+  }
   return {
     call(method, ...args) {
       if (method === "close") isClosing = true;

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Call, Failure, Reply } from "./thread.ts";
+import type { Failure } from "./failure.ts";
+import type { Call, Reply } from "./thread.ts";
 import { openWriter } from "./writer.ts";
 
 // The thread that waits for the disk. It does one call after the other, in the order in which they were sent.

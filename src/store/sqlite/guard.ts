@@ -1,0 +1,63 @@
+import type { PlantStoreError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { isSyncFailure, toStoreError } from "./failure.ts";
+import type { WriterThread } from "./thread.ts";
+
+/** Calls the writer and knows whether it can write. */
+export type Guard = Readonly<{
+  /** As WriterThread's, but rejects with what a caller may know. */
+  call: WriterThread["call"];
+  /** Throws why the last write failed, until one succeeds. */
+  check(): void;
+  /** Stops trying whether the disk takes writes again. */
+  close(): void;
+}>;
+
+type GuardOptions = Readonly<{
+  thread: WriterThread;
+  log: Log;
+  /** A sync failed, so no answer can be trusted any more: end the process at once, answering nobody. */
+  onFatal: (reason: Error) => void;
+}>;
+
+/** How often a store in trouble tries whether it can write again, in milliseconds. */
+const PROBE_MS = 500;
+
+export function createGuard({ thread, log, onFatal }: GuardOptions): Guard {
+  let trouble: PlantStoreError | undefined;
+  let probing: ReturnType<typeof setTimeout> | undefined;
+
+  function note(thrown: unknown): PlantStoreError {
+    const error = toStoreError(thrown);
+    if (!trouble) log.error("store_trouble", { reason: thrown });
+    if (isSyncFailure(thrown)) onFatal(error);
+    trouble = error;
+    probing ??= setTimeout(probe, PROBE_MS).unref();
+    return error;
+  }
+
+  function probe(): void {
+    probing = undefined;
+    // A failure starts the next probe and is told by check().
+    void call("probe").catch(() => {});
+  }
+
+  const call: WriterThread["call"] = async (method, ...args) => {
+    try {
+      const result = await thread.call(method, ...args);
+      if (trouble) log.info("store_healed");
+      trouble = undefined;
+      return result;
+    } catch (thrown) {
+      throw note(thrown);
+    }
+  };
+
+  return {
+    call,
+    check() {
+      if (trouble) throw trouble;
+    },
+    close: () => clearTimeout(probing),
+  };
+}
