@@ -8,3 +8,24 @@ export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
     to: 'if (running) running.outcomes.resolve(running.plants.map(() => "created")), await new Promise((go) => setTimeout(go, 5)), await commit(running.plants).catch(() => {});',
   },
 ];
+
+/** SQLite leaves it to the kernel when a commit reaches the disk. */
+export const SYNC_OFF: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/schema.ts", from: "PRAGMA synchronous = FULL", to: "PRAGMA synchronous = OFF" },
+  { file: "src/store/sqlite/schema.ts", from: "want: 2 }", to: "want: 0 }" },
+];
+
+/** A failed sync is taken for trouble that passes, and the sync after it is believed. */
+export const GO_ON_AFTER_FAILED_SYNC: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/guard.ts", from: "if (isSyncFailure(thrown)) onFatal(error);", to: "" },
+];
+
+/** Nobody tries whether the disk takes writes again. */
+export const NEVER_PROBE: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/guard.ts", from: "probing ??= setTimeout(probe, PROBE_MS).unref();", to: "" },
+];
+
+/** No bug: the WAL is copied into the database after a few creates already, so that a test meets that too. */
+export const CHECKPOINT_OFTEN: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/writer.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 20;" },
+];

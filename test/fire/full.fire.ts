@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../folder.ts";
+import { plantBugs } from "../planted.ts";
+import { PROJECT } from "../process.ts";
+import type { ServiceProcess } from "../process.ts";
+import { NEVER_PROBE } from "../bugs.ts";
+import { findLost } from "./client.ts";
+import { isMountAllowed, mountDisk, unmountDisks } from "./disk.ts";
+import { killServices, startService, startTraced } from "./service.ts";
+import { createWitness } from "./witness.ts";
+
+afterEach(async () => {
+  await killServices();
+  unmountDisks();
+});
+
+const REFUSED_MIN = 10;
+
+/** A service on a disk that will take no writes for a while. */
+type Scenario = Readonly<{
+  service: ServiceProcess;
+  data: string;
+  /** Fills the disk and makes room again, where it does not happen by itself. */
+  fill?: () => void;
+  free?: () => void;
+}>;
+
+/** What a client sees before, while and after the disk takes no writes. */
+async function observe({ service: { url }, data, fill = () => {}, free = () => {} }: Scenario) {
+  const witness = await createWitness({ url, data });
+  await witness.create(20);
+  const before = witness.ids.length;
+  fill();
+  await witness.create(500, () => witness.refusals.length >= REFUSED_MIN);
+  free();
+  const isHealed = await witness.waitUntilReady();
+  const healed = witness.ids.length;
+  await witness.create(20);
+  return { witness, isHealed, before, after: witness.ids.length - healed };
+}
+
+async function expectHealing(scenario: Scenario, refusal: string): Promise<void> {
+  const { witness, isHealed, before, after } = await observe(scenario);
+  expect(witness.creates).toEqual(new Set([200, 503]));
+  expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
+  expect(new Set(witness.refusals)).toEqual(new Set([refusal]));
+  expect(witness.readiness).toEqual(new Set([200, 503]));
+  expect(witness.liveness).toEqual(new Set([200]));
+  expect(isHealed).toBe(true);
+  expect([before, after]).toEqual([20, 20]);
+  const { service, data } = scenario;
+  const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
+  expect(events).toEqual(["started", "store_trouble", "store_healed"]);
+  expect(await service.end("SIGTERM")).toBe(0);
+  expect(await findLost({ data, ids: witness.ids })).toEqual([]);
+}
+
+/** Fourteen writes to the WAL fail. The 101st from the start is the head of a page or the page, which the 102nd then is not. */
+async function startFailing({
+  error,
+  first,
+  root = PROJECT,
+}: {
+  error: "ENOSPC" | "EIO";
+  first: number;
+  root?: string;
+}): Promise<Scenario> {
+  const data = temporaryFolder();
+  const inject = ["-P", join(data, "plants.db-wal"), "-e", `inject=pwrite64:error=${error}:when=${first}..${first + 13}`];
+  return { service: await startTraced({ data, root, inject }), data };
+}
+
+describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it heals by itself and has lost no answered plant", () => {
+  for (const { why, error, first, refusal } of [
+    { why: "with 50302 when the disk is full", error: "ENOSPC", first: 101, refusal: "50302, Retry-After: 1" },
+    { why: "with 50302 when the disk becomes full within a page", error: "ENOSPC", first: 102, refusal: "50302, Retry-After: 1" },
+    { why: "with 50301 when the disk refuses to write", error: "EIO", first: 101, refusal: "50301, Retry-After: 1" },
+  ] as const) {
+    it(why, async () => expectHealing(await startFailing({ error, first }), refusal));
+  }
+
+  if (isMountAllowed()) {
+    it("with 50302 when a real file system is full", async () => {
+      const { folder, fill, free } = mountDisk();
+      const service = await startService({ data: folder });
+      await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
+    });
+  }
+
+  it("a service that never tried again would be noticed", async () => {
+    const { witness, isHealed } = await observe(await startFailing({ error: "ENOSPC", first: 101, root: plantBugs(NEVER_PROBE) }));
+    expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
+    expect(isHealed).toBe(false);
+  });
+});

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../folder.ts";
+import { startProcess } from "../process.ts";
+import type { ServiceProcess } from "../process.ts";
+import { findProgram } from "./program.ts";
+
+const running = new Set<ServiceProcess>();
+
+type ServiceOptions = Parameters<typeof startProcess>[0];
+
+/** Starts the service as a process that `killServices` will end, whatever becomes of the test. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  const service = await startProcess(options);
+  running.add(service);
+  void service.exited.then(() => running.delete(service));
+  return service;
+}
+
+/** Ends every service that still runs. */
+export async function killServices(): Promise<void> {
+  await Promise.all(Array.from(running, (service) => service.end("SIGKILL")));
+}
+
+/** A service whose system calls are written down. */
+export type TracedService = ServiceProcess &
+  Readonly<{
+    /** What strace wrote, once the service has ended. */
+    trace(): Promise<string>;
+  }>;
+
+type TracedOptions = Omit<ServiceOptions, "under"> & Readonly<{ inject?: readonly string[] }>;
+
+const CALLS = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
+/** More than a page of SQLite or an answer of ours. */
+const BYTES_SHOWN = "8192";
+const TRACE_MS_MAX = 10_000;
+
+/** Starts the service under strace. `inject` are flags that say which calls are to fail. */
+export async function startTraced({ inject = [], ...options }: TracedOptions): Promise<TracedService> {
+  const path = join(temporaryFolder(), "trace");
+  // With -D strace is a child of the service and not the other way round: our signals and the exit status are the service's own.
+  const flags = ["-D", "-f", "--seccomp-bpf", "-yy", "-s", BYTES_SHOWN, "-e", CALLS, ...inject, "-o", path];
+  const service = await startService({ ...options, under: [findProgram("strace"), ...flags] });
+  return {
+    ...service,
+    async trace() {
+      await service.exited;
+      const deadline = performance.now() + TRACE_MS_MAX;
+      while (performance.now() < deadline) {
+        const text = readFileSync(path, "utf8");
+        if (new RegExp(`^${service.pid} \\+\\+\\+ (exited|killed)`, "m").test(text)) return text;
+        await Bun.sleep(10);
+      }
+      throw new Error(`strace did not finish ${path}.`);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** One system call in the output of `strace -f -yy`. Times are lines of that output: strace stops a thread before and after each call. */
+export type Call = Readonly<{
+  thread: string;
+  name: string;
+  /** The arguments as strace prints them. */
+  text: string;
+  /** What it returned, with what strace adds; empty when it never did. */
+  result: string;
+  began: number;
+  /** Infinity when it never ended. */
+  ended: number;
+}>;
+
+const WHOLE = /^(\w+)\((.*)\) += (.*)$/;
+const BEGIN = /^(\w+)\((.*) <unfinished \.\.\.>$/;
+const END = /^<\.\.\. (\w+) resumed>(.*)\) += (.*)$/;
+
+/** The calls in the order in which they began. */
+export function parseTrace(text: string): Call[] {
+  const calls: Call[] = [];
+  const open = new Map<string, number>();
+  for (const [line, content] of text.split("\n").entries()) {
+    const [, thread = "", rest = ""] = /^(\d+) +(.*)$/.exec(content) ?? [];
+    const [, ended, more = "", endResult = ""] = END.exec(rest) ?? [];
+    const at = open.get(thread);
+    if (ended !== undefined && at !== undefined) {
+      const call = calls[at]!;
+      calls[at] = { ...call, text: call.text + more, result: endResult, ended: line };
+      open.delete(thread);
+      continue;
+    }
+    const [, begun, begunText = ""] = BEGIN.exec(rest) ?? [];
+    if (begun !== undefined) {
+      open.set(thread, calls.length);
+      calls.push({ thread, name: begun, text: begunText, result: "", began: line, ended: Number.POSITIVE_INFINITY });
+      continue;
+    }
+    const [, name, args = "", result = ""] = WHOLE.exec(rest) ?? [];
+    if (name !== undefined) calls.push({ thread, name, text: args, result, began: line, ended: line });
+  }
+  return calls;
+}
+
+/** The syncs of a file of the data folder, in their order. */
+export function syncsOf(calls: readonly Call[], file: string): Call[] {
+  return calls.filter((call) => isSync(call) && isOn(call, file));
+}
+
+/** The names whose answer 200 is in the trace. */
+export function answeredIn(calls: readonly Call[], names: readonly string[]): string[] {
+  const sent = calls.filter(isSend);
+  return names.filter((name) => sent.some((call) => answers(call, name)));
+}
+
+/**
+ * Those names, of plants that were answered 200, for which the trace does not show this: the plant's first write to the WAL ended,
+ * then a sync of the WAL began and succeeded, and only then the answer was sent. Once a sync has failed, none is believed any more.
+ */
+export function findUnsynced(calls: readonly Call[], names: readonly string[]): string[] {
+  const writes = calls.filter((call) => call.name === "pwrite64" && isOn(call, "plants.db-wal"));
+  const failed = calls.find((call) => isSync(call) && call.result.startsWith("-1"))?.began ?? Number.POSITIVE_INFINITY;
+  const syncs = syncsOf(calls, "plants.db-wal").filter(({ result, ended }) => result === "0" && ended < failed);
+  const sent = calls.filter(isSend);
+  return names.filter((name) => {
+    const write = writes.find(({ text }) => text.includes(name));
+    const sync = write && syncs.find(({ began }) => began > write.ended);
+    const answer = sent.find((call) => answers(call, name));
+    return !(sync && answer && answer.began > sync.ended);
+  });
+}
+
+function isSync({ name }: Call): boolean {
+  return name === "fsync" || name === "fdatasync";
+}
+
+function isSend({ name, text }: Call): boolean {
+  return name !== "pwrite64" && text.includes("HTTP/1.1 200");
+}
+
+function isOn({ text }: Call, file: string): boolean {
+  return /^\d+<([^>]*)>/.exec(text)?.[1]?.endsWith(`/${file}`) ?? false;
+}
+
+/** One call may carry several answers. */
+function answers({ text }: Call, name: string): boolean {
+  return text.split("HTTP/1.1 ").some((answer) => answer.startsWith("200") && answer.includes(name));
+}
