@@ -45,18 +45,15 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
     return handle({ body });
   }
 
-  async function answerOrError(request: Request, requestId: string): Promise<Answer> {
-    try {
-      return await answer(request);
-    } catch (thrown) {
-      return toAnswer(thrown, log, requestId);
-    }
-  }
-
   return async (request) => {
     const requestId = requestIdOf(request);
     const started = log.isDebug ? performance.now() : 0;
-    const answered = await answerOrError(request, requestId);
+    let answered: Answer;
+    try {
+      answered = await answer(request);
+    } catch (thrown) {
+      answered = toAnswer(thrown, log, requestId);
+    }
     if (log.isDebug) {
       const { path } = splitUrl(request.url);
       log.debug("request", { requestId, method: request.method, path, status: answered.status, ms: performance.now() - started });
@@ -66,7 +63,7 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
 }
 
 function toResponse({ status, body, headers }: Answer, requestId: string, isLast: boolean): Response {
-  const all: Record<string, string> = { "x-request-id": requestId, ...headers };
+  const all: Record<string, string> = { ...headers, "x-request-id": requestId };
   if (body !== undefined) all["content-type"] = "application/json";
   if (isLast) all["connection"] = "close";
   return new Response(body ?? null, { status, headers: all });
