@@ -12,7 +12,8 @@ export function makeFolder(path: string): void {
   }
 }
 
-function syncFolder(path: string): void {
+/** Makes the names of the files in a folder outlast a power cut. */
+export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {
     fsyncSync(folder);

@@ -21,12 +21,21 @@ export function createLog({ level, isTerminal, write, now }: LogOptions): Log {
   function at(lineLevel: LogLevel): (event: string, fields?: Fields) => void {
     if (LOG_LEVELS.indexOf(lineLevel) < LOG_LEVELS.indexOf(level)) return () => {};
     return (event, fields = {}) =>
-      write(`${hideTokens(format({ time: new Date(now()).toISOString(), level: lineLevel, event, fields }))}\n`);
+      write(`${hideTokens(formatSafely(format, { time: new Date(now()).toISOString(), level: lineLevel, event, fields }))}\n`);
   }
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), isDebug: level === "debug" };
 }
 
 type Line = Readonly<{ time: string; level: LogLevel; event: string; fields: Fields }>;
+
+/** An error may hold what JSON cannot, such as itself: then its event is still logged. */
+function formatSafely(format: (line: Line) => string, line: Line): string {
+  try {
+    return format(line);
+  } catch (reason) {
+    return format({ ...line, fields: { unloggable: String(reason) } });
+  }
+}
 
 const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const satisfies Record<LogLevel, string>;
 

@@ -17,7 +17,7 @@ export const SYNC_OFF: readonly PlantedBug[] = [
 
 /** A failed sync is taken for trouble that passes, and the sync after it is believed. */
 export const GO_ON_AFTER_FAILED_SYNC: readonly PlantedBug[] = [
-  { file: "src/store/sqlite/guard.ts", from: "if (isSyncFailure(thrown)) onFatal(error);", to: "" },
+  { file: "src/store/sqlite/guard.ts", from: "if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));", to: "" },
 ];
 
 /** Nobody tries whether the disk takes writes again. */

@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "./folder.ts";
-import { runCommand, startProcess } from "./process.ts";
+import { PROJECT, runCommand, startProcess } from "./process.ts";
 import type { ServiceProcess } from "./process.ts";
 import { readToken } from "./service.ts";
 
@@ -68,6 +71,23 @@ describe("plant-store serve", () => {
     expect(stderr).not.toContain("s3cret");
     expect(existsSync(data)).toBe(false);
   });
+});
+
+describe("npm start", () => {
+  it("passes SIGTERM on: the service drains and lets go of port and data", async () => {
+    const data = temporaryFolder();
+    const npm = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data", data], {
+      cwd: PROJECT,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const lines: string[] = [];
+    const reader = createInterface({ input: npm.stdout });
+    reader.on("line", (line) => lines.push(line));
+    while (lines.length === 0) await Bun.sleep(10);
+    npm.kill("SIGTERM");
+    await once(reader, "close");
+    expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(["started", "stopping", "stopped"]);
+  }, 20_000);
 });
 
 describe("plant-store token", () => {

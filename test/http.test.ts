@@ -122,6 +122,36 @@ describe("on the wire", () => {
     expect(received).toStartWith("HTTP/1.1 401 ");
   });
 
+  it("a length that is declared twice does not get around the limit", async () => {
+    const body = `{"id":1,"name":"${"x".repeat(200_000)}"}`;
+    const length = `Content-Length: ${body.length}\r\n`;
+    const received = await sendRaw(`POST /plants HTTP/1.1\r\n${host}${authorization}${length}${length}\r\n${body}`);
+    expect(received).toStartWith("HTTP/1.1 413 ");
+  });
+
+  it("HTTP/1.0 without a Host is answered too", async () => {
+    expect(await sendRaw("GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 .*\{"status":"ok"\}$/s);
+  });
+
+  for (const path of ["/nothing//x/livez", "/x//livez"]) {
+    it(`HTTP/1.0 does not take ${path} for another path`, async () => {
+      expect(await sendRaw(`GET ${path} HTTP/1.0\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
+    });
+  }
+
+  it("creates that are pipelined are cut off, as the contract says, and the first is stored or not, but nothing false is answered", async () => {
+    const create = (id: number) => {
+      const body = `{"id":${id},"name":"piped"}`;
+      return `POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const received = await sendRaw(create(501) + create(502));
+    expect(received).not.toContain("HTTP/1.1 5");
+    for (const id of [501, 502]) {
+      const response = await service.post(`{"id":${id},"name":"piped"}`);
+      expect(response.status).toBe(200);
+    }
+  });
+
   it("a path with two slashes in front is another path", async () => {
     expect(await sendRaw(`POST //plants HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
   });

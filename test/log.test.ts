@@ -29,6 +29,14 @@ describe("the log", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ error: { message: "outer", cause: { message: "inner" } } });
   });
 
+  it("survives an error that is its own cause", () => {
+    const lines: string[] = [];
+    const error = new Error("loop");
+    error.cause = error;
+    logTo(lines, false).error("unexpected_error", { error });
+    expect(JSON.parse(lines[0]!)).toMatchObject({ event: "unexpected_error", unloggable: expect.any(String) });
+  });
+
   it("leaves out what is below its level", () => {
     const lines: string[] = [];
     logTo(lines, false).debug("request");

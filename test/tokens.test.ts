@@ -35,7 +35,7 @@ await tokens.revoke((await tokens.find(hashToken(revoked)))!.id, Date.now());
 const expired = await issue(["plants:write"], -1);
 
 describe("a request", () => {
-  for (const authorization of [undefined, "Basic dXNlcjpwYXNz", "Digest x", "bearertoken"]) {
+  for (const authorization of [undefined, "Basic dXNlcjpwYXNz", "Digest x", "bearertoken", "Bearer-x abc"]) {
     it(`with ${authorization ?? "no Authorization"} is answered 401, and the challenge has no error`, async () => {
       const response = await post(authorization);
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store"');

@@ -1,4 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { syncFolder } from "../folder.ts";
 import { SCOPES } from "../scope.ts";
 import type { TokenStore } from "../store/store.ts";
 import { issueToken } from "./issue.ts";
@@ -26,4 +28,5 @@ function writeSecret(path: string, secret: string): void {
   } finally {
     closeSync(file);
   }
+  syncFolder(dirname(path));
 }

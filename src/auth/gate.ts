@@ -66,7 +66,7 @@ function parseBearer(authorization: string | null): string {
   const match = /^bearer +(\S+) *$/i.exec(authorization ?? "");
   if (match?.[1]) return match[1];
   // RFC 6750, 3.1: no error attribute when no bearer token was sent. A bare "Bearer" did try to send one.
-  if (authorization === null || !/^bearer\b/i.test(authorization)) throw unauthorized("missing_token", REALM);
+  if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) throw unauthorized("missing_token", REALM);
   return "";
 }
 

@@ -23,7 +23,7 @@ function createCommand(): Command {
     .option("--days <number>", "days until it expires; without it, when it is revoked", parseDays);
   return withTokens(command, async (tokens) => {
     const { name, scopes, days } = command.opts<{ name: string; scopes: Scope[]; days?: number }>();
-    const lifetime = days === undefined ? {} : { lifetimeMs: days * DAY_MS };
+    const lifetime = days === undefined ? {} : { lifetimeMs: Math.round(days * DAY_MS) };
     return issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, ...lifetime });
   });
 }

@@ -36,13 +36,17 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
     const route = resource.routes.get(request.method);
     if (!route) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
     const { operation, handle } = route;
-    if (operation.scope) await gate.admit(request.headers.get("authorization"), operation.scope);
+    if (operation.scope) {
+      const admitted = gate.admit(request.headers.get("authorization"), operation.scope);
+      // To wait for what is known already would cost a turn of the queue of promises for every request.
+      if (admitted instanceof Promise) await admitted;
+    }
     if (query !== "") checkQuery(query, operation);
     if (!operation.checkBody) return handle({ body: undefined });
     checkBodyHeaders(request.headers);
     const body = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
     operation.checkBody(body);
-    return handle({ body });
+    return await handle({ body });
   }
 
   return async (request) => {
@@ -74,9 +78,10 @@ function requestIdOf({ headers }: Request): string {
   return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** The path and the query as they were sent: parsing a URL would decode and fold them, and takes longer than all else here. */
+/** The path and the query of a request. To parse the URL would decode the path, and takes longer than all else here. */
 function splitUrl(url: string): { path: string; query: string } {
-  const pathStart = url.indexOf("/", url.indexOf("//") + 2);
+  // Without a Host, which HTTP/1.0 allows, the URL is the path alone.
+  const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const queryStart = url.indexOf("?", pathStart);
   if (queryStart === -1) return { path: url.slice(pathStart), query: "" };
   return { path: url.slice(pathStart, queryStart), query: url.slice(queryStart + 1) };

@@ -18,7 +18,8 @@ export function checkBodyHeaders(headers: Headers): void {
  */
 export function readBody(request: Request, bytesMax: number): Promise<ArrayBuffer | Uint8Array> {
   const declared = request.headers.get("content-length");
-  if (declared === null) return readStream(request, bytesMax);
+  // Two equal headers come as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
+  if (declared === null || !/^\d+$/.test(declared)) return readStream(request, bytesMax);
   if (Number(declared) > bytesMax) throw tooLarge(bytesMax);
   return request.arrayBuffer();
 }

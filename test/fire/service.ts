@@ -49,7 +49,7 @@ export async function startTraced({ inject = [], ...options }: TracedOptions): P
       const deadline = performance.now() + TRACE_MS_MAX;
       while (performance.now() < deadline) {
         const text = readFileSync(path, "utf8");
-        if (new RegExp(`^${service.pid} \\+\\+\\+ (exited|killed)`, "m").test(text)) return text;
+        if (new RegExp(`^${service.pid} +\\+\\+\\+ (exited|killed)`, "m").test(text)) return text;
         await Bun.sleep(10);
       }
       throw new Error(`strace did not finish ${path}.`);

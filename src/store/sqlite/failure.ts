@@ -15,6 +15,7 @@ export class SqliteError extends Error {
 }
 
 // The primary result codes that a sound program meets on an unsound machine.
+const PERM = 3;
 const BUSY = 5;
 const LOCKED = 6;
 const NOMEM = 7;
@@ -23,8 +24,9 @@ const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
+const PROTOCOL = 15;
 const NOTADB = 26;
-const UNAVAILABLE: readonly number[] = [BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB];
+const UNAVAILABLE: readonly number[] = [PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, CANTOPEN, PROTOCOL, NOTADB];
 
 const IOERR_FSYNC = 1034;
 const IOERR_DIR_FSYNC = 1290;

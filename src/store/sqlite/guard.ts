@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
@@ -7,6 +8,8 @@ import type { WriterThread } from "./thread.ts";
 export type Guard = Readonly<{
   /** As WriterThread's, but rejects with what a caller may know. */
   call: WriterThread["call"];
+  /** Asks for a checkpoint. Nobody waits for it: when it fails, commits go on, and it is tried again after a pause. */
+  checkpoint(): void;
   /** Throws why the last write failed, until one succeeds. */
   check(): void;
   /** Stops trying whether the disk takes writes again. */
@@ -20,17 +23,22 @@ type GuardOptions = Readonly<{
   onFatal: (reason: Error) => void;
 }>;
 
-/** How often a store in trouble tries whether it can write again, in milliseconds. */
+/** How long after a failure it is tried whether the disk takes writes again, in milliseconds. */
 const PROBE_MS = 500;
 
 export function createGuard({ thread, log, onFatal }: GuardOptions): Guard {
   let trouble: PlantStoreError | undefined;
+  let isCheckpointing = false;
   let probing: ReturnType<typeof setTimeout> | undefined;
+
+  function endIfSyncFailed(thrown: unknown): void {
+    if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));
+  }
 
   function note(thrown: unknown): PlantStoreError {
     const error = toStoreError(thrown);
     if (!trouble) log.error("store_trouble", { reason: thrown });
-    if (isSyncFailure(thrown)) onFatal(error);
+    endIfSyncFailed(thrown);
     trouble = error;
     probing ??= setTimeout(probe, PROBE_MS).unref();
     return error;
@@ -53,8 +61,23 @@ export function createGuard({ thread, log, onFatal }: GuardOptions): Guard {
     }
   };
 
+  async function runCheckpoint(): Promise<void> {
+    isCheckpointing = true;
+    try {
+      await thread.call("checkpoint");
+    } catch (thrown) {
+      endIfSyncFailed(thrown);
+      log.warn("checkpoint_failed", { reason: thrown });
+      await sleep(PROBE_MS, undefined, { ref: false });
+    }
+    isCheckpointing = false;
+  }
+
   return {
     call,
+    checkpoint() {
+      if (!isCheckpointing) void runCheckpoint();
+    },
     check() {
       if (trouble) throw trouble;
     },

@@ -9,7 +9,9 @@ type TokenRow = { id: string; name: string; scopes: string; created: number; exp
 
 const TOKEN_COLUMNS = "id, name, scopes, created, expires, revoked";
 
-/** A read-only connection, for short reads on the main thread. It never checkpoints and sees only what was synced. */
+export type Reader = ReturnType<typeof openReader>;
+
+/** A read-only connection, for short reads on the main thread. It sees only what was synced and, being read-only, cannot checkpoint even when it is the last to close. */
 export function openReader(path: string) {
   const db = new DatabaseSync(path, { readOnly: true });
   const plant = db.prepare("SELECT id, name, tag FROM plants WHERE id = ?");

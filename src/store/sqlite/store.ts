@@ -5,8 +5,10 @@ import type { Outcome } from "../batch.ts";
 import type { Store } from "../store.ts";
 import { toStoreError } from "./failure.ts";
 import { createGuard } from "./guard.ts";
+import type { Guard } from "./guard.ts";
 import { holdLock } from "./lock.ts";
 import { openReader } from "./reader.ts";
+import type { Reader } from "./reader.ts";
 import { startWriterThread } from "./thread.ts";
 import { OUTCOMES } from "./writer.ts";
 import type { PlantColumns } from "./writer.ts";
@@ -36,12 +38,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
   const { path, queueMax, queueWaitMs, log, onFatal } = options;
   const writer = createGuard({ thread: await startWriterThread(path, onFatal), log, onFatal });
-  const reader = openReader(path);
+  const reader = await openReaderOrClose(path, writer);
 
   async function commit(plants: readonly NewPlant[]): Promise<Outcome[]> {
     const { outcomes, isCheckpointDue } = await writer.call("createPlants", toColumns(plants));
-    // A failure is told by check(); nobody has to wait for it.
-    if (isCheckpointDue) void writer.call("checkpoint").catch(() => {});
+    if (isCheckpointDue) writer.checkpoint();
     return Array.from(outcomes, (outcome) => OUTCOMES[outcome]!);
   }
 
@@ -70,9 +71,18 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   };
 }
 
+async function openReaderOrClose(path: string, writer: Guard): Promise<Reader> {
+  try {
+    return openReader(path);
+  } catch (reason) {
+    await writer.call("close");
+    throw reason;
+  }
+}
+
 function toColumns(plants: readonly NewPlant[]): PlantColumns {
   const ids = new BigInt64Array(plants.length);
-  for (const [at, { id }] of plants.entries()) ids[at] = id;
+  for (let at = 0; at < plants.length; at += 1) ids[at] = plants[at]!.id;
   return { ids, names: plants.map(({ name }) => name), tags: plants.map(({ tag }) => tag ?? null) };
 }
 

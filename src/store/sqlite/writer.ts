@@ -41,8 +41,16 @@ export function openWriter(path: string) {
       return result;
     } catch (reason) {
       // SQLite may have rolled back by itself: lang_transaction.html, "Response To Errors Within A Transaction".
-      if (db.isTransaction) db.exec("ROLLBACK");
+      if (db.isTransaction) rollback();
       throw reason;
+    }
+  }
+
+  function rollback(): void {
+    try {
+      db.exec("ROLLBACK");
+    } catch {
+      // The reason of the failure before it must not be hidden: it may be a failed sync.
     }
   }
 
@@ -67,7 +75,7 @@ export function openWriter(path: string) {
     createPlants({ ids, names, tags }: PlantColumns): { outcomes: Uint8Array; isCheckpointDue: boolean } {
       const outcomes = new Uint8Array(ids.length);
       transaction(() => {
-        for (const [at, id] of ids.entries()) outcomes[at] = OUTCOMES.indexOf(createPlant(id, names[at]!, tags[at]!));
+        for (let at = 0; at < ids.length; at += 1) outcomes[at] = OUTCOMES.indexOf(createPlant(ids[at]!, names[at]!, tags[at]!));
       });
       return { outcomes, isCheckpointDue: Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX };
     },
