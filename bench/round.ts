@@ -16,7 +16,7 @@ export type Figures = LoadReport &
 
 type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "signal">>;
 
-const WARM_UP_SECONDS = 3;
+const WARM_UP_SECONDS = 8;
 
 /** More ids than any load uses. */
 const LOAD_IDS_MAX = 1_000_000_000;

@@ -4,10 +4,11 @@ import { temporaryFolder } from "../folder.ts";
 import { plantBugs } from "../planted.ts";
 import { PROJECT } from "../process.ts";
 import type { ServiceProcess } from "../process.ts";
-import { NEVER_PROBE } from "../bugs.ts";
+import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../bugs.ts";
 import { findLost } from "./client.ts";
 import { isMountAllowed, mountDisk, unmountDisks } from "./disk.ts";
 import { killServices, startService, startTraced } from "./service.ts";
+import { parseTrace, syncsOf } from "./trace.ts";
 import { createWitness } from "./witness.ts";
 
 afterEach(async () => {
@@ -93,4 +94,23 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
     expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
     expect(isHealed).toBe(false);
   });
+});
+
+it("a checkpoint that the disk refuses is tried again, while every create is answered 200 and the service stays ready", async () => {
+  const data = temporaryFolder();
+  const inject = ["-P", join(data, "plants.db"), "-e", "inject=pwrite64:error=EIO:when=12..13"];
+  const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject });
+  function failures(): number {
+    return service.lines.filter((line) => line.includes('"event":"checkpoint_failed"')).length;
+  }
+  const witness = await createWitness({ url: service.url, data });
+  await witness.create(500, () => failures() === 2);
+  await witness.create(60);
+  expect(failures()).toBe(2);
+  expect([witness.creates, witness.readiness]).toEqual([new Set([200]), new Set([200])]);
+  await service.end("SIGKILL");
+  const calls = parseTrace(await service.trace());
+  const lastFailure = calls.findLast(({ result }) => result.startsWith("-1 EIO"))?.ended ?? Number.NaN;
+  expect(syncsOf(calls, "plants.db").some(({ began, result }) => began > lastFailure && result === "0")).toBe(true);
+  expect(await findLost({ data, ids: witness.ids })).toEqual([]);
 });
