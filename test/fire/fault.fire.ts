@@ -3,7 +3,7 @@ import { temporaryFolder } from "../folder.ts";
 import { plantBugs } from "../planted.ts";
 import { PROJECT } from "../process.ts";
 import { CHECKPOINT_OFTEN, GO_ON_AFTER_FAILED_SYNC } from "../bugs.ts";
-import { createPlants, findLost, nameOf } from "./client.ts";
+import { createPlants, findLost, nameOf, openClient } from "./client.ts";
 import { killServices, startTraced } from "./service.ts";
 import { answeredIn, findUnsynced, parseTrace, syncsOf } from "./trace.ts";
 
@@ -89,3 +89,16 @@ async function expectEnd(target: Target, when: "once" | "from then on"): Promise
   expect(ids.length).toBeGreaterThanOrEqual(target.nth - 1);
   expect(await findLost({ data, ids })).toEqual([]);
 }
+
+it("the start after a failed sync writes and syncs anew what the WAL held, before it answers 200 for it", async () => {
+  const { data, sent } = await failSync({ root: PROJECT, connections: 1, file: "plants.db-wal", nth: 3 }, "once");
+  const plant = { id: 2, name: nameOf(2) };
+  expect(sent).not.toContain(plant.name);
+  const service = await startTraced({ data });
+  const create = await openClient({ url: service.url, data });
+  expect((await create(plant))?.status).toBe(200);
+  await service.end("SIGKILL");
+  const calls = parseTrace(await service.trace());
+  expect(answeredIn(calls, [plant.name])).toEqual([plant.name]);
+  expect(findUnsynced(calls, findUnsynced(calls, [plant.name]), "plants.db")).toEqual([]);
+});

@@ -36,9 +36,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
-  const { path, queueMax, queueWaitMs, log, onFatal } = options;
+  const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
   const writer = createGuard({ thread: await startWriterThread(path, onFatal), log, onFatal });
   const reader = await openReaderOrClose(path, writer);
+  // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
+  if (isServing) await writer.call("rewrite");
 
   async function commit(plants: readonly NewPlant[]): Promise<Outcome[]> {
     const { outcomes, isCheckpointDue } = await writer.call("createPlants", toColumns(plants));

@@ -86,6 +86,14 @@ export function openWriter(path: string) {
       return transaction(() => revokeToken.run(at, id).changes === 1);
     },
     probe,
+    /**
+     * Writes all that the WAL holds into the database anew and syncs it. After a failed sync the pages of the WAL may count as
+     * clean without being on the disk: to sync them again writes nothing. Throws when another process is in the way.
+     */
+    rewrite(): void {
+      const busy = db.prepare("PRAGMA wal_checkpoint(FULL)").get()?.["busy"];
+      if (busy !== 0) throw new Error("Another process uses the database: end it, or start again when it has ended.");
+    },
     /** Syncs the WAL, copies it into the database and syncs that, so that the WAL starts again from its beginning. */
     checkpoint(): void {
       db.exec("PRAGMA wal_checkpoint(PASSIVE)");
