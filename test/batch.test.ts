@@ -47,6 +47,18 @@ describe("the group commit", () => {
     expect(answered).toEqual([1, 2]);
   });
 
+  it("calls whileWriting after the commit has begun and before it ends", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const begunAtCall: number[] = [];
+    const create = group.create(plant(1), () => begunAtCall.push(commits.length));
+    expect(begunAtCall).toEqual([]);
+    while (commits.length === 0) await Bun.sleep(1);
+    expect(begunAtCall).toEqual([1]);
+    await endCommit(0);
+    expect(await create).toBe("created");
+    expect(begunAtCall).toEqual([1]);
+  });
+
   it("puts all that arrives while a commit runs into the next one", async () => {
     const { group, commits, endCommit } = groupCommit();
     const creates = [group.create(plant(1))];

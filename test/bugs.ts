@@ -4,8 +4,8 @@ import type { PlantedBug } from "./planted.ts";
 export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/batch.ts",
-    from: "if (running) await commit(running.plants).then(running.outcomes.resolve, running.outcomes.reject);",
-    to: 'if (running) running.outcomes.resolve(running.plants.map(() => "created")), await new Promise((go) => setTimeout(go, 5)), await commit(running.plants).catch(() => {});',
+    from: "const settled = commit(plants).then(outcomes.resolve, outcomes.reject);",
+    to: 'outcomes.resolve(plants.map(() => "created")); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(plants)).then(undefined, () => {});',
   },
 ];
 

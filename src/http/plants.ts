@@ -1,6 +1,7 @@
 import { asPlantId, etagOf } from "../plant.ts";
 import type { NewPlant } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
+import type { Answer } from "./answer.ts";
 import type { Handlers } from "./router.ts";
 
 /** The operations on plants. */
@@ -8,15 +9,23 @@ export function plantHandlers(plants: PlantStore): Pick<Handlers, "createPlant">
   return {
     async createPlant({ body }) {
       const plant = toNewPlant(body);
-      await plants.create(plant);
-      const { id, name, tag } = plant;
-      return {
-        status: 200,
-        // A tag that is undefined is left out.
-        body: JSON.stringify({ name, tag }),
-        headers: { "content-location": `/plants/${id}`, etag: etagOf(plant) },
-      };
+      let answer: Answer | undefined;
+      // Made while the disk is at work, sent only when the plant is on it.
+      await plants.create(plant, () => {
+        answer = toCreated(plant);
+      });
+      return answer ?? toCreated(plant);
     },
+  };
+}
+
+function toCreated(plant: NewPlant): Answer {
+  const { id, name, tag } = plant;
+  return {
+    status: 200,
+    // A tag that is undefined is left out.
+    body: JSON.stringify({ name, tag }),
+    headers: { "content-location": `/plants/${id}`, etag: etagOf(plant) },
   };
 }
 

@@ -10,8 +10,9 @@ export type PlantStore = Readonly<{
   /**
    * "created", or "same" when this very plant was there already. Rejects with `id_in_use` when the id names another plant.
    * Of two different plants created under one new id at the same moment exactly one is kept.
+   * `whileWriting` may be called once in the meantime, when the disk is at work and the processor is not.
    */
-  create(plant: NewPlant): Promise<"created" | "same">;
+  create(plant: NewPlant, whileWriting?: () => void): Promise<"created" | "same">;
   find(id: PlantId): Promise<NewPlant | undefined>;
 }>;
 

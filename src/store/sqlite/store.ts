@@ -39,8 +39,14 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
   const writer = createGuard({ thread: await startWriterThread(path, onFatal), log, onFatal });
   const reader = await openReaderOrClose(path, writer);
-  // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
-  if (isServing) await writer.call("rewrite");
+  try {
+    // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
+    if (isServing) await writer.call("rewrite");
+  } catch (reason) {
+    reader.close();
+    await writer.call("close");
+    throw reason;
+  }
 
   async function commit(plants: readonly NewPlant[]): Promise<Outcome[]> {
     const { outcomes, isCheckpointDue } = await writer.call("createPlants", toColumns(plants));

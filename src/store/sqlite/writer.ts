@@ -18,7 +18,7 @@ const BUSY_MS = 1000;
 /** How large the WAL may grow before it is copied into the database, in pages of 4 KiB. */
 const WAL_PAGES_MAX = 4000;
 
-/** Opens the database, makes its tables, and makes durable what an earlier process left behind. Throws when any of it fails. */
+/** Opens the database, makes its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
 export function openWriter(path: string) {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   makeDurable(db);
