@@ -1,2 +1,2 @@
 // Made from openapi.yaml by generate.ts: do not edit, run `npm run contract`.
-export type OperationId = "createPlant" | "getLiveness" | "getReadiness" | "getContract" | "getBaseContract";
+export type OperationId = "createPlant" | "getPlant" | "getLiveness" | "getReadiness" | "getContract" | "getBaseContract";

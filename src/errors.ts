@@ -14,6 +14,7 @@ export const CATALOGUE = {
   invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),
   unknown_path: entry(40400, "There is nothing at this path: see /openapi.json for those that exist."),
+  plant_not_found: entry(40401, "There is no plant with this id: check the id, or create the plant."),
   method_not_allowed: entry(40500, "This path does not have that method: use one of those in the Allow header."),
   id_in_use: entry(40900, "The id names another plant already: choose an id that is not used."),
   body_too_large: entry(41300, "The body is larger than 65536 bytes: send a smaller one."),

@@ -15,6 +15,13 @@ export function asPlantId(value: bigint): PlantId {
   return value as PlantId;
 }
 
+/** Reads an id in its one written form, as in a path: no sign or zeros in front, no `-0`. Undefined for any other text. */
+export function parsePlantId(text: string): PlantId | undefined {
+  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value < PLANT_ID_MIN || value > PLANT_ID_MAX ? undefined : (value as PlantId);
+}
+
 /**
  * The strong ETag of a plant (RFC 9110, 8.8.3), made from its content: 128 bits of a SHA-256. The text that is
  * hashed is the same for the same plant only, as the length says where the name ends.

@@ -25,28 +25,29 @@ type AppOptions = Readonly<{
 }>;
 
 export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDraining }: AppOptions): App {
-  const resources = createRouter(contract.operations, handlers);
+  const route = createRouter(contract.operations, handlers);
 
   /** Each step throws what is wrong; their order is part of the interface. */
   async function answer(request: Request): Promise<Answer> {
     const { path, query } = splitUrl(request.url);
-    const resource = resources.get(path);
-    if (!resource) throw new PlantStoreError("unknown_path");
+    const found = route(path);
+    if (!found) throw new PlantStoreError("unknown_path");
+    const { resource, id } = found;
     if (request.method === "OPTIONS") return { status: 204, headers: { allow: resource.allow } };
-    const route = resource.routes.get(request.method);
-    if (!route) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
-    const { operation, handle } = route;
+    const target = resource.routes.get(request.method);
+    if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
+    const { operation, handle } = target;
     if (operation.scope) {
       const admitted = gate.admit(request.headers.get("authorization"), operation.scope);
       // To wait for what is known already would cost a turn of the queue of promises for every request.
       if (admitted instanceof Promise) await admitted;
     }
     if (query !== "") checkQuery(query, operation);
-    if (!operation.checkBody) return handle({ body: undefined });
+    if (!operation.checkBody) return handle({ body: undefined, id, headers: request.headers });
     checkBodyHeaders(request.headers);
     const body = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
     operation.checkBody(body);
-    return await handle({ body });
+    return await handle({ body, id, headers: request.headers });
   }
 
   return async (request) => {

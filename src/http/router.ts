@@ -1,9 +1,16 @@
 import type { OperationId } from "../../contract/operations.ts";
 import type { Operation } from "../contract.ts";
+import { parsePlantId } from "../plant.ts";
+import type { PlantId } from "../plant.ts";
 import type { Answer } from "./answer.ts";
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */
-type Call = Readonly<{ body: unknown }>;
+type Call = Readonly<{
+  body: unknown;
+  /** From the path; undefined when the operation has none there. */
+  id: PlantId | undefined;
+  headers: Headers;
+}>;
 
 type Handler = (call: Call) => Answer | Promise<Answer>;
 
@@ -15,10 +22,22 @@ type Resource = Readonly<{ allow: string; routes: ReadonlyMap<string, Route> }>;
 
 type Route = Readonly<{ operation: Operation; handle: Handler }>;
 
-/** What stands at each path of the contract, with its methods and the exact Allow header. */
-export function createRouter(operations: readonly Operation[], handlers: Handlers): ReadonlyMap<string, Resource> {
+/** Finds what stands at a path, with the id that the path holds; undefined where the contract has nothing. */
+export type Router = (path: string) => Readonly<{ resource: Resource; id: PlantId | undefined }> | undefined;
+
+const ID = "{id}";
+
+/** Routes for each path of the contract, with its methods and the exact Allow header. A path may end in an id. */
+export function createRouter(operations: readonly Operation[], handlers: Handlers): Router {
   const byPath = Map.groupBy(operations, ({ path }) => path);
-  return new Map(Array.from(byPath, ([path, atPath]) => [path, toResource(atPath, handlers)]));
+  const resources = new Map(Array.from(byPath, ([path, atPath]) => [path, toResource(atPath, handlers)]));
+  return (path) => {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    const id = parsePlantId(path.slice(folder.length));
+    // A client that sends the template itself asks for nothing that exists.
+    const resource = id === undefined && path.endsWith(ID) ? undefined : resources.get(id === undefined ? path : folder + ID);
+    return resource && { resource, id };
+  };
 }
 
 function toResource(operations: readonly Operation[], handlers: Handlers): Resource {
