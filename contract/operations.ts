@@ -1,2 +1,32 @@
 // Made from openapi.yaml by generate.ts: do not edit, run `npm run contract`.
-export type OperationId = "createPlant" | "getPlant" | "getLiveness" | "getReadiness" | "getContract" | "getBaseContract";
+
+/** The parameters in path and query of each operation, as a handler gets them. */
+export type ParametersOf = Readonly<{
+  listPlants: Readonly<{ limit: number; after?: bigint; tag?: string; q?: string }>;
+  createPlant: Readonly<Record<string, never>>;
+  getPlant: Readonly<{ id: bigint }>;
+  putPlant: Readonly<{ id: bigint }>;
+  patchPlant: Readonly<{ id: bigint }>;
+  deletePlant: Readonly<{ id: bigint }>;
+  importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean }>;
+  exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc" }>;
+  listTags: Readonly<{ limit: number }>;
+  getLiveness: Readonly<Record<string, never>>;
+  getReadiness: Readonly<Record<string, never>>;
+  getContract: Readonly<Record<string, never>>;
+  getBaseContract: Readonly<Record<string, never>>;
+}>;
+
+export type OperationId = keyof ParametersOf;
+
+/** What the contract names. An int64 is a bigint. */
+export type Schemas = Readonly<{
+  Plant: Readonly<{ name: string; tag?: string }>;
+  NewPlant: Schemas["Plant"] & Readonly<{ id: bigint }>;
+  PlantContent: Schemas["Plant"] & Readonly<{ id?: bigint }>;
+  PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null }>;
+  TagCount: Readonly<{ tag: string; plants: number }>;
+  ImportSummary: Readonly<{ read: number; created: number; unchanged: number; replaced: number; refused: number; problems: ReadonlyArray<Readonly<{ line: number; error: number; message: string }>> }>;
+  Error: Readonly<{ error: number; message: string }>;
+  Health: Readonly<{ status: "ok" }>;
+}>;

@@ -3,6 +3,8 @@ import { _, Ajv2020 } from "ajv/dist/2020.js";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { OperationId } from "../contract/operations.ts";
 import { PlantStoreError } from "./errors.ts";
+import { toNewPlant } from "./plant.ts";
+import type { NewPlant } from "./plant.ts";
 import { isScope } from "./scope.ts";
 import type { Scope } from "./scope.ts";
 
@@ -15,10 +17,26 @@ export type Operation = Readonly<{
   /** The scope that a token needs; undefined when the operation needs no token. */
   scope: Scope | undefined;
   /** The query parameters that it takes. */
-  query: readonly string[];
-  /** Throws `invalid_body`, naming the field; or `invalid_unicode`. Undefined when the operation takes no body. */
-  checkBody: ((value: unknown) => void) | undefined;
+  query: readonly QueryParameter[];
+  body: Body;
 }>;
+
+export type QueryParameter = Readonly<{ name: string; schema: ParameterSchema }>;
+
+export type ParameterSchema = Readonly<{
+  type: "integer" | "string" | "boolean";
+  format?: "int32" | "int64";
+  minimum?: number;
+  enum?: readonly string[];
+  default?: string | number | boolean;
+}>;
+
+/** What an operation takes: nothing, one JSON text, or a stream in one of some media types. */
+export type Body =
+  | Readonly<{ kind: "none" }>
+  /** `check` throws `invalid_body`, naming the field; or `invalid_unicode`. */
+  | Readonly<{ kind: "json"; check: (value: unknown) => void }>
+  | Readonly<{ kind: "stream"; types: readonly string[] }>;
 
 export type Contract = Readonly<{
   operations: readonly Operation[];
@@ -34,19 +52,34 @@ export function loadContract(): Contract {
   const document = JSON.parse(served) as Document;
   const ajv = createAjv(document);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => toOperation({ path, method, operation, ajv })),
+    Object.entries(methods).map(([method, operation]) => toOperation({ path, method, operation, document, ajv })),
   );
   return { operations, served, base: readDocument("base-1.0.0.json") };
 }
 
-type Document = Readonly<{ paths: Record<string, Record<string, DocumentOperation>> }>;
+/** Checks a value as the body of a create, and makes a plant of it. Throws as the check does. */
+export function plantParser({ operations }: Contract): (value: unknown) => NewPlant {
+  const body = operations.find(({ id }) => id === "createPlant")?.body;
+  if (body?.kind !== "json") throw new Error("contract: createPlant takes no JSON.");
+  return (value) => {
+    body.check(value);
+    return toNewPlant(value);
+  };
+}
+
+type Document = Readonly<{
+  paths: Record<string, Record<string, DocumentOperation>>;
+  components: { parameters: Record<string, DocumentParameter> };
+}>;
+
+type DocumentParameter = Readonly<{ $ref?: string; name: string; in: string; schema: ParameterSchema }>;
 
 type DocumentOperation = Readonly<{
   operationId: OperationId;
   "x-scope"?: string;
   security?: readonly unknown[];
-  parameters?: ReadonlyArray<{ name?: string; in?: string }>;
-  requestBody?: unknown;
+  parameters?: readonly DocumentParameter[];
+  requestBody?: { content: Record<string, unknown> };
 }>;
 
 /** The JSON form of a contract: people write the YAML beside it, which takes fifty times as long to read. */
@@ -54,8 +87,10 @@ function readDocument(name: string): string {
   return readFileSync(new URL(`../contract/${name}`, import.meta.url), "utf8").trimEnd();
 }
 
-function toOperation(source: { path: string; method: string; operation: DocumentOperation; ajv: Ajv2020 }): Operation {
-  const { path, method, operation, ajv } = source;
+type Source = Readonly<{ path: string; method: string; operation: DocumentOperation; document: Document; ajv: Ajv2020 }>;
+
+function toOperation(source: Source): Operation {
+  const { path, method, operation, document } = source;
   const scope = operation["x-scope"];
   const isPublic = operation.security?.length === 0;
   if (isPublic ? scope !== undefined : scope === undefined || !isScope(scope)) {
@@ -66,9 +101,18 @@ function toOperation(source: { path: string; method: string; operation: Document
     method: method.toUpperCase(),
     path,
     scope: scope as Scope | undefined,
-    query: (operation.parameters ?? []).flatMap(({ name, in: place }) => (place === "query" && name ? [name] : [])),
-    checkBody: operation.requestBody === undefined ? undefined : bodyCheck(ajv, bodyPointer(path, method)),
+    query: (operation.parameters ?? [])
+      .map((parameter) => (parameter.$ref ? document.components.parameters[parameter.$ref.split("/").at(-1)!]! : parameter))
+      .filter((parameter) => parameter.in === "query"),
+    body: toBody(source),
   };
+}
+
+function toBody({ path, method, operation, ajv }: Source): Body {
+  if (!operation.requestBody) return { kind: "none" };
+  const types = Object.keys(operation.requestBody.content);
+  if (!types.includes("application/json")) return { kind: "stream", types };
+  return { kind: "json", check: bodyCheck(ajv, bodyPointer(path, method)) };
 }
 
 function bodyPointer(path: string, method: string): string {
@@ -117,7 +161,9 @@ function toError({ keyword, instancePath, params }: ErrorObject): PlantStoreErro
   if (keyword === "int64") {
     return invalidBody(`The field \`${field}\` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.`);
   }
-  return invalidBody(`The field \`${field}\` must be a ${params["type"]}: send one, or leave out a field that has no value.`);
+  return invalidBody(
+    `The field \`${field}\` must be a ${[params["type"]].flat().join(" or ")}: send one, or leave out a field that has no value.`,
+  );
 }
 
 function invalidBody(message: string): PlantStoreError {

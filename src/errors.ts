@@ -10,6 +10,8 @@ export const CATALOGUE = {
   invalid_body: entry(40005, "The field `name` is missing: add it."),
   invalid_query: entry(40006, "The query parameter `limit` is not known here: leave it out."),
   incomplete_body: entry(40007, "The body broke off before its end: send the request again."),
+  invalid_csv_header: entry(40008, "The first line names no columns `id` and `name`: name them, as in id,name,tag."),
+  malformed_row: entry(40009, "The row is not CSV: put quotes around a cell that holds any, and write each of those twice."),
   missing_token: entry(40100, "The request has no bearer token: send the header Authorization: Bearer <token>."),
   invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),
@@ -17,6 +19,7 @@ export const CATALOGUE = {
   plant_not_found: entry(40401, "There is no plant with this id: check the id, or create the plant."),
   method_not_allowed: entry(40500, "This path does not have that method: use one of those in the Allow header."),
   id_in_use: entry(40900, "The id names another plant already: choose an id that is not used."),
+  precondition_failed: entry(41200, "The plant is not as the condition says: read it again, then repeat the change."),
   body_too_large: entry(41300, "The body is larger than 65536 bytes: send a smaller one."),
   unsupported_media_type: entry(41500, "The body is not declared as JSON: send the header Content-Type: application/json."),
   unsupported_charset: entry(41501, "The body is declared in another charset: send UTF-8 and the header Content-Type: application/json."),
@@ -26,6 +29,7 @@ export const CATALOGUE = {
   store_unavailable: entry(50301, "The store cannot be reached or written: try again after the seconds in Retry-After."),
   store_full: entry(50302, "The store's disk is full: try again when whoever runs the service has made room."),
   draining: entry(50303, "The service is shutting down: try again after the seconds in Retry-After."),
+  index_building: entry(50304, "The search is being prepared: try again after the seconds in Retry-After."),
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof CATALOGUE;

@@ -22,6 +22,22 @@ export function parsePlantId(text: string): PlantId | undefined {
   return value < PLANT_ID_MIN || value > PLANT_ID_MAX ? undefined : (value as PlantId);
 }
 
+/** A plant of a value that the contract has checked, without its unknown fields. */
+export function toNewPlant(checked: unknown): NewPlant {
+  const { id, name, tag } = checked as { id: bigint; name: string; tag?: string };
+  return { id: asPlantId(id), name, ...(tag === undefined ? {} : { tag }) };
+}
+
+/** A plant as JSON, with every digit of its id. */
+export function toText({ id, name, tag }: NewPlant): string {
+  return `{"id":${id},"name":${JSON.stringify(name)}${tag === undefined ? "" : `,"tag":${JSON.stringify(tag)}`}}`;
+}
+
+/** Whether two plants, or their absence, are the same. */
+export function isSame(left: NewPlant | undefined, right: NewPlant | undefined): boolean {
+  return left?.id === right?.id && left?.name === right?.name && left?.tag === right?.tag;
+}
+
 /**
  * The strong ETag of a plant (RFC 9110, 8.8.3), made from its content: 128 bits of a SHA-256. The text that is
  * hashed is the same for the same plant only, as the length says where the name ends.

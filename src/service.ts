@@ -4,10 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { makeFirstToken } from "./auth/first.ts";
 import { createGate } from "./auth/gate.ts";
 import type { Config } from "./config.ts";
-import { loadContract } from "./contract.ts";
+import { loadContract, plantParser } from "./contract.ts";
 import { makeFolder } from "./folder.ts";
 import { createApp } from "./http/app.ts";
 import { documentHandlers } from "./http/documents.ts";
+import { exchangeHandlers } from "./http/exchange.ts";
 import { healthHandlers } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { plantHandlers } from "./http/plants.ts";
@@ -47,6 +48,7 @@ export async function start(config: Config, { log, onFatal }: ServiceOptions): P
     let isDraining = false;
     const handlers = {
       ...plantHandlers(store.plants),
+      ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };

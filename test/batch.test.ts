@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../src/plant.ts";
 import { createGroupCommit } from "../src/store/batch.ts";
-import type { Outcome } from "../src/store/batch.ts";
+import type { Outcomes } from "../src/store/batch.ts";
 import { rejectionOf } from "./rejection.ts";
 
 function plant(id: number) {
@@ -10,21 +10,21 @@ function plant(id: number) {
 
 /** A group commit over a store whose commits end only when the test says so. */
 function groupCommit(limits: { queueMax?: number; waitMs?: number } = {}) {
-  const commits: { size: number; end: PromiseWithResolvers<readonly Outcome[]> }[] = [];
+  const commits: { size: number; end: PromiseWithResolvers<Outcomes> }[] = [];
   const group = createGroupCommit({
     queueMax: 100,
     waitMs: 60_000,
     ...limits,
     now: () => performance.now(),
-    commit(plants) {
-      const end = Promise.withResolvers<readonly Outcome[]>();
-      commits.push({ size: plants.length, end });
+    commit({ creates }) {
+      const end = Promise.withResolvers<Outcomes>();
+      commits.push({ size: creates.length, end });
       return end.promise;
     },
   });
   async function endCommit(at: number): Promise<void> {
     while (commits.length <= at) await Bun.sleep(1);
-    commits[at]!.end.resolve(Array.from({ length: commits[at]!.size }, () => "created" as const));
+    commits[at]!.end.resolve({ creates: Array.from({ length: commits[at]!.size }, () => "created" as const), swaps: [] });
   }
   return { group, commits, endCommit };
 }

@@ -4,8 +4,8 @@ import type { PlantedBug } from "./planted.ts";
 export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/batch.ts",
-    from: "const settled = commit(plants).then(outcomes.resolve, outcomes.reject);",
-    to: 'outcomes.resolve(plants.map(() => "created")); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(plants)).then(undefined, () => {});',
+    from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
+    to: 'outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: [] }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(undefined, () => {});',
   },
 ];
 
@@ -27,5 +27,5 @@ export const NEVER_PROBE: readonly PlantedBug[] = [
 
 /** No bug: the WAL is copied into the database after a few creates already, so that a test meets that too. */
 export const CHECKPOINT_OFTEN: readonly PlantedBug[] = [
-  { file: "src/store/sqlite/writer.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 20;" },
+  { file: "src/store/sqlite/schema.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 20;" },
 ];

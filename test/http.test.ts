@@ -42,7 +42,9 @@ describe("a path", () => {
 
 describe("a method", () => {
   for (const { path, allow, wrong } of [
-    { path: "/plants", allow: "OPTIONS, POST", wrong: ["GET", "PUT", "PATCH", "DELETE", "HEAD"] },
+    { path: "/plants", allow: "GET, HEAD, OPTIONS, POST", wrong: ["PUT", "PATCH", "DELETE"] },
+    { path: "/plants/1", allow: "DELETE, GET, HEAD, OPTIONS, PATCH, PUT", wrong: ["POST"] },
+    { path: "/plants/import", allow: "OPTIONS, POST", wrong: ["GET", "PUT", "PATCH", "DELETE", "HEAD"] },
     { path: "/livez", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "DELETE"] },
     { path: "/openapi/1.0.0.json", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "PUT"] },
   ]) {

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Gate } from "../auth/gate.ts";
-import type { Contract, Operation } from "../contract.ts";
+import type { Contract } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
 import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
-import { checkBodyHeaders, readBody } from "./body.ts";
+import { checkBodyHeaders, openBody, readBody } from "./body.ts";
+import { parseQuery } from "./query.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers } from "./router.ts";
 
@@ -42,12 +43,15 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
       // To wait for what is known already would cost a turn of the queue of promises for every request.
       if (admitted instanceof Promise) await admitted;
     }
-    if (query !== "") checkQuery(query, operation);
-    if (!operation.checkBody) return handle({ body: undefined, id, headers: request.headers });
-    checkBodyHeaders(request.headers);
-    const body = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
-    operation.checkBody(body);
-    return await handle({ body, id, headers: request.headers });
+    const { headers } = request;
+    const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
+    const { body } = operation;
+    if (body.kind === "none") return handle({ parameters, body: undefined, headers });
+    if (body.kind === "stream") return await handle({ parameters, body: openBody(request, body.types), headers });
+    checkBodyHeaders(headers);
+    const value = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
+    body.check(value);
+    return await handle({ parameters, body: value, headers });
   }
 
   return async (request) => {
@@ -69,7 +73,7 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
 
 function toResponse({ status, body, headers }: Answer, requestId: string, isLast: boolean): Response {
   const all: Record<string, string> = { ...headers, "x-request-id": requestId };
-  if (body !== undefined) all["content-type"] = "application/json";
+  if (body !== undefined) all["content-type"] ??= "application/json";
   if (isLast) all["connection"] = "close";
   return new Response(body ?? null, { status, headers: all });
 }
@@ -86,11 +90,4 @@ function splitUrl(url: string): { path: string; query: string } {
   const queryStart = url.indexOf("?", pathStart);
   if (queryStart === -1) return { path: url.slice(pathStart), query: "" };
   return { path: url.slice(pathStart, queryStart), query: url.slice(queryStart + 1) };
-}
-
-function checkQuery(query: string, operation: Operation): void {
-  for (const name of new URLSearchParams(query).keys()) {
-    if (operation.query.includes(name)) continue;
-    throw new PlantStoreError("invalid_query", { message: `The query parameter \`${name}\` is not known here: leave it out.` });
-  }
 }

@@ -1,13 +1,37 @@
 import { PlantStoreError } from "../errors.ts";
 
+/** A body that is read while it comes. */
+export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Array> }>;
+
 /** Refuses a body that is declared as something that we do not read. No Content-Type at all is read as JSON. */
 export function checkBodyHeaders(headers: Headers): void {
-  const coding = headers.get("content-encoding");
-  if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
+  checkCoding(headers);
   const type = headers.get("content-type");
   if (type === null || type === "application/json") return;
   if (!/^\s*application\/json\s*(;|$)|^\s*[\w.!#$&^-]+\/[\w.!#$&^+-]+\+json\s*(;|$)/i.test(type))
     throw new PlantStoreError("unsupported_media_type");
+  checkCharset(type);
+}
+
+/** A body of one of these types, the first when none is declared, to be read while it comes. */
+export function openBody({ headers, body }: Request, types: readonly string[]): BodyStream {
+  checkCoding(headers);
+  const declared = headers.get("content-type") ?? types[0]!;
+  const type = declared.split(";", 1)[0]!.trim().toLowerCase();
+  if (!types.includes(type)) {
+    const message = `The body is declared as something else: send the header Content-Type: ${types.join(" or ")}.`;
+    throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });
+  }
+  checkCharset(declared);
+  return { type, bytes: body ?? new Blob([]).stream() };
+}
+
+function checkCoding(headers: Headers): void {
+  const coding = headers.get("content-encoding");
+  if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
+}
+
+function checkCharset(type: string): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new PlantStoreError("unsupported_charset");
 }

@@ -1,14 +1,51 @@
 import { PlantStoreError } from "../errors.ts";
-import { toJson } from "../json.ts";
-import { asPlantId, etagOf } from "../plant.ts";
-import type { NewPlant } from "../plant.ts";
+import { asPlantId, etagOf, isSame, toNewPlant, toText } from "../plant.ts";
+import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
+import { wordsOf } from "../words.ts";
 import type { Answer } from "./answer.ts";
-import type { Handlers } from "./router.ts";
+import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
+import type { Call, Handlers } from "./router.ts";
+
+type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant" | "listTags">;
+
+const PAGE_MAX = 1000;
+
+/** A longer search would keep the thread that searches from the others. */
+const WORDS_MAX = 32;
+
+/** How often a change is tried again when another one came between its read and its write. */
+const TRIES_MAX = 100;
 
 /** The operations on plants. */
-export function plantHandlers(plants: PlantStore): Pick<Handlers, "createPlant" | "getPlant"> {
+export function plantHandlers(plants: PlantStore): PlantHandlers {
+  /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
+  async function change(
+    { parameters, headers }: Pick<Call<"putPlant">, "parameters" | "headers">,
+    decide: (stored: NewPlant | undefined) => NewPlant | undefined,
+  ): Promise<NewPlant | undefined> {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const from = await plants.find(asPlantId(parameters.id));
+      const to = decide(from);
+      checkConditions(headers, from);
+      if (isSame(from, to) || (await plants.swap({ from, to }))) return to;
+    }
+    throw new PlantStoreError("overloaded");
+  }
+
   return {
+    async listPlants({ parameters }) {
+      const { limit, after, tag, q } = parameters;
+      const words = wordsOf(q ?? "");
+      if (words.length > WORDS_MAX) throw tooManyWords();
+      const size = Math.min(limit, PAGE_MAX);
+      // One more shows whether there is a next page.
+      const found = await plants.list({ limit: size + 1, after: after === undefined ? undefined : asPlantId(after), tag, words });
+      const page = found.slice(0, size);
+      const last = page.at(-1);
+      const next = found.length > size && last ? { link: `<${toPath({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
+      return { status: 200, body: `[${page.map(toText).join()}]`, headers: next };
+    },
     async createPlant({ body }) {
       const plant = toNewPlant(body);
       let answer: Answer | undefined;
@@ -18,12 +55,30 @@ export function plantHandlers(plants: PlantStore): Pick<Handlers, "createPlant" 
       });
       return answer ?? toCreated(plant);
     },
-    async getPlant({ id, headers }) {
-      const plant = id === undefined ? undefined : await plants.find(id);
+    async getPlant({ parameters: { id }, headers }) {
+      const plant = await plants.find(asPlantId(id));
       if (!plant) throw new PlantStoreError("plant_not_found");
-      const etag = etagOf(plant);
-      if (hasTag(headers.get("if-none-match"), etag)) return { status: 304, headers: { etag } };
-      return { status: 200, body: toJson(plant), headers: { etag } };
+      checkIfMatch(headers, plant);
+      if (isRuledOut(headers, plant)) return { status: 304, headers: { etag: etagOf(plant) } };
+      return toWhole(plant);
+    },
+    async putPlant({ parameters, body, headers }) {
+      const plant = toNewPlant({ ...(body as object), id: idOf(body, parameters.id) });
+      await change({ parameters, headers }, () => plant);
+      return toWhole(plant);
+    },
+    async patchPlant({ parameters, body, headers }) {
+      idOf(body, parameters.id);
+      const plant = await change({ parameters, headers }, (stored) => merge(need(stored), body));
+      return toWhole(need(plant));
+    },
+    async deletePlant({ parameters, headers }) {
+      await change({ parameters, headers }, (stored) => void need(stored));
+      return { status: 204 };
+    },
+    async listTags({ parameters: { limit } }) {
+      const { tags, ageMs } = await plants.countTags();
+      return { status: 200, body: JSON.stringify(tags.slice(0, limit)), headers: { age: String(Math.ceil(ageMs / 1000)) } };
     },
   };
 }
@@ -38,14 +93,35 @@ function toCreated(plant: NewPlant): Answer {
   };
 }
 
-/** Whether If-None-Match names this tag or `*`. The comparison is the weak one (RFC 9110, 13.1.2). */
-function hasTag(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  return header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+function toWhole(plant: NewPlant): Answer {
+  return { status: 200, body: toText(plant), headers: { etag: etagOf(plant) } };
 }
 
-/** A body that the contract has checked, without its unknown fields. */
-function toNewPlant(body: unknown): NewPlant {
-  const { id, name, tag } = body as { id: bigint; name: string; tag?: string };
-  return { id: asPlantId(id), name, ...(tag === undefined ? {} : { tag }) };
+function need(plant: NewPlant | undefined): NewPlant {
+  if (!plant) throw new PlantStoreError("plant_not_found");
+  return plant;
+}
+
+/** The id of the path, which a body may repeat but not change. */
+function idOf(body: unknown, id: bigint): bigint {
+  const { id: given = id } = body as { id?: bigint };
+  if (given !== id) {
+    throw new PlantStoreError("invalid_body", { message: "The field `id` is not the id in the path: send the same, or leave it out." });
+  }
+  return id;
+}
+
+/** JSON Merge Patch (RFC 7396), on a patch that the contract has checked. */
+function merge({ id, name, tag }: NewPlant, body: unknown): NewPlant {
+  const patch = body as { name?: string; tag?: string | null };
+  return toNewPlant({ id, name: patch.name ?? name, tag: patch.tag === undefined ? tag : (patch.tag ?? undefined) });
+}
+
+function toPath(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]));
+  return `/plants?${given.join("&")}`;
+}
+
+function tooManyWords(): PlantStoreError {
+  return new PlantStoreError("invalid_query", { message: `The query parameter \`q\` has more than ${WORDS_MAX} words: leave some out.` });
 }

@@ -1,21 +1,22 @@
-import type { OperationId } from "../../contract/operations.ts";
+import type { OperationId, ParametersOf } from "../../contract/operations.ts";
 import type { Operation } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
 import type { Answer } from "./answer.ts";
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */
-type Call = Readonly<{
+export type Call<Id extends OperationId> = Readonly<{
+  parameters: ParametersOf[Id];
+  /** The value of a JSON text, or a BodyStream; undefined when the operation takes no body. */
   body: unknown;
-  /** From the path; undefined when the operation has none there. */
-  id: PlantId | undefined;
   headers: Headers;
 }>;
 
-type Handler = (call: Call) => Answer | Promise<Answer>;
-
 /** One handler for each operation of the contract; an operation without one does not compile. */
-export type Handlers = Readonly<Record<OperationId, Handler>>;
+export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => Answer | Promise<Answer> }>;
+
+/** A handler whose operation is known only when it runs. */
+type Handler = (call: Readonly<{ parameters: unknown; body: unknown; headers: Headers }>) => Answer | Promise<Answer>;
 
 /** What stands at one path. */
 type Resource = Readonly<{ allow: string; routes: ReadonlyMap<string, Route> }>;
@@ -43,7 +44,7 @@ export function createRouter(operations: readonly Operation[], handlers: Handler
 function toResource(operations: readonly Operation[], handlers: Handlers): Resource {
   const routes = new Map<string, Route>();
   for (const operation of operations) {
-    const route = { operation, handle: handlers[operation.id] };
+    const route = { operation, handle: handlers[operation.id] as Handler };
     routes.set(operation.method, route);
     // RFC 9110, 9.3.2: HEAD is GET without the body, which the listener leaves out.
     if (operation.method === "GET") routes.set("HEAD", route);

@@ -1,41 +1,49 @@
 import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
-import type { PlantStore } from "./store.ts";
+import type { PlantStore, Swap } from "./store.ts";
 
 /** What became of one create: stored now, there already as this very plant, or refused because the id names another. */
 export type Outcome = "created" | "same" | "in_use";
+
+/** What is committed together. As nobody has been answered yet, the creates may come before the swaps. */
+export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[] }>;
+
+/** One outcome a change, in the same order; of a swap, whether it was made. */
+export type Outcomes = Readonly<{ creates: readonly Outcome[]; swaps: readonly boolean[] }>;
 
 /**
  * Group commit: what arrives while one commit runs goes into the next, so that one fsync serves many requests, and every
  * request still gets its answer after its own commit.
  */
 export type GroupCommit = Readonly<{
-  /** Creates a plant, as PlantStore promises. Rejects with `overloaded` or `store_unavailable` past the limits. */
+  /** Both as PlantStore promises. They reject with `overloaded` or `store_unavailable` past the limits. */
   create: PlantStore["create"];
+  swap: PlantStore["swap"];
   /** Refuses what waits with `draining`, and resolves once the running commit has ended. */
   close(): Promise<void>;
 }>;
 
 type GroupCommitOptions = Readonly<{
-  /** Commits all plants or none, and gives one outcome a plant in the same order. One call runs at a time. */
-  commit: (plants: readonly NewPlant[]) => Promise<readonly Outcome[]>;
-  /** How many plants may wait for a running commit. */
+  /** Commits all changes or none. One call runs at a time. */
+  commit: (changes: Changes) => Promise<Outcomes>;
+  /** How many changes may wait for a running commit. */
   queueMax: number;
-  /** Longest time from `create` to its answer, in milliseconds, give or take a quarter. */
+  /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
   waitMs: number;
   /** A clock that never goes back, in milliseconds. */
   now: () => number;
 }>;
 
-/** Plants that are committed together. */
+/** Changes that are committed together. */
 type Batch = Readonly<{
   /** When the first of them came. */
   since: number;
-  plants: NewPlant[];
+  creates: NewPlant[];
+  swaps: Swap[];
   /** Resolves when their commit has begun; rejects when they are refused before it. */
   begun: PromiseWithResolvers<void>;
-  /** One outcome a plant; all of them wait for this one promise. */
-  outcomes: PromiseWithResolvers<readonly Outcome[]>;
+  /** All of them wait for this one promise. */
+  outcomes: PromiseWithResolvers<Outcomes>;
 }>;
 
 /**
@@ -63,18 +71,18 @@ export function createGroupCommit({ commit, queueMax, waitMs, now }: GroupCommit
 
   async function commitBatch(batch: Batch): Promise<void> {
     running = batch;
-    const { plants, begun, outcomes } = batch;
-    const settled = commit(plants).then(outcomes.resolve, outcomes.reject);
+    const { begun, outcomes } = batch;
+    const settled = commit(batch).then(outcomes.resolve, outcomes.reject);
     begun.resolve();
     await settled;
     running = undefined;
   }
 
   function open(): Batch {
-    const outcomes = Promise.withResolvers<readonly Outcome[]>();
+    const outcomes = Promise.withResolvers<Outcomes>();
     // A batch that was given up may fail later, when nobody looks at it any more.
     outcomes.promise.catch(() => {});
-    return { since: now(), plants: [], begun: Promise.withResolvers<void>(), outcomes };
+    return { since: now(), creates: [], swaps: [], begun: Promise.withResolvers<void>(), outcomes };
   }
 
   /** Ends what has waited too long. A commit that is given up may still succeed: its outcome is unknown. */
@@ -95,17 +103,29 @@ export function createGroupCommit({ commit, queueMax, waitMs, now }: GroupCommit
     waiting = undefined;
   }
 
+  /** The batch that the next commit takes, with room for one more. */
+  function join(): Batch {
+    if (isClosed) throw new PlantStoreError("draining");
+    const batch = (waiting ??= open());
+    if (batch.creates.length + batch.swaps.length >= queueMax) throw new PlantStoreError("overloaded");
+    round ??= run();
+    startWatch();
+    return batch;
+  }
+
   return {
     async create(plant, whileWriting) {
-      if (isClosed) throw new PlantStoreError("draining");
-      const batch = (waiting ??= open());
-      if (batch.plants.length >= queueMax) throw new PlantStoreError("overloaded");
-      const at = batch.plants.push(plant) - 1;
-      round ??= run();
-      startWatch();
+      const batch = join();
+      const at = batch.creates.push(plant) - 1;
       await batch.begun.promise;
       whileWriting?.();
-      return settle((await batch.outcomes.promise)[at]);
+      return settle((await batch.outcomes.promise).creates[at]);
+    },
+    async swap(swap) {
+      const batch = join();
+      const at = batch.swaps.push(swap) - 1;
+      await batch.begun.promise;
+      return (await batch.outcomes.promise).swaps[at] ?? false;
     },
     async close() {
       isClosed = true;

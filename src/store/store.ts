@@ -1,6 +1,35 @@
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { Scope } from "../scope.ts";
 
+/** A page of plants: at most `limit` with an id above `after`, that carry the tag and hold the words. */
+export type ListQuery = Readonly<{
+  limit: number;
+  after: PlantId | undefined;
+  tag: string | undefined;
+  /** As `wordsOf` gives them; without any, every name is found. */
+  words: readonly string[];
+}>;
+
+/** One change of one plant, from what it was seen to be to what it shall be; undefined stands for no plant. At least one is a plant, and both have the same id. */
+export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
+
+/** What becomes of a line of an import. */
+export type ImportOutcome = "created" | "same" | "replaced" | "in_use";
+
+export type ImportOptions = Readonly<{
+  /** Whether a plant takes the place of another with its id; otherwise it is "in_use". */
+  isReplacing: boolean;
+  /** Only tells the outcomes, and changes nothing. */
+  isDryRun: boolean;
+}>;
+
+export type TagCount = Readonly<{ tag: string; plants: number }>;
+
+/** The tags with the most plants, at most TAGS_MAX, and how long ago they were counted, in milliseconds. */
+export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
+
+export const TAGS_MAX = 1000;
+
 /**
  * Keeps plants. A method that changes something resolves only after the change is on stable storage; what was read before it
  * resolved may be lost by a crash, what is read after it never.
@@ -13,7 +42,18 @@ export type PlantStore = Readonly<{
    * `whileWriting` may be called once in the meantime, when the disk is at work and the processor is not.
    */
   create(plant: NewPlant, whileWriting?: () => void): Promise<"created" | "same">;
+  /** Makes the change if the plant is still as `from` says; false, and nothing is changed, when it is not. */
+  swap(swap: Swap): Promise<boolean>;
+  /** Creates many plants in one commit; one outcome each, in their order. An id may stand in it more than once: the first comes first. */
+  import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
   find(id: PlantId): Promise<NewPlant | undefined>;
+  /**
+   * A page, by id. What has words may lack a plant that was stored within the last second; what it has is as it is stored now.
+   * Rejects with `index_building` as long as names cannot be searched yet.
+   */
+  list(query: ListQuery): Promise<readonly NewPlant[]>;
+  /** May be some seconds old. */
+  countTags(): Promise<TagCounts>;
 }>;
 
 /** A bearer token, without its secret. Times are milliseconds since 1970. */

@@ -2,11 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
-import type { WriterThread } from "./thread.ts";
+import type { Thread } from "./thread.ts";
+import type { Writer } from "./writer.ts";
+
+type WriterThread = Thread<Writer>;
 
 /** Calls the writer and knows whether it can write. */
 export type Guard = Readonly<{
-  /** As WriterThread's, but rejects with what a caller may know. */
+  /** As the thread's, but rejects with what a caller may know. */
   call: WriterThread["call"];
   /** Asks for a checkpoint. Nobody waits for it: when it fails, commits go on, and it is tried again after a pause. */
   checkpoint(): void;

@@ -1,8 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { asPlantId } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { isScope } from "../../scope.ts";
-import type { Token } from "../store.ts";
+import type { ListQuery, Token } from "../store.ts";
 
 type PlantRow = { id: bigint; name: string; tag: string | null };
 type TokenRow = { id: string; name: string; scopes: string; created: number; expires: number | null; revoked: number | null };
@@ -14,15 +15,31 @@ export type Reader = ReturnType<typeof openReader>;
 /** A read-only connection, for short reads on the main thread. It sees only what was synced and, being read-only, cannot checkpoint even when it is the last to close. */
 export function openReader(path: string) {
   const db = new DatabaseSync(path, { readOnly: true });
-  const plant = db.prepare("SELECT id, name, tag FROM plants WHERE id = ?");
-  plant.setReadBigInts(true);
+  const plant = readPlants("WHERE id = ?");
+  const plants = readPlants("WHERE id > ? ORDER BY id LIMIT ?");
+  const firstPlants = readPlants("ORDER BY id LIMIT ?");
+  const plantsOfTag = readPlants("WHERE tag = ? AND id > ? ORDER BY id LIMIT ?");
+  const firstPlantsOfTag = readPlants("WHERE tag = ? ORDER BY id LIMIT ?");
   const token = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = ?`);
   const tokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
+
+  function readPlants(condition: string): StatementSync {
+    const statement = db.prepare(`SELECT id, name, tag FROM plants ${condition}`);
+    statement.setReadBigInts(true);
+    return statement;
+  }
 
   return {
     findPlant(id: PlantId): NewPlant | undefined {
       const row = plant.get(id) as PlantRow | undefined;
-      return row && { id: asPlantId(row.id), name: row.name, ...(row.tag === null ? {} : { tag: row.tag }) };
+      return row && toPlant(row);
+    },
+    /** A page of plants, whatever words they hold. */
+    listPlants({ after, tag, limit }: ListQuery): NewPlant[] {
+      const [ofTag, firstOfTag] = tag === undefined ? [plants, firstPlants] : [plantsOfTag, firstPlantsOfTag];
+      const wanted = tag === undefined ? [] : [tag];
+      const rows = after === undefined ? firstOfTag.all(...wanted, limit) : ofTag.all(...wanted, after, limit);
+      return (rows as PlantRow[]).map(toPlant);
     },
     findToken(hash: string): Token | undefined {
       const row = token.get(hash) as TokenRow | undefined;
@@ -35,6 +52,10 @@ export function openReader(path: string) {
       db.close();
     },
   };
+}
+
+function toPlant({ id, name, tag }: PlantRow): NewPlant {
+  return { id: asPlantId(id), name, ...(tag === null ? {} : { tag }) };
 }
 
 function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {

@@ -3,6 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 /** Older releases can corrupt a database whose WAL is reset by two connections at once (sqlite.org/wal.html, "WAL-reset bug"). */
 const SQLITE_VERSION_MIN = "3.51.3";
 
+/** How large a WAL may grow before it is copied into its database, in pages of 4 KiB. */
+export const WAL_PAGES_MAX = 4000;
+
 /** Marks a database file as ours: "plnt" in ASCII. */
 const APPLICATION_ID = 0x706c6e74;
 
@@ -13,6 +16,10 @@ const MIGRATIONS = [
      id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL,
      created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
    ) STRICT;`,
+  // What a commit changed is written down in it: the ids as int64 in the order of the machine's bytes, until the search knows them.
+  // The newest row always stays, so that `seq` never begins again.
+  `CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
+   CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;`,
 ] as const;
 
 /** Sets a connection up for durable commits, and throws when SQLite does not do as told. */
@@ -26,6 +33,8 @@ export function makeDurable(db: DatabaseSync): void {
   expectPragma(db, { ask: "PRAGMA journal_mode = WAL", want: "wal" });
   db.exec("PRAGMA synchronous = FULL");
   expectPragma(db, { ask: "PRAGMA synchronous", want: 2 });
+  // Our own checkpoints: the automatic ones hide their errors, so a failed fsync would be tried again and believed.
+  db.exec("PRAGMA wal_autocheckpoint = 0");
 }
 
 /** Makes the tables, or brings them to the newest version. Throws on a file that is not ours, or is newer than this program. */

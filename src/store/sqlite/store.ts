@@ -1,17 +1,15 @@
 import type { Log } from "../../log.ts";
-import type { NewPlant } from "../../plant.ts";
-import { createGroupCommit } from "../batch.ts";
-import type { Outcome } from "../batch.ts";
+import { PlantStoreError } from "../../errors.ts";
+import type { PlantId } from "../../plant.ts";
 import type { Store } from "../store.ts";
+import { createCommits } from "./commits.ts";
 import { toStoreError } from "./failure.ts";
+import { createFinder } from "./finder.ts";
+import type { Finder } from "./finder.ts";
 import { createGuard } from "./guard.ts";
-import type { Guard } from "./guard.ts";
 import { holdLock } from "./lock.ts";
 import { openReader } from "./reader.ts";
-import type { Reader } from "./reader.ts";
-import { startWriterThread } from "./thread.ts";
-import { OUTCOMES } from "./writer.ts";
-import type { PlantColumns } from "./writer.ts";
+import { startThread } from "./thread.ts";
 
 type SqliteOptions = Readonly<{
   path: string;
@@ -37,61 +35,57 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
   const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
-  const writer = createGuard({ thread: await startWriterThread(path, onFatal), log, onFatal });
-  const reader = await openReaderOrClose(path, writer);
+  const now = () => performance.now();
+  const writer = createGuard({ thread: await startThread("writer", { path, onDeath: onFatal }), log, onFatal });
+  const opened: Array<() => unknown> = [() => writer.call("close")];
   try {
+    const reader = openReader(path);
+    opened.unshift(() => reader.close());
+    const find = (id: PlantId) => reader.findPlant(id);
+    const finder = isServing
+      ? createFinder({ thread: await startThread("search", { path, onDeath: onFatal }), find, log, onFatal, now })
+      : undefined;
+    if (finder) opened.unshift(() => finder.close());
     // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
     if (isServing) await writer.call("rewrite");
+    const commits = createCommits({ writer, finder, queueMax, queueWaitMs, now });
+    return {
+      name: `SQLite ${path}`,
+      plants: {
+        create: commits.create,
+        swap: commits.swap,
+        import: commits.import,
+        find: async (id) => read(() => reader.findPlant(id)),
+        async list(query) {
+          if (query.words.length === 0) return read(() => reader.listPlants(query));
+          return need(finder).list(query);
+        },
+        countTags: async () => need(finder).countTags(),
+      },
+      tokens: {
+        create: (token, hash) => writer.call("createToken", token, hash),
+        revoke: (id, at) => writer.call("revokeToken", id, at),
+        find: async (hash) => read(() => reader.findToken(hash)),
+        list: async () => read(() => reader.listTokens()),
+      },
+      check: writer.check,
+      async close() {
+        await commits.close();
+        writer.close();
+        for (const close of opened) await close();
+        unlock();
+      },
+    };
   } catch (reason) {
-    reader.close();
-    await writer.call("close");
-    throw reason;
-  }
-
-  async function commit(plants: readonly NewPlant[]): Promise<Outcome[]> {
-    const { outcomes, isCheckpointDue } = await writer.call("createPlants", toColumns(plants));
-    if (isCheckpointDue) writer.checkpoint();
-    return Array.from(outcomes, (outcome) => OUTCOMES[outcome]!);
-  }
-
-  const creates = createGroupCommit({ commit, queueMax, waitMs: queueWaitMs, now: () => performance.now() });
-
-  return {
-    name: `SQLite ${path}`,
-    plants: {
-      create: creates.create,
-      find: async (id) => read(() => reader.findPlant(id)),
-    },
-    tokens: {
-      create: (token, hash) => writer.call("createToken", token, hash),
-      revoke: (id, at) => writer.call("revokeToken", id, at),
-      find: async (hash) => read(() => reader.findToken(hash)),
-      list: async () => read(() => reader.listTokens()),
-    },
-    check: writer.check,
-    async close() {
-      await creates.close();
-      writer.close();
-      reader.close();
-      await writer.call("close");
-      unlock();
-    },
-  };
-}
-
-async function openReaderOrClose(path: string, writer: Guard): Promise<Reader> {
-  try {
-    return openReader(path);
-  } catch (reason) {
-    await writer.call("close");
+    for (const close of opened) await close();
     throw reason;
   }
 }
 
-function toColumns(plants: readonly NewPlant[]): PlantColumns {
-  const ids = new BigInt64Array(plants.length);
-  for (let at = 0; at < plants.length; at += 1) ids[at] = plants[at]!.id;
-  return { ids, names: plants.map(({ name }) => name), tags: plants.map(({ tag }) => tag ?? null) };
+/** Only a store that is open to serve knows how to search. */
+function need(finder: Finder | undefined): Finder {
+  if (!finder) throw new PlantStoreError("index_building");
+  return finder;
 }
 
 function read<Result>(work: () => Result): Result {

@@ -2,25 +2,29 @@ import { Worker } from "node:worker_threads";
 import { PlantStoreError } from "../../errors.ts";
 import { SqliteError } from "./failure.ts";
 import type { Failure } from "./failure.ts";
-import type { Writer } from "./writer.ts";
+import type { Part, PartName } from "./worker.ts";
 
-type Method = keyof Writer;
-
-/** What goes to the Worker. */
-export type Call = Readonly<{ seq: number; method: Method; args: readonly unknown[] }>;
+/** What goes to a Worker. */
+export type Call = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
 
 /** What comes back, one for each call. `seq` 0 tells how the opening went. */
 export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
 
-/** The writer, seen from the main thread. */
-export type WriterThread = Readonly<{
-  /** Calls a method of the writer. Rejects with a SqliteError when it throws. */
-  call<Name extends Method>(method: Name, ...args: Parameters<Writer[Name]>): Promise<ReturnType<Writer[Name]>>;
+/** A part that has a thread of its own, seen from the main thread. */
+export type Thread<Methods> = Readonly<{
+  /** Calls a method. Calls run one after the other, in their order. Rejects with a SqliteError when it throws. */
+  call<Name extends keyof Methods & string>(method: Name, ...args: Given<Methods[Name]>): Promise<Result<Methods[Name]>>;
 }>;
 
-/** Opens the writer in a Worker of its own; rejects when it cannot be opened. `onDeath` is called when the Worker ends in any other way than by `close`. */
-export async function startWriterThread(path: string, onDeath: (reason: Error) => void): Promise<WriterThread> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: path });
+type Given<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
+type Result<Method> = Method extends (...args: never[]) => infer Returned ? Returned : never;
+
+/** Opens a part in a Worker; rejects when it cannot be opened. `onDeath` is called when the Worker ends in any other way than by `close`. */
+export async function startThread<Name extends PartName>(
+  part: Name,
+  { path, onDeath }: { path: string; onDeath: (reason: Error) => void },
+): Promise<Thread<Part<Name>>> {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { part, path } });
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let lastSeq = 0;
   let isClosing = false;
@@ -46,7 +50,7 @@ export async function startWriterThread(path: string, onDeath: (reason: Error) =
     else waiter?.resolve(result);
   });
   worker.on("error", die);
-  worker.on("exit", (code) => die(new Error(`The writer ended with ${code}.`)));
+  worker.on("exit", (code) => die(new Error(`The ${part} ended with ${code}.`)));
 
   try {
     await expectReply(0);
@@ -61,7 +65,7 @@ export async function startWriterThread(path: string, onDeath: (reason: Error) =
       lastSeq += 1;
       const reply = expectReply(lastSeq);
       worker.postMessage({ seq: lastSeq, method, args } satisfies Call);
-      return reply as Promise<ReturnType<Writer[typeof method]>>;
+      return reply as Promise<Result<Part<Name>[typeof method]>>;
     },
   };
 }

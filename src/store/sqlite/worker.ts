@@ -1,9 +1,16 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Failure } from "./failure.ts";
+import { openSearch } from "./search.ts";
 import type { Call, Reply } from "./thread.ts";
 import { openWriter } from "./writer.ts";
 
-// The thread that waits for the disk. It does one call after the other, in the order in which they were sent.
+/** What can run in a Worker: each is opened with the path of the database, and is an object of methods. */
+const PARTS = { writer: openWriter, search: openSearch } as const;
+
+export type PartName = keyof typeof PARTS;
+export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;
+
+// A thread that waits for the disk. It does one call after the other, in the order in which they were sent.
 const port = parentPort;
 if (!port) throw new Error("worker.ts runs in the Worker that thread.ts starts.");
 
@@ -23,13 +30,14 @@ function toFailure(thrown: unknown): Failure {
   return { message: thrown.message, ...errcode };
 }
 
-let writer: ReturnType<typeof openWriter>;
+const { part, path } = workerData as { part: PartName; path: string };
+let methods: Record<string, (...args: never[]) => unknown>;
 reply(0, () => {
-  writer = openWriter(String(workerData));
+  methods = PARTS[part](path);
 });
 
 port.on("message", ({ seq, method, args }: Call) => {
   // The pairing of a method with its arguments is checked where a call is made.
-  reply(seq, () => (writer[method] as (...values: unknown[]) => unknown)(...args));
+  reply(seq, () => methods[method]!(...(args as never[])));
   if (method === "close") port.close();
 });

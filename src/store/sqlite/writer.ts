@@ -1,13 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Outcome } from "../batch.ts";
-import type { Token } from "../store.ts";
-import { makeDurable, migrate } from "./schema.ts";
+import type { ImportOptions, ImportOutcome, Swap, Token } from "../store.ts";
+import { makeDurable, migrate, WAL_PAGES_MAX } from "./schema.ts";
 
 /** Plants as columns: three arrays cross to the Worker three times as fast as an object a plant. */
 export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string[]; tags: ReadonlyArray<string | null> }>;
 
 /** What became of each plant of a commit, in the same order: an index into the outcomes. */
-export const OUTCOMES = ["created", "same", "in_use"] as const satisfies readonly Outcome[];
+export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satisfies readonly ImportOutcome[];
+
+/** `isCheckpointDue`: the WAL has grown so large that `checkpoint` should be called. */
+type Committed = Readonly<{ outcomes: Uint8Array; swapped: readonly boolean[]; isChanged: boolean; isCheckpointDue: boolean }>;
 
 /** The only connection that writes. All its methods wait for the disk: it lives in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
@@ -15,20 +17,20 @@ export type Writer = ReturnType<typeof openWriter>;
 /** How long another process, such as `plant-store token`, may hold the write lock before we give up, in milliseconds. */
 const BUSY_MS = 1000;
 
-/** How large the WAL may grow before it is copied into the database, in pages of 4 KiB. */
-const WAL_PAGES_MAX = 4000;
-
 /** Opens the database, makes its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
 export function openWriter(path: string) {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   makeDurable(db);
   migrate(db);
-  // Our own checkpoints: the automatic ones hide their errors, so a failed fsync would be tried again and believed.
-  db.exec("PRAGMA wal_autocheckpoint = 0");
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const insertPlant = db.prepare("INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING");
   const samePlant = db.prepare("SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?");
+  const replacePlant = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ?");
+  const updatePlant = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ? AND name = ? AND tag IS ?");
+  const deletePlant = db.prepare("DELETE FROM plants WHERE id = ? AND name = ? AND tag IS ?");
+  const insertChange = db.prepare("INSERT INTO changes (ids) VALUES (?)");
+  const forgetChanges = db.prepare("DELETE FROM changes WHERE seq < ?");
   const insertToken = db.prepare("INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked) VALUES (?, ?, ?, ?, ?, ?, ?)");
   const revokeToken = db.prepare("UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
@@ -46,6 +48,16 @@ export function openWriter(path: string) {
     }
   }
 
+  /** Does the work, tells how it went, and undoes it. */
+  function withoutTrace<Result>(work: () => Result): Result {
+    begin.run();
+    try {
+      return work();
+    } finally {
+      if (db.isTransaction) rollback();
+    }
+  }
+
   function rollback(): void {
     try {
       db.exec("ROLLBACK");
@@ -54,9 +66,51 @@ export function openWriter(path: string) {
     }
   }
 
-  function createPlant(id: bigint, name: string, tag: string | null): Outcome {
+  function createPlant(id: bigint, name: string, tag: string | null): ImportOutcome {
     if (insertPlant.run(id, name, tag).changes === 1) return "created";
     return samePlant.get(id, name, tag) ? "same" : "in_use";
+  }
+
+  function importPlant(id: bigint, name: string, tag: string | null): ImportOutcome {
+    const outcome = createPlant(id, name, tag);
+    if (outcome !== "in_use") return outcome;
+    replacePlant.run(name, tag, id);
+    return "replaced";
+  }
+
+  function swapPlant({ from, to }: Swap): boolean {
+    if (!from) return to !== undefined && insertPlant.run(to.id, to.name, to.tag ?? null).changes === 1;
+    const seen = [from.id, from.name, from.tag ?? null] as const;
+    const { changes } = to ? updatePlant.run(to.name, to.tag ?? null, ...seen) : deletePlant.run(...seen);
+    return changes === 1;
+  }
+
+  /** Writes down which plants a transaction changes, as part of it, so that the search never misses one. */
+  function noteChanges(ids: BigInt64Array): void {
+    if (ids.length > 0) insertChange.run(new Uint8Array(ids.buffer, 0, ids.byteLength));
+  }
+
+  function isCheckpointDue(): boolean {
+    return Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX;
+  }
+
+  /** Makes the plants and the swaps, and notes what has changed. */
+  function write({ ids, names, tags }: PlantColumns, swaps: readonly Swap[], put: typeof createPlant): Omit<Committed, "isCheckpointDue"> {
+    const outcomes = new Uint8Array(ids.length);
+    const changed = new BigInt64Array(ids.length + swaps.length);
+    let count = 0;
+    for (let at = 0; at < ids.length; at += 1) {
+      const outcome = put(ids[at]!, names[at]!, tags[at]!);
+      outcomes[at] = OUTCOMES.indexOf(outcome);
+      if (outcome === "created" || outcome === "replaced") changed[count++] = ids[at]!;
+    }
+    const swapped = swaps.map((swap) => {
+      const isMade = swapPlant(swap);
+      if (isMade) changed[count++] = (swap.to ?? swap.from)!.id;
+      return isMade;
+    });
+    noteChanges(changed.subarray(0, count));
+    return { outcomes, swapped, isChanged: count > 0 };
   }
 
   /** Commits something that changes nothing: shows whether the disk takes writes, and syncs all that the WAL held before. */
@@ -71,13 +125,19 @@ export function openWriter(path: string) {
   probe();
 
   return {
-    /** Commits all the plants or none. Also tells whether the WAL has grown so large that `checkpoint` is due. */
-    createPlants({ ids, names, tags }: PlantColumns): { outcomes: Uint8Array; isCheckpointDue: boolean } {
-      const outcomes = new Uint8Array(ids.length);
-      transaction(() => {
-        for (let at = 0; at < ids.length; at += 1) outcomes[at] = OUTCOMES.indexOf(createPlant(ids[at]!, names[at]!, tags[at]!));
+    /** Commits all or none. Changes before `seenUntil` are known to the search and forgotten. */
+    commit(creates: PlantColumns, swaps: readonly Swap[], seenUntil: number): Committed {
+      const written = transaction(() => {
+        if (seenUntil > 0) forgetChanges.run(seenUntil);
+        return write(creates, swaps, createPlant);
       });
-      return { outcomes, isCheckpointDue: Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX };
+      return { ...written, isCheckpointDue: isCheckpointDue() };
+    },
+    /** Commits all the plants or none; a dry run none. */
+    importPlants(plants: PlantColumns, { isReplacing, isDryRun }: ImportOptions): Committed {
+      const work = () => write(plants, [], isReplacing ? importPlant : createPlant);
+      const written = isDryRun ? withoutTrace(work) : transaction(work);
+      return { ...written, isCheckpointDue: isCheckpointDue() };
     },
     createToken({ id, name, scopes, created, expires, revoked }: Token, hash: string): void {
       transaction(() => insertToken.run(id, name, hash, scopes.join(" "), created, expires ?? null, revoked ?? null));

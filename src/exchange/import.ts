@@ -1,0 +1,102 @@
+import type { ImportOptions, ImportOutcome, PlantStore } from "../store/store.ts";
+import { PlantStoreError } from "../errors.ts";
+import type { NewPlant } from "../plant.ts";
+import type { Row, Rows } from "./row.ts";
+
+/** Why a line was not taken. */
+export type Problem = Readonly<{ line: number; error: number; message: string }>;
+
+/** What became of the lines of a file. The first number is the sum of the next four. */
+export type ImportSummary = Readonly<{
+  read: number;
+  created: number;
+  unchanged: number;
+  replaced: number;
+  refused: number;
+  /** The first PROBLEMS_MAX refused lines. */
+  problems: readonly Problem[];
+}>;
+
+export const PROBLEMS_MAX = 1000;
+
+/** How many plants, and how many characters of them, go into one commit. */
+const BATCH_PLANTS = 4000;
+const BATCH_LENGTH = 1_000_000;
+
+const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", in_use: "refused" } as const satisfies Record<
+  ImportOutcome,
+  keyof ImportSummary
+>;
+
+type ImportRowsOptions = ImportOptions & Readonly<{ onProblem?: (problem: Problem) => void; onProgress?: (read: number) => void }>;
+
+/**
+ * Imports rows batch by batch, one commit each; while one is written, the next is read. What is committed stays when a later
+ * batch fails or the rows break off.
+ */
+export async function importRows(plants: PlantStore, rows: Rows, options: ImportRowsOptions): Promise<ImportSummary> {
+  const { onProblem, onProgress, ...how } = options;
+  const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
+  const problems: Problem[] = [];
+  let writing: Promise<void> = Promise.resolve();
+
+  function refuse(line: number, { number: error, message }: PlantStoreError): void {
+    counts.refused += 1;
+    if (problems.length < PROBLEMS_MAX) problems.push({ line, error, message });
+    onProblem?.({ line, error, message });
+  }
+
+  async function write(batch: readonly Row[]): Promise<void> {
+    const taken = batch.filter((row) => "plant" in row);
+    const outcomes =
+      taken.length > 0
+        ? await plants.import(
+            taken.map(({ plant }) => plant),
+            how,
+          )
+        : [];
+    let at = 0;
+    for (const row of batch) {
+      counts.read += 1;
+      if ("refusal" in row) refuse(row.line, row.refusal);
+      else {
+        const outcome = outcomes[at++]!;
+        if (outcome === "in_use") refuse(row.line, new PlantStoreError("id_in_use"));
+        else counts[COUNTED[outcome]] += 1;
+      }
+    }
+    onProgress?.(counts.read);
+  }
+
+  try {
+    for await (const batch of toBatches(rows)) {
+      await writing;
+      writing = write(batch);
+      // It is waited for in the next round, and must not count as unhandled until then.
+      writing.catch(() => {});
+    }
+  } finally {
+    await writing;
+  }
+  return { ...counts, problems };
+}
+
+async function* toBatches(rows: Rows): AsyncGenerator<Row[]> {
+  let batch: Row[] = [];
+  let length = 0;
+  for await (const some of rows) {
+    for (const row of some) {
+      batch.push(row);
+      if ("plant" in row) length += lengthOf(row.plant);
+      if (batch.length < BATCH_PLANTS && length < BATCH_LENGTH) continue;
+      yield batch;
+      batch = [];
+      length = 0;
+    }
+  }
+  yield batch;
+}
+
+function lengthOf({ name, tag }: NewPlant): number {
+  return name.length + (tag?.length ?? 0);
+}

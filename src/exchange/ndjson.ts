@@ -1,0 +1,83 @@
+import { PlantStoreError } from "../errors.ts";
+import { decodeUtf8, parseJson } from "../json.ts";
+import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
+
+const NEWLINE = 0x0a;
+
+/** Reads one plant a line. An empty line is none. */
+export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: ReadOptions): Rows {
+  let line = 0;
+  let rest: Uint8Array = new Uint8Array();
+  let isTooLong = false;
+
+  function toRow(text: string): Row[] {
+    line += 1;
+    if (text.trim() === "") return [];
+    try {
+      if (text.length > lineBytesMax || (text.length * 3 > lineBytesMax && Buffer.byteLength(text) > lineBytesMax))
+        throw tooLong(lineBytesMax);
+      return [{ line, plant: parsePlant(parseJson(text)) }];
+    } catch (thrown) {
+      return [{ line, refusal: expected(thrown) }];
+    }
+  }
+
+  /** Whole lines: all at once, and one by one only when something in them is no text. */
+  function toRows(lines: Uint8Array): Row[] {
+    try {
+      return decodeUtf8(lines).split("\n").flatMap(toRow);
+    } catch {
+      return splitLines(lines).flatMap((one) => {
+        try {
+          return toRow(decodeUtf8(one));
+        } catch (thrown) {
+          line += 1;
+          return [{ line, refusal: expected(thrown) }];
+        }
+      });
+    }
+  }
+
+  for await (const chunk of bytes) {
+    const end = chunk.lastIndexOf(NEWLINE);
+    if (end === -1) {
+      if (!isTooLong) rest = Buffer.concat([rest, chunk]);
+      // What is left of such a line is passed over without being kept.
+      isTooLong = isTooLong || rest.length > lineBytesMax;
+      if (isTooLong) rest = new Uint8Array();
+      continue;
+    }
+    let start = 0;
+    if (isTooLong) {
+      start = chunk.indexOf(NEWLINE) + 1;
+      line += 1;
+      isTooLong = false;
+      yield [{ line, refusal: tooLong(lineBytesMax) }];
+    }
+    if (end >= start) yield toRows(Buffer.concat([rest, chunk.subarray(start, end)]));
+    // A copy, as the chunk's memory may be used again.
+    rest = chunk.slice(end + 1);
+  }
+  if (isTooLong) yield [{ line: line + 1, refusal: tooLong(lineBytesMax) }];
+  else if (rest.length > 0) yield toRows(rest);
+}
+
+function splitLines(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return [...lines, bytes.subarray(start)];
+}
+
+export function tooLong(bytesMax: number): PlantStoreError {
+  return new PlantStoreError("body_too_large", { message: `The line is longer than ${bytesMax} bytes: send a shorter one.` });
+}
+
+/** What may be wrong with a line; anything else is a bug and goes up. */
+export function expected(thrown: unknown): PlantStoreError {
+  if (thrown instanceof PlantStoreError) return thrown;
+  throw thrown;
+}

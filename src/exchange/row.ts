@@ -1,0 +1,18 @@
+import type { PlantStoreError } from "../errors.ts";
+import type { NewPlant } from "../plant.ts";
+
+/** One line of a file, counted from 1: a plant, or why it is none. */
+export type Row = Readonly<{ line: number; plant: NewPlant }> | Readonly<{ line: number; refusal: PlantStoreError }>;
+
+/** A file as it comes, in pieces that are cut anywhere. */
+export type Bytes = AsyncIterable<Uint8Array>;
+
+/** The rows of a file, some at a time, so that a file of any length takes constant memory. */
+export type Rows = AsyncGenerator<readonly Row[], void, void>;
+
+export type ReadOptions = Readonly<{
+  /** Checks what a line holds as the contract has it, and throws a PlantStoreError. */
+  parsePlant: (value: unknown) => NewPlant;
+  /** A longer line is refused. */
+  lineBytesMax: number;
+}>;

@@ -1,0 +1,55 @@
+import type { ParameterSchema, QueryParameter } from "../contract.ts";
+import { PlantStoreError } from "../errors.ts";
+import { parsePlantId } from "../plant.ts";
+
+const INT32_MAX = 2 ** 31 - 1;
+
+/** Reads a query as the contract has it, with its defaults. Throws `invalid_query`, naming the parameter that is unknown, wrong or given twice. */
+export function parseQuery(query: string, parameters: readonly QueryParameter[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const pair of query.split("&")) {
+    if (pair === "") continue;
+    const [name = "", ...rest] = pair.split("=");
+    const parameter = parameters.find((candidate) => candidate.name === decode(name));
+    if (!parameter) throw refuse(decode(name), "is not known here: leave it out");
+    if (parameter.name in values) throw refuse(parameter.name, "is given twice: send it once");
+    values[parameter.name] = read(parameter, decode(rest.join("=")));
+  }
+  for (const { name, schema } of parameters) if (schema.default !== undefined) values[name] ??= schema.default;
+  return values;
+}
+
+function read({ name, schema }: QueryParameter, text: string): unknown {
+  const value = parse(schema, text);
+  if (value === undefined) throw refuse(name, `must be ${describe(schema)}`);
+  return value;
+}
+
+/** Undefined for what the schema does not allow. */
+function parse({ type, format, minimum = 0, enum: choices }: ParameterSchema, text: string): unknown {
+  if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  if (type === "string") return !choices || choices.includes(text) ? text : undefined;
+  if (format === "int64") return parsePlantId(text);
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= minimum && value <= INT32_MAX ? value : undefined;
+}
+
+function describe({ type, format, minimum = 0, enum: choices }: ParameterSchema): string {
+  if (type === "boolean") return "true or false";
+  if (choices) return choices.join(" or ");
+  if (format === "int64") return "a whole number from -9223372036854775808 to 9223372036854775807, without leading zeros";
+  return `a whole number from ${minimum} to ${INT32_MAX}`;
+}
+
+/** Decodes as HTML forms encode. What is no UTF-8 is not replaced, as it would look for something else. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch (cause) {
+    throw new PlantStoreError("invalid_query", { message: "The query is not UTF-8 in percent-encoding: encode it so.", cause });
+  }
+}
+
+function refuse(name: string, problem: string): PlantStoreError {
+  return new PlantStoreError("invalid_query", { message: `The query parameter \`${name}\` ${problem}.` });
+}

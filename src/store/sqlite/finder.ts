@@ -1,0 +1,147 @@
+import type { Log } from "../../log.ts";
+import { PlantStoreError } from "../../errors.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { isFound } from "../../words.ts";
+import { TAGS_MAX } from "../store.ts";
+import type { ListQuery, TagCount, TagCounts } from "../store.ts";
+import { isSyncFailure, toStoreError } from "./failure.ts";
+import { FIRST_TAG } from "./search.ts";
+import type { Search, TagCursor, TagStep } from "./search.ts";
+import type { Thread } from "./thread.ts";
+
+/** Finds plants by words and counts tags, with the help of the search thread, which it keeps at work behind the commits. */
+export type Finder = Readonly<{
+  list(query: ListQuery): Promise<NewPlant[]>;
+  countTags(): Promise<TagCounts>;
+  /** Tells that a commit has changed plants. */
+  follow(): void;
+  /** The newest change that the search surely knows, also after a crash. */
+  seenUntil(): number;
+  close(): Promise<void>;
+}>;
+
+type FinderOptions = Readonly<{
+  thread: Thread<Search>;
+  find: (id: PlantId) => NewPlant | undefined;
+  log: Log;
+  /** A sync failed: end the process at once. */
+  onFatal: (reason: Error) => void;
+  /** A clock that never goes back, in milliseconds. */
+  now: () => number;
+}>;
+
+/** How long changes gather before they are indexed: many at once cost less than one by one. In milliseconds. */
+const GATHER_MS = 100;
+
+/** How long after a failure it is tried again, in milliseconds. */
+const RETRY_MS = 1000;
+
+/** How old a count of tags may be, in milliseconds. */
+const COUNT_FRESH_MS = 5000;
+
+export function createFinder({ thread, find, log, onFatal, now }: FinderOptions): Finder {
+  let seen = 0;
+  let isFollowing = false;
+  let isChanged = false;
+  let isClosed = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let counting: Promise<Counted> | undefined;
+  let counted: Counted | undefined;
+
+  function follow(): void {
+    isChanged = true;
+    if (!isFollowing && !isClosed) timer ??= setTimeout(() => void catchUp(), GATHER_MS).unref();
+  }
+
+  async function catchUp(): Promise<void> {
+    timer = undefined;
+    isFollowing = true;
+    isChanged = false;
+    let pauseMs = GATHER_MS;
+    try {
+      for (let isBehind = true; isBehind && !isClosed;) {
+        const progress = await thread.call("step");
+        isBehind = progress.isBehind;
+        seen = progress.seenUntil;
+      }
+    } catch (reason) {
+      if (isSyncFailure(reason)) onFatal(toStoreError(reason));
+      log.warn("search_behind", { reason });
+      isChanged = true;
+      pauseMs = RETRY_MS;
+    }
+    isFollowing = false;
+    if (isChanged && !isClosed) timer = setTimeout(() => void catchUp(), pauseMs).unref();
+  }
+
+  // What an earlier process left to be indexed.
+  void catchUp();
+
+  return {
+    follow,
+    seenUntil: () => seen,
+    async list({ words, tag, after, limit }) {
+      const plants: NewPlant[] = [];
+      let from = after === undefined ? PLANT_ID_MIN : after + 1n;
+      // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
+      while (plants.length < limit && from <= PLANT_ID_MAX) {
+        const ids = await ask(thread.call("find", { words, tag, from, limit }));
+        if (!ids) throw new PlantStoreError("index_building");
+        const found = Array.from(ids, (id) => find(asPlantId(id))).filter((plant) => plant && isFound(plant, { words, tag }));
+        plants.push(...(found as NewPlant[]));
+        const last = ids.at(-1);
+        if (last === undefined || ids.length < limit) break;
+        from = last + 1n;
+      }
+      return plants.slice(0, limit);
+    },
+    async countTags() {
+      if (!counted || now() - counted.at > COUNT_FRESH_MS) {
+        counting ??= countTags(thread, now).finally(() => (counting = undefined));
+        counted = await ask(counting);
+      }
+      return { tags: counted.tags, ageMs: now() - counted.at };
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await thread.call("close");
+    },
+  };
+}
+
+type Counted = Readonly<{ tags: readonly TagCount[]; at: number }>;
+
+/** Goes through the tags step by step, so that searches come in between. */
+async function countTags(thread: Thread<Search>, now: () => number): Promise<Counted> {
+  const at = now();
+  let tags: TagCount[] = [];
+  let open: TagCount | undefined;
+  for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
+    const { counts, next }: TagStep = await thread.call("countTags", cursor);
+    for (const { tag, plants } of counts) {
+      // The last tag of a step may have been cut in two.
+      if (open?.tag === tag) open = { tag, plants: open.plants + plants };
+      else {
+        if (open) tags.push(open);
+        open = { tag, plants };
+      }
+    }
+    if (tags.length > 10 * TAGS_MAX) tags = mostFrequent(tags);
+    cursor = next;
+  }
+  return { tags: mostFrequent(open ? [...tags, open] : tags), at };
+}
+
+function mostFrequent(tags: readonly TagCount[]): TagCount[] {
+  return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
+}
+
+async function ask<Result>(answer: Promise<Result>): Promise<Result> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    throw toStoreError(thrown);
+  }
+}

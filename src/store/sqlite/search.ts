@@ -1,0 +1,253 @@
+import { hash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { wordsOf } from "../../words.ts";
+import type { Search as Wanted } from "../../words.ts";
+import type { TagCount } from "../store.ts";
+import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
+import { makeDurable, WAL_PAGES_MAX } from "./schema.ts";
+
+/** How far the index has come: `seenUntil` is the newest change that it surely holds. */
+export type Progress = Readonly<{ isBuilt: boolean; isBehind: boolean; seenUntil: number }>;
+
+/** The next page of ids to look at, at most `limit` from `from` on. */
+export type FindQuery = Wanted & Readonly<{ from: bigint; limit: number }>;
+
+/** Where a count of tags goes on: at this id of the tag, or else at the next tag. */
+export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
+
+const ID_MIN = -(2n ** 63n);
+const ID_MAX = 2n ** 63n - 1n;
+
+export const FIRST_TAG: TagCursor = { tag: "", id: ID_MIN };
+
+/** Some of the tags in their order; `next` tells where to go on, a tag that is cut in two comes again. */
+export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
+
+/**
+ * What takes too long for the main thread: the index of names, and the count of tags. It lives in a Worker. The index is a file of its
+ * own, so that it neither waits for the commits nor they for it; it can be made anew from the plants at any time.
+ */
+export type Search = ReturnType<typeof openSearch>;
+
+/** Written into the file; another number makes the index anew. */
+const VERSION = 1;
+
+/** How many plants are indexed in one commit; searches wait for no more than that. */
+const STEP_PLANTS = 5000;
+
+/** How many plants are counted in one step. */
+const STEP_COUNTED = 50_000;
+
+/** How many words and tags are kept in memory as known. */
+const KNOWN_MAX = 50_000;
+
+export function openSearch(plantsPath: string) {
+  const path = `${plantsPath}.search`;
+  const plants = new DatabaseSync(plantsPath, { readOnly: true });
+  const plant = readBigInts(plants, "SELECT name, tag FROM plants WHERE id = ?");
+  const plantsFrom = readBigInts(plants, "SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?");
+  const changes = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
+  const newestChange = plants.prepare("SELECT max(seq) AS seq FROM changes");
+  const countInTag = readBigInts(plants, countOf("SELECT tag, id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"));
+  const countBehindTag = readBigInts(plants, countOf("SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ?"));
+  let index = openIndex(path);
+
+  /** Puts a plant as it is now into the index, or takes it out. */
+  function follow(id: bigint): void {
+    const row = plant.get(id) as PlantRow | undefined;
+    if (row) index.put(id, row);
+    else index.remove(id);
+  }
+
+  /** Indexes the plants that were there before the index was. */
+  function build(from: bigint): Progress {
+    const rows = plantsFrom.all(from, STEP_PLANTS) as (PlantRow & { id: bigint })[];
+    for (const row of rows) index.put(row.id, row);
+    const last = rows.at(-1);
+    if (rows.length === STEP_PLANTS && last && last.id < ID_MAX) index.save({ buildFrom: last.id + 1n });
+    else index.save({ buildFrom: null });
+    return { isBuilt: index.state().buildFrom === null, isBehind: true, seenUntil: 0 };
+  }
+
+  /** Indexes what has changed since. */
+  function catchUp(seen: number): Progress {
+    let seenUntil = seen;
+    for (let count = 0; count < STEP_PLANTS;) {
+      const change = changes.get(seenUntil) as { seq: number; ids: Uint8Array } | undefined;
+      if (!change) {
+        index.save({ seenUntil });
+        return { isBuilt: true, isBehind: false, seenUntil };
+      }
+      const ids = new BigInt64Array(change.ids.slice().buffer);
+      for (const id of ids) follow(id);
+      count += ids.length;
+      seenUntil = change.seq;
+    }
+    index.save({ seenUntil });
+    return { isBuilt: true, isBehind: true, seenUntil };
+  }
+
+  return {
+    /** Brings the index a step nearer to the plants, and resolves when that is on the disk. */
+    step(): Progress {
+      try {
+        return index.transaction(() => {
+          const { buildFrom, seenUntil } = index.state();
+          // What changes while the index is built is looked at again afterwards.
+          if (buildFrom === ID_MIN) index.save({ seenUntil: Number(newestChange.get()?.["seq"] ?? 0) });
+          return buildFrom === null ? catchUp(seenUntil) : build(buildFrom);
+        });
+      } catch (reason) {
+        if (!isDamage(reason)) throw reason;
+        index.close();
+        removeIndex(path);
+        index = openIndex(path);
+        return { isBuilt: false, isBehind: true, seenUntil: 0 };
+      }
+    },
+    /** Ids that were found when they were indexed, in their order; undefined as long as the index is being built. */
+    find({ words, tag, from, limit }: FindQuery): BigInt64Array | undefined {
+      return index.state().buildFrom === null ? index.find({ words, tag, from, limit }) : undefined;
+    },
+    countTags({ tag, id }: TagCursor): TagStep {
+      if (id === undefined) {
+        const rows = countBehindTag.all(tag, STEP_COUNTED) as CountRow[];
+        const last = rows.at(-1);
+        return { counts: rows.map(toCount), next: last && goOn(last) };
+      }
+      const [rest] = countInTag.all(tag, id, STEP_COUNTED) as CountRow[];
+      return { counts: rest ? [toCount(rest)] : [], next: rest?.plants === BigInt(STEP_COUNTED) ? goOn(rest) : { tag } };
+    },
+    close(): void {
+      index.close();
+      plants.close();
+    },
+  };
+}
+
+type PlantRow = { name: string; tag: string | null };
+type CountRow = { tag: string; plants: bigint; last: bigint };
+type State = { buildFrom: bigint | null; seenUntil: number };
+
+function openIndex(path: string) {
+  const db = openAnew(path);
+  const put = db.prepare("INSERT OR REPLACE INTO names (rowid, words) VALUES (?, ?)");
+  const remove = db.prepare("DELETE FROM names WHERE rowid = ?");
+  const addWord = db.prepare("INSERT INTO words (word) VALUES (?) ON CONFLICT DO NOTHING");
+  const find = readBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?");
+  const state = readBigInts(db, "SELECT build_from AS buildFrom, seen_until AS seenUntil FROM state");
+  const saveBuild = db.prepare("UPDATE state SET build_from = ?");
+  const saveSeen = db.prepare("UPDATE state SET seen_until = ?");
+  const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
+  const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const known = new Set<string>();
+
+  function learn(word: string): void {
+    if (known.has(word)) return;
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.add(word);
+    addWord.run(word);
+  }
+
+  return {
+    transaction<Result>(work: () => Result): Result {
+      db.exec("BEGIN IMMEDIATE");
+      try {
+        const result = work();
+        db.exec("COMMIT");
+        if (Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+        return result;
+      } catch (reason) {
+        known.clear();
+        if (db.isTransaction) db.exec("ROLLBACK");
+        throw reason;
+      }
+    },
+    put(id: bigint, { name, tag }: PlantRow): void {
+      const words = wordsOf(name);
+      for (const word of words) learn(word);
+      put.run(id, tag === null ? words.join(" ") : `${words.join(" ")} ${toToken(tag)}`);
+    },
+    remove: (id: bigint) => remove.run(id),
+    find({ words, tag, from, limit }: FindQuery): BigInt64Array {
+      const expression = expressionOf({
+        words,
+        token: tag === undefined ? undefined : toToken(tag),
+        wordFrom: (text) => wordFrom.get(text)?.["word"] as string | undefined,
+      });
+      return BigInt64Array.from(find.all(expression, from, limit) as { id: bigint }[], ({ id }) => id);
+    },
+    state(): State {
+      const { buildFrom, seenUntil } = state.get() as { buildFrom: bigint | null; seenUntil: bigint };
+      return { buildFrom, seenUntil: Number(seenUntil) };
+    },
+    save({ buildFrom, seenUntil }: Partial<State>): void {
+      if (buildFrom !== undefined) saveBuild.run(buildFrom);
+      if (seenUntil !== undefined) saveSeen.run(seenUntil);
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Opens the index, and begins a new one when there is none, or one of another version, or a damaged one. */
+function openAnew(path: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(path);
+    makeDurable(db);
+    if (db.prepare("PRAGMA user_version").get()?.["user_version"] === VERSION) return db;
+    db.close();
+  } catch (reason) {
+    if (!isDamage(reason)) throw reason;
+  }
+  removeIndex(path);
+  const db = new DatabaseSync(path);
+  makeDurable(db);
+  // The words come folded, so nothing is left to do for the tokenizer. A tag is one token that no word can be. The index needs no copy of the names, and
+  // knows only which plants hold a word (detail), in words and in their beginnings (prefix).
+  db.exec(`
+    BEGIN;
+    CREATE VIRTUAL TABLE names USING fts5(
+      words, content='', contentless_delete=1, detail=none, prefix='${PREFIX_LENGTHS.join(" ")}', tokenize="ascii tokenchars '#'"
+    );
+    CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE state (build_from INTEGER, seen_until INTEGER NOT NULL) STRICT;
+    INSERT INTO state VALUES (${ID_MIN}, 0);
+    PRAGMA user_version = ${VERSION};
+    COMMIT;`);
+  return db;
+}
+
+function removeIndex(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+}
+
+const CORRUPT = 11;
+const NOTADB = 26;
+
+function isDamage(reason: unknown): boolean {
+  const errcode = reason instanceof Error && "errcode" in reason ? Number(reason.errcode) & 0xff : 0;
+  return errcode === CORRUPT || errcode === NOTADB;
+}
+
+function toToken(tag: string): string {
+  return `#${hash("sha256", tag, "hex").slice(0, 16)}`;
+}
+
+function countOf(rows: string): string {
+  return `SELECT tag, count(*) AS plants, max(id) AS last FROM (${rows}) GROUP BY tag ORDER BY tag`;
+}
+
+function goOn({ tag, last }: CountRow): TagCursor {
+  return last === ID_MAX ? { tag } : { tag, id: last + 1n };
+}
+
+function toCount({ tag, plants }: CountRow): TagCount {
+  return { tag, plants: Number(plants) };
+}
+
+function readBigInts(db: DatabaseSync, sql: string) {
+  const statement = db.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement;
+}
