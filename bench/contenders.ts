@@ -32,7 +32,7 @@ export type ContenderName = keyof typeof CONTENDERS;
 
 /** The service as a user runs it, by the Bun that runs the bench. */
 export async function startService({ data, signal }: StartOptions): Promise<Target> {
-  const main = [process.execPath, join(ROOT, "src", "main.ts"), "serve"];
+  const main = [join(ROOT, "src", "main.ts"), "serve"];
   const program = await startProgram({ command: (port) => [...main, "--data", data, "--port", String(port), "--log", "warn"], signal });
   return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
 }

@@ -25,7 +25,7 @@ export function parsePlantId(text: string): PlantId | undefined {
 /** A plant of a value that the contract has checked, without its unknown fields. */
 export function toNewPlant(checked: unknown): NewPlant {
   const { id, name, tag } = checked as { id: bigint; name: string; tag?: string };
-  return { id: asPlantId(id), name, ...(tag === undefined ? {} : { tag }) };
+  return tag === undefined ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
 /** A plant as JSON, with every digit of its id. */

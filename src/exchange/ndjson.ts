@@ -10,32 +10,26 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
   let rest: Uint8Array = new Uint8Array();
   let isTooLong = false;
 
-  function toRow(text: string): Row[] {
+  function read(text: string): Row | undefined {
     line += 1;
-    if (text.trim() === "") return [];
+    if (text.trim() === "") return undefined;
     try {
-      if (text.length > lineBytesMax || (text.length * 3 > lineBytesMax && Buffer.byteLength(text) > lineBytesMax))
-        throw tooLong(lineBytesMax);
-      return [{ line, plant: parsePlant(parseJson(text)) }];
+      checkLength(text, lineBytesMax);
+      return { line, plant: parsePlant(parseJson(text)) };
     } catch (thrown) {
-      return [{ line, refusal: expected(thrown) }];
+      return { line, refusal: expected(thrown) };
     }
   }
 
-  /** Whole lines: all at once, and one by one only when something in them is no text. */
-  function toRows(lines: Uint8Array): Row[] {
-    try {
-      return decodeUtf8(lines).split("\n").flatMap(toRow);
-    } catch {
-      return splitLines(lines).flatMap((one) => {
-        try {
-          return toRow(decodeUtf8(one));
-        } catch (thrown) {
-          line += 1;
-          return [{ line, refusal: expected(thrown) }];
-        }
-      });
-    }
+  function refuse(refusal: PlantStoreError): Row {
+    line += 1;
+    return { line, refusal };
+  }
+
+  /** Whole lines: decoded all at once, and one by one only when something in them is no text. */
+  function readAll(lines: Uint8Array): Row[] {
+    const texts = decode(lines)?.split("\n") ?? splitLines(lines).map(decode);
+    return texts.map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text))).filter(isRow);
   }
 
   for await (const chunk of bytes) {
@@ -50,16 +44,33 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     let start = 0;
     if (isTooLong) {
       start = chunk.indexOf(NEWLINE) + 1;
-      line += 1;
       isTooLong = false;
-      yield [{ line, refusal: tooLong(lineBytesMax) }];
+      yield [refuse(tooLong(lineBytesMax))];
     }
-    if (end >= start) yield toRows(Buffer.concat([rest, chunk.subarray(start, end)]));
+    if (end >= start) yield readAll(Buffer.concat([rest, chunk.subarray(start, end)]));
     // A copy, as the chunk's memory may be used again.
     rest = chunk.slice(end + 1);
   }
-  if (isTooLong) yield [{ line: line + 1, refusal: tooLong(lineBytesMax) }];
-  else if (rest.length > 0) yield toRows(rest);
+  if (isTooLong) yield [refuse(tooLong(lineBytesMax))];
+  else if (rest.length > 0) yield readAll(rest);
+}
+
+function isRow(row: Row | undefined): row is Row {
+  return row !== undefined;
+}
+
+/** Undefined for what is no UTF-8. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A unit of the text is three bytes at most, so that most lines need not be measured. */
+function checkLength(text: string, bytesMax: number): void {
+  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) throw tooLong(bytesMax);
 }
 
 function splitLines(bytes: Uint8Array): Uint8Array[] {

@@ -118,7 +118,9 @@ function merge({ id, name, tag }: NewPlant, body: unknown): NewPlant {
 }
 
 function toPath(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]));
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
+  );
   return `/plants?${given.join("&")}`;
 }
 

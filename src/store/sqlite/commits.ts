@@ -6,7 +6,7 @@ import type { PlantStore } from "../store.ts";
 import type { Finder } from "./finder.ts";
 import type { Guard } from "./guard.ts";
 import { OUTCOMES } from "./writer.ts";
-import type { PlantColumns } from "./writer.ts";
+import type { Committed, PlantColumns } from "./writer.ts";
 
 /** All that changes plants: it goes through the writer, tells the finder, and keeps the WAL small. */
 export type Commits = Pick<PlantStore, "create" | "swap" | "import"> & Readonly<{ close(): Promise<void> }>;
@@ -22,14 +22,16 @@ type CommitsOptions = Readonly<{
 export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: CommitsOptions): Commits {
   let isClosed = false;
 
-  function note({ isChanged, isCheckpointDue }: { isChanged: boolean; isCheckpointDue: boolean }): void {
-    if (isChanged) finder?.follow();
+  const seen = () => finder?.seen() ?? { changes: 0, bulkChanges: 0 };
+
+  function note({ isChanged, isCheckpointDue }: Committed, isBulk: boolean): void {
+    if (isChanged) finder?.follow(isBulk);
     if (isCheckpointDue) writer.checkpoint();
   }
 
   async function commit({ creates, swaps }: Changes): Promise<Outcomes> {
-    const committed = await writer.call("commit", toColumns(creates), swaps, finder?.seenUntil() ?? 0);
-    note(committed);
+    const committed = await writer.call("commit", toColumns(creates), swaps, seen());
+    note(committed, false);
     const outcomes = Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome] as Outcome);
     return { creates: outcomes, swaps: committed.swapped };
   }
@@ -41,8 +43,8 @@ export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: Co
     swap: group.swap,
     async import(plants, options) {
       if (isClosed) throw new PlantStoreError("draining");
-      const committed = await writer.call("importPlants", toColumns(plants), options);
-      note(committed);
+      const committed = await writer.call("importPlants", toColumns(plants), options, seen());
+      note(committed, !options.isDryRun);
       return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
     },
     async close() {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log.ts";
 import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
@@ -9,15 +10,16 @@ import { isSyncFailure, toStoreError } from "./failure.ts";
 import { FIRST_TAG } from "./search.ts";
 import type { Search, TagCursor, TagStep } from "./search.ts";
 import type { Thread } from "./thread.ts";
+import type { Seen } from "./writer.ts";
 
 /** Finds plants by words and counts tags, with the help of the search thread, which it keeps at work behind the commits. */
 export type Finder = Readonly<{
   list(query: ListQuery): Promise<NewPlant[]>;
   countTags(): Promise<TagCounts>;
-  /** Tells that a commit has changed plants. */
-  follow(): void;
-  /** The newest change that the search surely knows, also after a crash. */
-  seenUntil(): number;
+  /** Tells that a commit has changed plants; `isBulk` when it was part of an import. */
+  follow(isBulk: boolean): void;
+  /** What the search surely knows, also after a crash. */
+  seen(): Seen;
   close(): Promise<void>;
 }>;
 
@@ -41,7 +43,8 @@ const RETRY_MS = 1000;
 const COUNT_FRESH_MS = 5000;
 
 export function createFinder({ thread, find, log, onFatal, now }: FinderOptions): Finder {
-  let seen = 0;
+  let seen: Seen = { changes: 0, bulkChanges: 0 };
+  let lastBulk = -Infinity;
   let isFollowing = false;
   let isChanged = false;
   let isClosed = false;
@@ -49,8 +52,9 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
   let counting: Promise<Counted> | undefined;
   let counted: Counted | undefined;
 
-  function follow(): void {
+  function follow(isBulk: boolean): void {
     isChanged = true;
+    if (isBulk) lastBulk = now();
     if (!isFollowing && !isClosed) timer ??= setTimeout(() => void catchUp(), GATHER_MS).unref();
   }
 
@@ -63,7 +67,9 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
       for (let isBehind = true; isBehind && !isClosed;) {
         const progress = await thread.call("step");
         isBehind = progress.isBehind;
-        seen = progress.seenUntil;
+        seen = progress.seen;
+        // An import needs the processor more than its index does.
+        if (isBehind && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
     } catch (reason) {
       if (isSyncFailure(reason)) onFatal(toStoreError(reason));
@@ -80,7 +86,7 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
 
   return {
     follow,
-    seenUntil: () => seen,
+    seen: () => seen,
     async list({ words, tag, after, limit }) {
       const plants: NewPlant[] = [];
       let from = after === undefined ? PLANT_ID_MIN : after + 1n;

@@ -17,9 +17,10 @@ const MIGRATIONS = [
      created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
    ) STRICT;`,
   // What a commit changed is written down in it: the ids as int64 in the order of the machine's bytes, until the search knows them.
-  // The newest row always stays, so that `seq` never begins again.
+  // An import has a table of its own, as single changes do not wait for it. The newest row always stays, so that `seq` never begins again.
   `CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
-   CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;`,
+   CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
+   CREATE TABLE bulk_changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;`,
 ] as const;
 
 /** Sets a connection up for durable commits, and throws when SQLite does not do as told. */

@@ -1,14 +1,16 @@
 import { hash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { wordsOf } from "../../words.ts";
 import type { Search as Wanted } from "../../words.ts";
 import type { TagCount } from "../store.ts";
 import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "./schema.ts";
+import type { Seen } from "./writer.ts";
 
-/** How far the index has come: `seenUntil` is the newest change that it surely holds. */
-export type Progress = Readonly<{ isBuilt: boolean; isBehind: boolean; seenUntil: number }>;
+/** How far the index has come: `seen` is what it surely holds, `isBehind` whether another step is needed. */
+export type Progress = Readonly<{ isBehind: boolean; seen: Seen }>;
 
 /** The next page of ids to look at, at most `limit` from `from` on. */
 export type FindQuery = Wanted & Readonly<{ from: bigint; limit: number }>;
@@ -47,8 +49,11 @@ export function openSearch(plantsPath: string) {
   const plants = new DatabaseSync(plantsPath, { readOnly: true });
   const plant = readBigInts(plants, "SELECT name, tag FROM plants WHERE id = ?");
   const plantsFrom = readBigInts(plants, "SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?");
-  const changes = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
-  const newestChange = plants.prepare("SELECT max(seq) AS seq FROM changes");
+  const change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
+  const bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
+  const newest = plants.prepare(
+    "SELECT (SELECT coalesce(max(seq), 0) FROM changes) AS changes, (SELECT coalesce(max(seq), 0) FROM bulk_changes) AS bulkChanges",
+  );
   const countInTag = readBigInts(plants, countOf("SELECT tag, id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"));
   const countBehindTag = readBigInts(plants, countOf("SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ?"));
   let index = openIndex(path);
@@ -60,32 +65,36 @@ export function openSearch(plantsPath: string) {
     else index.remove(id);
   }
 
-  /** Indexes the plants that were there before the index was. */
-  function build(from: bigint): Progress {
+  /** Indexes the plants that were there before the index was, from this id on. */
+  function build(from: bigint): void {
     const rows = plantsFrom.all(from, STEP_PLANTS) as (PlantRow & { id: bigint })[];
     for (const row of rows) index.put(row.id, row);
-    const last = rows.at(-1);
-    if (rows.length === STEP_PLANTS && last && last.id < ID_MAX) index.save({ buildFrom: last.id + 1n });
-    else index.save({ buildFrom: null });
-    return { isBuilt: index.state().buildFrom === null, isBehind: true, seenUntil: 0 };
+    const last = rows.at(-1)?.id ?? ID_MAX;
+    index.save({ buildFrom: rows.length < STEP_PLANTS || last === ID_MAX ? null : last + 1n });
   }
 
-  /** Indexes what has changed since. */
-  function catchUp(seen: number): Progress {
-    let seenUntil = seen;
-    for (let count = 0; count < STEP_PLANTS;) {
-      const change = changes.get(seenUntil) as { seq: number; ids: Uint8Array } | undefined;
-      if (!change) {
-        index.save({ seenUntil });
-        return { isBuilt: true, isBehind: false, seenUntil };
-      }
-      const ids = new BigInt64Array(change.ids.slice().buffer);
+  /** Indexes what has changed since, at least STEP_PLANTS or all there is. Returns the last change. */
+  function followFrom(seq: number, next: StatementSync): { seq: number; count: number } {
+    let at = seq;
+    let count = 0;
+    while (count < STEP_PLANTS) {
+      const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
+      if (!row) break;
+      const ids = new BigInt64Array(row.ids.slice().buffer);
       for (const id of ids) follow(id);
       count += ids.length;
-      seenUntil = change.seq;
+      at = row.seq;
     }
-    index.save({ seenUntil });
-    return { isBuilt: true, isBehind: true, seenUntil };
+    return { seq: at, count };
+  }
+
+  /** Single changes first: nobody who adds a plant waits until an import is indexed. */
+  function catchUp(seen: Seen): Progress {
+    const single = followFrom(seen.changes, change);
+    const bulk = single.count > 0 ? { seq: seen.bulkChanges, count: 0 } : followFrom(seen.bulkChanges, bulkChange);
+    const now = { changes: single.seq, bulkChanges: bulk.seq };
+    index.save({ seen: now });
+    return { isBehind: single.count + bulk.count > 0, seen: now };
   }
 
   return {
@@ -93,17 +102,19 @@ export function openSearch(plantsPath: string) {
     step(): Progress {
       try {
         return index.transaction(() => {
-          const { buildFrom, seenUntil } = index.state();
+          const { buildFrom, seen } = index.state();
+          if (buildFrom === null) return catchUp(seen);
           // What changes while the index is built is looked at again afterwards.
-          if (buildFrom === ID_MIN) index.save({ seenUntil: Number(newestChange.get()?.["seq"] ?? 0) });
-          return buildFrom === null ? catchUp(seenUntil) : build(buildFrom);
+          if (buildFrom === ID_MIN) index.save({ seen: { ...(newest.get() as Seen) } });
+          build(buildFrom);
+          return { isBehind: true, seen: NOTHING_SEEN };
         });
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
         index.close();
         removeIndex(path);
         index = openIndex(path);
-        return { isBuilt: false, isBehind: true, seenUntil: 0 };
+        return { isBehind: true, seen: NOTHING_SEEN };
       }
     },
     /** Ids that were found when they were indexed, in their order; undefined as long as the index is being built. */
@@ -128,7 +139,9 @@ export function openSearch(plantsPath: string) {
 
 type PlantRow = { name: string; tag: string | null };
 type CountRow = { tag: string; plants: bigint; last: bigint };
-type State = { buildFrom: bigint | null; seenUntil: number };
+type State = { buildFrom: bigint | null; seen: Seen };
+
+const NOTHING_SEEN: Seen = { changes: 0, bulkChanges: 0 };
 
 function openIndex(path: string) {
   const db = openAnew(path);
@@ -136,9 +149,9 @@ function openIndex(path: string) {
   const remove = db.prepare("DELETE FROM names WHERE rowid = ?");
   const addWord = db.prepare("INSERT INTO words (word) VALUES (?) ON CONFLICT DO NOTHING");
   const find = readBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?");
-  const state = readBigInts(db, "SELECT build_from AS buildFrom, seen_until AS seenUntil FROM state");
+  const state = readBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges FROM state");
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
-  const saveSeen = db.prepare("UPDATE state SET seen_until = ?");
+  const saveSeen = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?");
   const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   const known = new Set<string>();
@@ -179,12 +192,12 @@ function openIndex(path: string) {
       return BigInt64Array.from(find.all(expression, from, limit) as { id: bigint }[], ({ id }) => id);
     },
     state(): State {
-      const { buildFrom, seenUntil } = state.get() as { buildFrom: bigint | null; seenUntil: bigint };
-      return { buildFrom, seenUntil: Number(seenUntil) };
+      const row = state.get() as { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint };
+      return { buildFrom: row.buildFrom, seen: { changes: Number(row.changes), bulkChanges: Number(row.bulkChanges) } };
     },
-    save({ buildFrom, seenUntil }: Partial<State>): void {
+    save({ buildFrom, seen }: Partial<State>): void {
       if (buildFrom !== undefined) saveBuild.run(buildFrom);
-      if (seenUntil !== undefined) saveSeen.run(seenUntil);
+      if (seen !== undefined) saveSeen.run(seen.changes, seen.bulkChanges);
     },
     close: () => db.close(),
   };
@@ -211,8 +224,8 @@ function openAnew(path: string): DatabaseSync {
       words, content='', contentless_delete=1, detail=none, prefix='${PREFIX_LENGTHS.join(" ")}', tokenize="ascii tokenchars '#'"
     );
     CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-    CREATE TABLE state (build_from INTEGER, seen_until INTEGER NOT NULL) STRICT;
-    INSERT INTO state VALUES (${ID_MIN}, 0);
+    CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL) STRICT;
+    INSERT INTO state VALUES (${ID_MIN}, 0, 0);
     PRAGMA user_version = ${VERSION};
     COMMIT;`);
   return db;

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import type { ImportOptions, ImportOutcome, Swap, Token } from "../store.ts";
 import { makeDurable, migrate, WAL_PAGES_MAX } from "./schema.ts";
 
@@ -8,8 +9,11 @@ export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string
 /** What became of each plant of a commit, in the same order: an index into the outcomes. */
 export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satisfies readonly ImportOutcome[];
 
+/** The newest changes, of both kinds, that the search knows for good. */
+export type Seen = Readonly<{ changes: number; bulkChanges: number }>;
+
 /** `isCheckpointDue`: the WAL has grown so large that `checkpoint` should be called. */
-type Committed = Readonly<{ outcomes: Uint8Array; swapped: readonly boolean[]; isChanged: boolean; isCheckpointDue: boolean }>;
+export type Committed = Readonly<{ outcomes: Uint8Array; swapped: readonly boolean[]; isChanged: boolean; isCheckpointDue: boolean }>;
 
 /** The only connection that writes. All its methods wait for the disk: it lives in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
@@ -30,7 +34,9 @@ export function openWriter(path: string) {
   const updatePlant = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ? AND name = ? AND tag IS ?");
   const deletePlant = db.prepare("DELETE FROM plants WHERE id = ? AND name = ? AND tag IS ?");
   const insertChange = db.prepare("INSERT INTO changes (ids) VALUES (?)");
+  const insertBulkChange = db.prepare("INSERT INTO bulk_changes (ids) VALUES (?)");
   const forgetChanges = db.prepare("DELETE FROM changes WHERE seq < ?");
+  const forgetBulkChanges = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
   const insertToken = db.prepare("INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked) VALUES (?, ?, ?, ?, ?, ?, ?)");
   const revokeToken = db.prepare("UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
@@ -85,32 +91,31 @@ export function openWriter(path: string) {
     return changes === 1;
   }
 
-  /** Writes down which plants a transaction changes, as part of it, so that the search never misses one. */
-  function noteChanges(ids: BigInt64Array): void {
-    if (ids.length > 0) insertChange.run(new Uint8Array(ids.buffer, 0, ids.byteLength));
+  /** Forgets the changes that the search surely knows. */
+  function forget({ changes, bulkChanges }: Seen): void {
+    if (changes > 0) forgetChanges.run(changes);
+    if (bulkChanges > 0) forgetBulkChanges.run(bulkChanges);
   }
 
   function isCheckpointDue(): boolean {
     return Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX;
   }
 
-  /** Makes the plants and the swaps, and notes what has changed. */
-  function write({ ids, names, tags }: PlantColumns, swaps: readonly Swap[], put: typeof createPlant): Omit<Committed, "isCheckpointDue"> {
+  /** Puts the plants, tells what became of each, and appends the ids of those that changed something. */
+  function putPlants({ ids, names, tags }: PlantColumns, put: typeof createPlant, changed: bigint[]): Uint8Array {
     const outcomes = new Uint8Array(ids.length);
-    const changed = new BigInt64Array(ids.length + swaps.length);
-    let count = 0;
     for (let at = 0; at < ids.length; at += 1) {
       const outcome = put(ids[at]!, names[at]!, tags[at]!);
       outcomes[at] = OUTCOMES.indexOf(outcome);
-      if (outcome === "created" || outcome === "replaced") changed[count++] = ids[at]!;
+      if (outcome === "created" || outcome === "replaced") changed.push(ids[at]!);
     }
-    const swapped = swaps.map((swap) => {
-      const isMade = swapPlant(swap);
-      if (isMade) changed[count++] = (swap.to ?? swap.from)!.id;
-      return isMade;
-    });
-    noteChanges(changed.subarray(0, count));
-    return { outcomes, swapped, isChanged: count > 0 };
+    return outcomes;
+  }
+
+  /** Writes down which plants a transaction changes, as part of it, so that the search never misses one. */
+  function note(changed: readonly bigint[], insert: StatementSync): boolean {
+    if (changed.length > 0) insert.run(new Uint8Array(BigInt64Array.from(changed).buffer));
+    return changed.length > 0;
   }
 
   /** Commits something that changes nothing: shows whether the disk takes writes, and syncs all that the WAL held before. */
@@ -125,18 +130,26 @@ export function openWriter(path: string) {
   probe();
 
   return {
-    /** Commits all or none. Changes before `seenUntil` are known to the search and forgotten. */
-    commit(creates: PlantColumns, swaps: readonly Swap[], seenUntil: number): Committed {
+    /** Commits all or none. */
+    commit(creates: PlantColumns, swaps: readonly Swap[], seen: Seen): Committed {
       const written = transaction(() => {
-        if (seenUntil > 0) forgetChanges.run(seenUntil);
-        return write(creates, swaps, createPlant);
+        forget(seen);
+        const changed: bigint[] = [];
+        const outcomes = putPlants(creates, createPlant, changed);
+        const swapped = swaps.map(swapPlant);
+        swaps.forEach(({ from, to }, at) => swapped[at] && changed.push((to ?? from)!.id));
+        return { outcomes, swapped, isChanged: note(changed, insertChange) };
       });
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
     /** Commits all the plants or none; a dry run none. */
-    importPlants(plants: PlantColumns, { isReplacing, isDryRun }: ImportOptions): Committed {
-      const work = () => write(plants, [], isReplacing ? importPlant : createPlant);
-      const written = isDryRun ? withoutTrace(work) : transaction(work);
+    importPlants(plants: PlantColumns, { isReplacing, isDryRun }: ImportOptions, seen: Seen): Committed {
+      const written = (isDryRun ? withoutTrace : transaction)(() => {
+        forget(seen);
+        const changed: bigint[] = [];
+        const outcomes = putPlants(plants, isReplacing ? importPlant : createPlant, changed);
+        return { outcomes, swapped: [], isChanged: note(changed, insertBulkChange) };
+      });
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
     createToken({ id, name, scopes, created, expires, revoked }: Token, hash: string): void {
