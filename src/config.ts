@@ -104,6 +104,9 @@ export const SETTINGS = {
   },
 } as const satisfies Record<SettingName, Setting>;
 
+/** Not settings of a service, but of the commands that talk to one. */
+const CLIENT_VARIABLES = ["PLANT_STORE_URL", "PLANT_STORE_TOKEN"];
+
 type Texts = Readonly<Partial<Record<SettingName, string>>>;
 
 /** The settings as they are given, before they are checked: for `plant-store config`. */
@@ -119,7 +122,7 @@ export function settingsInForce(environment: NodeJS.ProcessEnv, flags: Texts): S
 
 /** Reads the settings. Throws one ConfigError that names every wrong or unknown one; `unknown` are flags that do not exist. */
 export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknown: readonly string[] = []): Config {
-  const variables: string[] = Object.values(SETTINGS).map(({ variable }) => variable);
+  const variables: string[] = [...Object.values(SETTINGS).map(({ variable }) => variable), ...CLIENT_VARIABLES];
   const strangers = Object.keys(environment).filter((name) => name.startsWith("PLANT_STORE_") && !variables.includes(name));
   const problems = [...strangers, ...unknown].map((name) => `${name} is not a setting.`);
 

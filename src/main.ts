@@ -3,6 +3,8 @@
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { configCommand } from "./cli/config.ts";
+import { exportCommand } from "./cli/export.ts";
+import { importCommand } from "./cli/import.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
 
@@ -13,6 +15,8 @@ const program = new Command("plant-store")
   .description(manifest.description)
   .version(manifest.version)
   .addCommand(serveCommand())
+  .addCommand(importCommand())
+  .addCommand(exportCommand())
   .addCommand(tokenCommand())
   .addCommand(configCommand());
 

@@ -26,7 +26,9 @@ export function settingsOf(command: Command, environment: Environment): SettingI
 
 /** Flags and words that belong to nothing. The word behind an unknown flag may be a secret and is not repeated. */
 function unknownArguments({ args, registeredArguments }: Command): string[] {
-  const rest = args.slice(registeredArguments.length);
+  const takesAll = registeredArguments.at(-1)?.variadic;
+  // A command that takes any number of words leaves only flags that nobody knows.
+  const rest = takesAll ? args.filter((word) => /^-./.test(word)) : args.slice(registeredArguments.length);
   return rest.flatMap((word, at) => {
     if (word.startsWith("-")) return [word.replace(/=.*/s, "")];
     return rest[at - 1]?.startsWith("-") ? [] : [word];

@@ -11,7 +11,10 @@ export function holdLock(path: string): () => void {
     db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (cause) {
     db.close();
-    throw new Error("Another Plant Store serves this data folder: stop it, or choose another folder with --data.", { cause });
+    throw new Error(
+      "Another Plant Store serves this data folder: stop it, choose another folder with --data, or import and export through it with --url.",
+      { cause },
+    );
   }
   return () => db.close();
 }

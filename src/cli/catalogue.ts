@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { Option } from "commander";
+import type { Command } from "commander";
+import { createClient } from "../client/client.ts";
+import { loadContract, plantParser } from "../contract.ts";
+import { readCsv } from "../exchange/csv.ts";
+import { exportPlants } from "../exchange/export.ts";
+import type { ExportOptions } from "../exchange/export.ts";
+import { importRows } from "../exchange/import.ts";
+import type { ImportSummary, Problem } from "../exchange/import.ts";
+import { readNdjson } from "../exchange/ndjson.ts";
+import type { Bytes } from "../exchange/row.ts";
+import { createLog } from "../log.ts";
+import { openStore } from "../service.ts";
+import { addSettings, configOf } from "./settings.ts";
+
+export type FileFormat = "ndjson" | "csv";
+
+type ImportCall = Readonly<{
+  format: FileFormat;
+  onConflict: "refuse" | "replace";
+  dryRun: boolean;
+  /** Called for each refused line, as far as they are told: a service tells the first 1,000. */
+  onProblem: (problem: Problem) => void;
+}>;
+
+/** Plants to import into or to export from: those of a running service, or those of a data folder that no service uses. */
+export type Catalogue = Readonly<{
+  import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
+  export(options: ExportOptions): AsyncIterable<Uint8Array | string>;
+  close(): Promise<void>;
+}>;
+
+/** Gives a command the choice between the two. */
+export function addCatalogue(command: Command): Command {
+  const url = new Option("--url <url>", "work on the running service there, with the token in PLANT_STORE_TOKEN").env("PLANT_STORE_URL");
+  return addSettings(command.addOption(url), ["data", "database"]);
+}
+
+/** Opens what the command says. Throws when it is not there, or, for a data folder, when a service uses it. `isNew`: whether an empty store may be made. */
+export async function openCatalogue(command: Command, { isNew }: { isNew: boolean }): Promise<Catalogue> {
+  const { url } = command.opts<{ url?: string }>();
+  return url === undefined ? openFolder(command, isNew) : openService(url);
+}
+
+function openService(url: string): Catalogue {
+  const token = process.env["PLANT_STORE_TOKEN"];
+  if (!token) throw new Error("There is no token: put one into the environment as PLANT_STORE_TOKEN.");
+  const client = createClient({ url, token });
+  return {
+    async import(bytes, { format, onConflict, dryRun, onProblem }) {
+      const summary = await client.importPlants(bytes, { format, onConflict, dryRun });
+      for (const problem of summary.problems) onProblem(problem);
+      return summary;
+    },
+    async *export(options) {
+      yield* await client.exportPlants(options);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> {
+  const config = configOf(command, process.env);
+  if (!isNew && !existsSync(config.database.path)) throw new Error(`There is no store in ${config.data}: name its folder with --data.`);
+  const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
+  const store = await openStore(config, {
+    isServing: true,
+    log,
+    onFatal(reason) {
+      throw reason;
+    },
+  });
+  const parsePlant = plantParser(loadContract());
+  return {
+    import(bytes, { format, onConflict, dryRun, onProblem }) {
+      const read = format === "csv" ? readCsv : readNdjson;
+      const rows = read(bytes, { parsePlant, lineBytesMax: config.bodyBytesMax });
+      return importRows(store.plants, rows, { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem });
+    },
+    export: (options) => exportPlants(store.plants, options),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,54 @@
+import { Format, SingleBar } from "cli-progress";
+import type { Bytes } from "../exchange/row.ts";
+
+/** Shows how far bytes have come: a bar with rate and remaining time on a terminal, a line now and then otherwise. All on stderr. */
+export type Progress = Readonly<{ count(bytes: number): void; stop(): void }>;
+
+/** How often a line is written where there is no terminal, in milliseconds. */
+const LINE_MS = 5000;
+
+/** What takes less is over before anybody wonders, in milliseconds. */
+const SILENT_MS = 1000;
+
+/** `total` in bytes; undefined when nobody knows. */
+export function showProgress(what: string, total: number | undefined): Progress {
+  const isTerminal = process.stderr.isTTY;
+  const start = Date.now();
+  let bytes = 0;
+  const bar = new SingleBar({
+    stream: process.stderr,
+    noTTYOutput: true,
+    notTTYSchedule: LINE_MS,
+    hideCursor: null,
+    clearOnComplete: isTerminal,
+    format: (options, { eta }) => {
+      const rate = `${megabytes((bytes * 1000) / (Date.now() - start))} a second`;
+      if (total === undefined) return `${what}  ${megabytes(bytes)}, ${rate}`;
+      const drawn = isTerminal ? `${Format.BarFormat(bytes / total, options)}  ` : "";
+      return `${what}  ${drawn}${megabytes(bytes)} of ${megabytes(total)}, ${rate}, ${Number.isFinite(eta) ? eta : "?"} s left`;
+    },
+  });
+  const timer = setTimeout(() => bar.start(total ?? 0, bytes), SILENT_MS);
+  return {
+    count(more) {
+      bytes += more;
+      if (bar.isActive) bar.update(bytes);
+    },
+    stop() {
+      clearTimeout(timer);
+      if (bar.isActive) bar.stop();
+    },
+  };
+}
+
+/** The same bytes, counted as they are taken. */
+export async function* counted(bytes: Bytes, { count }: Progress): AsyncGenerator<Uint8Array, void, void> {
+  for await (const chunk of bytes) {
+    count(chunk.byteLength);
+    yield chunk;
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

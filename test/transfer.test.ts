@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "./folder.ts";
+import { runCommand } from "./process.ts";
+import { startTestService } from "./service.ts";
+
+const folder = temporaryFolder();
+const FILE = join(folder, "plants.csv");
+const ROWS = "id;tag;name;height\n9223372036854775807;tree;Ginkgo biloba;30\n-5;;Monstera deliciosa;2\n";
+writeFileSync(FILE, ROWS);
+const WITH_BAD = join(folder, "bad.ndjson");
+writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"Hedera"}\n');
+const EXPORTED = "id,name,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const throughService = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+
+for (const { where, flags, environment } of [
+  { where: "on a data folder", flags: ["--data", join(folder, "data")], environment: {} },
+  { where: "through a running service", flags: [], environment: throughService },
+]) {
+  describe(`plant-store import and export ${where}`, () => {
+    it("imports a file, says what became of it, and exports it again", async () => {
+      const imported = await runCommand(["import", FILE, ...flags], { environment });
+      expect(imported).toEqual({ status: 0, stderr: "", stdout: `${FILE}: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n` });
+      const target = join(folder, `${where}.csv`);
+      expect(await runCommand(["export", target, ...flags], { environment })).toEqual({ status: 0, stdout: "", stderr: "" });
+      expect(readFileSync(target, "utf8")).toBe(EXPORTED);
+      expect(existsSync(`${target}.part`)).toBe(false);
+    });
+
+    it("changes nothing when a file is imported again", async () => {
+      const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
+      expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
+    });
+
+    it("ends with 1 when lines are refused, names each, and takes the others", async () => {
+      const { status, stdout, stderr } = await runCommand(["import", WITH_BAD, ...flags], { environment });
+      expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
+      expect(stderr).toMatch(
+        /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not JSON.*\n$/,
+      );
+    });
+
+    it("writes the refused lines to a file when told so", async () => {
+      const refused = join(folder, "refused.txt");
+      const { status, stderr } = await runCommand(["import", WITH_BAD, "--refused", refused, ...flags], { environment });
+      expect([status, stderr]).toEqual([1, ""]);
+      expect(
+        readFileSync(refused, "utf8")
+          .split("\n")
+          .map((line) => line.replace(/^\S+bad/, "bad").slice(0, 19)),
+      ).toEqual(["bad.ndjson:2: 40005", "bad.ndjson:3: 40001", ""]);
+    });
+
+    it("stores nothing on a dry run, and replaces on demand", async () => {
+      const other = join(folder, "other.ndjson");
+      writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n');
+      const dry = await runCommand(["import", other, "--on-conflict", "replace", "--dry-run", ...flags], { environment });
+      expect(dry.stdout).toBe(`${other}: would be 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`);
+      const wet = await runCommand(["import", other, "--on-conflict=replace", ...flags], { environment });
+      expect([wet.status, wet.stdout]).toEqual([0, `${other}: 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`]);
+      const { stdout } = await runCommand(["export", "--format", "csv", "--profile", "dwc", ...flags], { environment });
+      expect(stdout).toBe(
+        "catalogNumber,scientificName,tag\n-5,Monstera deliciosa,\n1,Ficus carica,\n3,Hedera,\n9223372036854775807,Ginkgo biloba,tree\n",
+      );
+    });
+  });
+}
+
+describe("plant-store import and export", () => {
+  for (const { what, words, environment = {}, message } of [
+    {
+      what: "a file that is not there",
+      words: ["import", "nofile.csv", "--data", folder],
+      message: "There is no file nofile.csv: check its name.",
+    },
+    {
+      what: "a folder without a store",
+      words: ["export", "--data", join(folder, "none")],
+      message: `There is no store in ${folder}/none: name its folder with --data.`,
+    },
+    {
+      what: "a service without a token",
+      words: ["export", "--url", service.url],
+      message: "There is no token: put one into the environment as PLANT_STORE_TOKEN.",
+    },
+    {
+      what: "a wrong token",
+      words: ["export"],
+      environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" },
+      message: "The bearer token is not valid: send one that exists and is neither expired nor revoked.",
+    },
+    {
+      what: "a flag that does not exist",
+      words: ["import", "--fast", FILE, "--data", folder],
+      message: "The settings are wrong:\n  - --fast is not a setting.",
+    },
+  ]) {
+    it(`refuse ${what} with a sentence and status 1`, async () => {
+      const { status, stdout, stderr } = await runCommand(words, { environment });
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr).toStartWith(`plant-store: ${message}`);
+    });
+  }
+
+  it("name the way through the service when one uses the folder", async () => {
+    const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile, "..")]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("Another Plant Store serves this data folder");
+    expect(stderr).toContain("through it with --url");
+  });
+
+  it("leave no file behind when an export fails", async () => {
+    const target = join(folder, "never.csv");
+    const { status } = await runCommand(["export", target], { environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" } });
+    expect([status, existsSync(target), existsSync(`${target}.part`)]).toEqual([1, false, false]);
+  });
+});
