@@ -141,7 +141,7 @@ function exactSchema(node: unknown): unknown {
   const schema = node as Record<string, unknown>;
   if (schema["type"] === "integer" && schema["format"] === "int64") return { int64: true };
   const members = Object.entries(schema).map(([key, value]) => [key, exactSchema(value)]);
-  return { ...Object.fromEntries(members), ...(schema["type"] === "string" ? { wellFormed: true } : {}) };
+  return { ...Object.fromEntries(members), ...([schema["type"]].flat().includes("string") ? { wellFormed: true } : {}) };
 }
 
 function bodyCheck(ajv: Ajv2020, pointer: string): (value: unknown) => void {

@@ -10,9 +10,15 @@ declare global {
 /** How deep a body may be nested; the outermost object counts as one. */
 const JSON_DEPTH_MAX = 32;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Decodes UTF-8 and drops a byte order mark. Throws `invalid_unicode` on anything that is not UTF-8 (RFC 3629). */
+/** Decodes a whole body in UTF-8 and drops a byte order mark. Throws as `decodeUtf8` does. */
+export function decodeBody(bytes: Uint8Array | ArrayBuffer): string {
+  const text = decodeUtf8(bytes);
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
+}
+
+/** Decodes UTF-8. Throws `invalid_unicode` on anything that is not UTF-8 (RFC 3629). */
 export function decodeUtf8(bytes: Uint8Array | ArrayBuffer): string {
   try {
     return utf8.decode(bytes);

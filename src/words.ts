@@ -36,7 +36,7 @@ export function isFound({ name, tag }: NewPlant, search: Search): boolean {
  */
 function foldUnicode(text: string): string {
   const plain = text.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, "");
-  return plain.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
+  return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
 
 /** Never between the two halves of a character. */

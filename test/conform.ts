@@ -6,21 +6,33 @@ const contract = JSON.parse(loadContract().served) as Record<string, unknown>;
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(contract, "contract");
 
-/** Asserts that the contract knows this answer: its status, its headers that are required, and the schema of its body. Returns the body. */
+/**
+ * Asserts that the contract knows this answer: its status, its headers that are required, and the schema of its body. Returns the body: a value
+ * when it is JSON, text when it is a file, undefined when the contract says that there is none.
+ */
 export async function expectConform(operation: { method: string; path: string }, response: Response): Promise<unknown> {
   const { pointer, answer } = findAnswer(operation, response.status);
   for (const [name, header] of Object.entries(answer.headers ?? {})) {
     const { required } = "$ref" in header ? (resolve(header.$ref) as { required?: boolean }) : header;
     if (required) expect(response.headers.get(name), `the header ${name} of a ${response.status}`).not.toBeNull();
   }
-  expect(response.headers.get("content-type")).toBe("application/json");
+  if (!answer.content) {
+    expect([response.headers.get("content-type"), await response.text()]).toEqual([null, ""]);
+    return undefined;
+  }
+  const type = response.headers.get("content-type");
+  if (!("application/json" in answer.content)) {
+    expect(Object.keys(answer.content)).toContain(type?.split(";", 1)[0] ?? "");
+    return response.text();
+  }
+  expect(type).toBe("application/json");
   const body: unknown = await response.json();
   const validate = ajv.compile({ $ref: `contract${pointer}/content/application~1json/schema` });
   expect(validate(body), `${JSON.stringify(body)}: ${ajv.errorsText(validate.errors)}`).toBe(true);
   return body;
 }
 
-type AnswerObject = { $ref?: string; headers?: Record<string, { $ref?: string; required?: boolean }> };
+type AnswerObject = { $ref?: string; headers?: Record<string, { $ref?: string; required?: boolean }>; content?: Record<string, unknown> };
 
 function findAnswer({ method, path }: { method: string; path: string }, status: number): { pointer: string; answer: AnswerObject } {
   const operation = `#/paths/${path.replaceAll("/", "~1")}/${method.toLowerCase()}/responses/${status}`;

@@ -5,7 +5,7 @@ import { createClient } from "../client/client.ts";
 import { loadContract, plantParser } from "../contract.ts";
 import { readCsv } from "../exchange/csv.ts";
 import { exportPlants } from "../exchange/export.ts";
-import type { ExportOptions } from "../exchange/export.ts";
+import type { ExportForm } from "../exchange/export.ts";
 import { importRows } from "../exchange/import.ts";
 import type { ImportSummary, Problem } from "../exchange/import.ts";
 import { readNdjson } from "../exchange/ndjson.ts";
@@ -27,7 +27,7 @@ type ImportCall = Readonly<{
 /** Plants to import into or to export from: those of a running service, or those of a data folder that no service uses. */
 export type Catalogue = Readonly<{
   import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
-  export(options: ExportOptions): AsyncIterable<Uint8Array | string>;
+  export(form: ExportForm): AsyncIterable<Uint8Array | string>;
   close(): Promise<void>;
 }>;
 
@@ -53,8 +53,8 @@ function openService(url: string): Catalogue {
       for (const problem of summary.problems) onProblem(problem);
       return summary;
     },
-    async *export(options) {
-      yield* await client.exportPlants(options);
+    async *export(form) {
+      yield* await client.exportPlants(form);
     },
     close: () => Promise.resolve(),
   };
@@ -78,7 +78,7 @@ async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> 
       const rows = read(bytes, { parsePlant, lineBytesMax: config.bodyBytesMax });
       return importRows(store.plants, rows, { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem });
     },
-    export: (options) => exportPlants(store.plants, options),
+    export: (form) => exportPlants(store.plants, form),
     close: () => store.close(),
   };
 }

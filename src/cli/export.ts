@@ -2,25 +2,26 @@ import { createWriteStream, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
+import { toExportForm } from "../exchange/export.ts";
+import type { Profile } from "../exchange/export.ts";
 import { addCatalogue, openCatalogue } from "./catalogue.ts";
 import type { FileFormat } from "./catalogue.ts";
 import { showProgress } from "./progress.ts";
 
-type Flags = Readonly<{ format?: FileFormat; profile: "plain" | "dwc" }>;
+type Flags = Readonly<{ format?: FileFormat; profile: Profile }>;
 
 export function exportCommand(): Command {
   const command = new Command("export")
     .argument("[file]", "without it, or with -, to the standard output")
     .description("Export all plants, by id. A file is there only when it is whole.")
-    .addOption(new Option("--format <format>", "the form, when the name of the file does not tell; ndjson").choices(["ndjson", "csv"]))
-    .addOption(
-      new Option("--profile <profile>", "dwc names the columns by the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"),
-    );
+    .addOption(new Option("--format <format>", "the form, when the name of the file does not tell it; ndjson").choices(["ndjson", "csv"]))
+    .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"));
   return addCatalogue(command).action(async (file: string | undefined) => {
-    const { format = file?.endsWith(".csv") ? "csv" : "ndjson", profile } = command.opts<Flags>();
+    const { format = file?.endsWith(".csv") ? "csv" : undefined, profile } = command.opts<Flags>();
+    const form = toExportForm(format, profile);
     const catalogue = await openCatalogue(command, { isNew: false });
     try {
-      const pieces = catalogue.export({ format, profile });
+      const pieces = catalogue.export(form);
       if (file === undefined || file === "-") await writeAll(pieces, process.stdout);
       else await writeFile(file, pieces);
     } finally {

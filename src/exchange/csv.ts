@@ -1,8 +1,9 @@
-import { parse } from "csv-parse";
-import type { CsvError } from "csv-parse";
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseInt64 } from "../json.ts";
+import { createSplitter } from "./cells.ts";
+import type { Cell } from "./cells.ts";
 import { expected, tooLong } from "./ndjson.ts";
+import { inPieces } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const DELIMITERS = [",", ";", "\t"] as const;
@@ -10,54 +11,35 @@ const DELIMITERS = [",", ";", "\t"] as const;
 /** The columns that we know, in our own words and those of Darwin Core (dwc.tdwg.org/terms). The first that a file has and that is not empty counts. */
 const COLUMNS = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "vernacularName"], tag: ["tag"] } as const;
 
-/** A cell; undefined when it is empty and has no quotes. One letter stands for one byte. */
-type Cell = string | undefined;
-
 /** Where the known columns are. */
 type Layout = Readonly<Record<keyof typeof COLUMNS, readonly number[]>>;
 
 /**
- * Reads CSV (RFC 4180) whose first line names the columns. The bytes go through the parser as they are, a letter a byte, and are decoded cell
+ * Reads CSV (RFC 4180) whose first line names the columns. The bytes are split as they are, a letter a byte, and are decoded cell
  * by cell, so that a cell that is no UTF-8 is refused with its line instead of being mended. Throws `invalid_csv_header`.
  */
 export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
   const { head, all } = await peek(bytes, options.lineBytesMax);
   let rows: Row[] = [];
   let layout: Layout | undefined;
-  let headerError: unknown;
-  const parser = parse({
+  const splitter = createSplitter({
     delimiter: findDelimiter(head),
-    encoding: "latin1",
-    cast: (value, { quoting }) => (quoting || value !== "" ? value : undefined),
-    relax_column_count: true,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    max_record_size: options.lineBytesMax,
-    on_skip: (error) => void rows.push(toRefusal(error, options.lineBytesMax)),
-    on_record(cells: readonly Cell[], { lines }) {
-      try {
-        if (layout) rows.push(toRow(cells, { line: lines, layout, options }));
-        else layout = toLayout(cells);
-      } catch (thrown) {
-        headerError ??= thrown;
-      }
-      return null;
+    bytesMax: options.lineBytesMax,
+    onRow(cells, line) {
+      if (layout) rows.push(toRow(cells, { line, layout, options }));
+      else layout = toLayout(cells);
+    },
+    onFault(code, line) {
+      if (!layout) throw new PlantStoreError("invalid_csv_header");
+      rows.push({ line, refusal: code === "body_too_large" ? tooLong(options.lineBytesMax) : new PlantStoreError(code) });
     },
   });
-  const ended = new Promise<void>((resolve, reject) => parser.on("end", resolve).on("error", reject));
-  // Failures are met where the parser is waited for.
-  ended.catch(() => {});
-  parser.resume();
-
-  for await (const chunk of all) {
-    if (!parser.write(chunk)) await new Promise((resolve) => parser.once("drain", resolve));
-    if (headerError) throw headerError;
+  for await (const chunk of inPieces(all)) {
+    splitter.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"));
     yield rows;
     rows = [];
   }
-  parser.end();
-  await ended;
-  if (headerError) throw headerError;
+  splitter.end();
   if (!layout) throw new PlantStoreError("invalid_csv_header");
   yield rows;
 }
@@ -123,14 +105,6 @@ function pick(cells: readonly Cell[], places: readonly number[]): Cell {
 
 function decode(cell: string): string {
   return /[^\0-\x7f]/.test(cell) ? decodeUtf8(Buffer.from(cell, "latin1")) : cell;
-}
-
-function toRefusal(error: CsvError | undefined, lineBytesMax: number): Row {
-  const line = Number(error?.["lines"] ?? 0);
-  return {
-    line,
-    refusal: error?.code === "CSV_MAX_RECORD_SIZE" ? tooLong(lineBytesMax) : new PlantStoreError("malformed_row", { cause: error }),
-  };
 }
 
 /** Writes a plant as a row: quotes only where they are needed, and around an empty tag, which is not the same as none. */

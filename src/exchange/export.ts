@@ -1,10 +1,20 @@
-import { toJson } from "../json.ts";
+import { PlantStoreError } from "../errors.ts";
 import { toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
 import { toCsvRow } from "./csv.ts";
 
-export type ExportOptions = Readonly<{ format: "ndjson" | "csv"; profile: "plain" | "dwc" }>;
+export type Profile = "plain" | "dwc";
+
+/** The form of an export. Darwin Core is exchanged as CSV only. */
+export type ExportForm = Readonly<{ format: "ndjson" }> | Readonly<{ format: "csv"; profile: Profile }>;
+
+/** The form for what was asked: NDJSON unless anything speaks for CSV. Throws `invalid_query` when the two do not fit. */
+export function toExportForm(format: "ndjson" | "csv" | undefined, profile: Profile): ExportForm {
+  if (format === "csv" || (format === undefined && profile === "dwc")) return { format: "csv", profile };
+  if (profile === "plain") return { format: "ndjson" };
+  throw new PlantStoreError("invalid_query", { message: "The profile dwc is CSV: ask for csv as the format, or for none." });
+}
 
 /** How many plants are read at a time: a thousand take about two milliseconds. */
 const PAGE = 1000;
@@ -12,9 +22,9 @@ const PAGE = 1000;
 const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
 /** The whole catalogue by id, as text in pieces. Each piece is read only when it is asked for. */
-export async function* exportPlants(plants: PlantStore, { format, profile }: ExportOptions): AsyncGenerator<string, void, void> {
-  const write = format === "csv" ? toCsvRow : profile === "dwc" ? toDarwinCore : toLine;
-  if (format === "csv") yield CSV_HEADER[profile];
+export async function* exportPlants(plants: PlantStore, form: ExportForm): AsyncGenerator<string, void, void> {
+  const write = form.format === "csv" ? toCsvRow : toLine;
+  if (form.format === "csv") yield CSV_HEADER[form.profile];
   let after: PlantId | undefined;
   while (true) {
     const page = await plants.list({ limit: PAGE, after, tag: undefined, words: [] });
@@ -26,8 +36,4 @@ export async function* exportPlants(plants: PlantStore, { format, profile }: Exp
 
 function toLine(plant: NewPlant): string {
   return `${toText(plant)}\n`;
-}
-
-function toDarwinCore({ id, name, tag }: NewPlant): string {
-  return `${toJson({ catalogNumber: id, scientificName: name, tag })}\n`;
 }

@@ -1,5 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
+import { inPieces } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const NEWLINE = 0x0a;
@@ -10,8 +11,9 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
   let rest: Uint8Array = new Uint8Array();
   let isTooLong = false;
 
-  function read(text: string): Row | undefined {
+  function read(raw: string): Row | undefined {
     line += 1;
+    const text = line === 1 && raw.startsWith("\ufeff") ? raw.slice(1) : raw;
     if (text.trim() === "") return undefined;
     try {
       checkLength(text, lineBytesMax);
@@ -32,7 +34,7 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     return texts.map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text))).filter(isRow);
   }
 
-  for await (const chunk of bytes) {
+  for await (const chunk of inPieces(bytes)) {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) {
       if (!isTooLong) rest = Buffer.concat([rest, chunk]);

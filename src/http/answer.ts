@@ -27,6 +27,7 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
     case "store_unavailable":
     case "store_full":
     case "draining":
+    case "index_building":
       return { "retry-after": RETRY_AFTER_SECONDS };
     case "unsupported_media_type":
     case "unsupported_charset":

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Gate } from "../auth/gate.ts";
 import type { Contract } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
-import { decodeUtf8, parseJson } from "../json.ts";
+import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
 import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
@@ -49,7 +49,7 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
     if (body.kind === "none") return handle({ parameters, body: undefined, headers });
     if (body.kind === "stream") return await handle({ parameters, body: openBody(request, body.types), headers });
     checkBodyHeaders(headers);
-    const value = parseJson(decodeUtf8(await readBody(request, bodyBytesMax)));
+    const value = parseJson(decodeBody(await readBody(request, bodyBytesMax)));
     body.check(value);
     return await handle({ parameters, body: value, headers });
   }

@@ -22,7 +22,7 @@ export function openBody({ headers, body }: Request, types: readonly string[]): 
     const message = `The body is declared as something else: send the header Content-Type: ${types.join(" or ")}.`;
     throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });
   }
-  checkCharset(declared);
+  checkCharset(declared, types);
   return { type, bytes: body ?? new Blob([]).stream() };
 }
 
@@ -31,9 +31,12 @@ function checkCoding(headers: Headers): void {
   if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
 }
 
-function checkCharset(type: string): void {
+function checkCharset(type: string, types: readonly string[] = ["application/json"]): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new PlantStoreError("unsupported_charset");
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    const message = `The body is declared in another charset: send UTF-8 and the header Content-Type: ${types.join(" or ")}.`;
+    throw new PlantStoreError("unsupported_charset", { message, headers: { accept: types.join(", ") } });
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { readCsv } from "../exchange/csv.ts";
-import { exportPlants } from "../exchange/export.ts";
+import { exportPlants, toExportForm } from "../exchange/export.ts";
 import { importRows } from "../exchange/import.ts";
 import { readNdjson } from "../exchange/ndjson.ts";
 import type { NewPlant } from "../plant.ts";
@@ -37,17 +37,21 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       }
     },
     exportPlants({ parameters: { format, profile }, headers }) {
-      const form = format ?? (headers.get("accept")?.includes("text/csv") ? "csv" : "ndjson");
+      const form = toExportForm(format ?? (acceptsCsv(headers) ? "csv" : undefined), profile);
       return {
         status: 200,
-        body: toStream(exportPlants(plants, { format: form, profile })),
+        body: toStream(exportPlants(plants, form)),
         headers: {
-          "content-type": form === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
-          "content-disposition": `attachment; filename="plants.${form}"`,
+          "content-type": form.format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
+          "content-disposition": `attachment; filename="plants.${form.format}"`,
         },
       };
     },
   };
+}
+
+function acceptsCsv(headers: Headers): boolean {
+  return headers.get("accept")?.includes("text/csv") ?? false;
 }
 
 /** A stream that makes each piece when the reader has taken the one before. */

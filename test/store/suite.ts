@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { asPlantId } from "../../src/plant.ts";
-import type { Store, Token } from "../../src/store/store.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/plant.ts";
+import type { ListQuery, Store, Token } from "../../src/store/store.ts";
+import { wordsOf } from "../../src/words.ts";
 import { rejectionOf } from "../rejection.ts";
 
 /** What every store promises. `reopen` closes the store and opens the same one again. */
@@ -52,6 +54,173 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.plants.find(asPlantId(99n))).toBeUndefined();
     });
 
+    /** A plant of the tests below, which begin at 100. */
+    function plantOf(id: number | bigint, name: string, tag?: string): NewPlant {
+      return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
+    }
+
+    const ALOE = plantOf(100, "Aloe vera", "x");
+
+    for (const { why, from, to } of [
+      { why: "makes a plant out of none", from: undefined, to: ALOE },
+      { why: "changes the name", from: ALOE, to: plantOf(100, "Aloe \0 🌿", "x") },
+      { why: "changes the tag", from: ALOE, to: plantOf(100, "Aloe vera", "y") },
+      { why: "takes the tag away", from: ALOE, to: plantOf(100, "Aloe vera") },
+      { why: "makes an empty tag out of none", from: plantOf(100, "Aloe vera"), to: plantOf(100, "Aloe vera", "") },
+      { why: "deletes a plant", from: ALOE, to: undefined },
+      { why: "deletes a plant without a tag", from: plantOf(100, "Aloe vera"), to: undefined },
+    ]) {
+      it(`${why} in a swap, which is so when it is opened again`, async () => {
+        if (from) await store.plants.create(from);
+        expect(await store.plants.swap({ from, to })).toBe(true);
+        expect(await store.plants.find(ALOE.id)).toEqual(to);
+        await reopen();
+        expect(await store.plants.find(ALOE.id)).toEqual(to);
+        if (to) expect(await store.plants.swap({ from: to, to: undefined })).toBe(true);
+      });
+    }
+
+    for (const { why, from, to } of [
+      { why: "another name", from: plantOf(101, "Aloe ferox", "x"), to: plantOf(101, "new") },
+      { why: "another tag", from: plantOf(101, "Aloe vera", "y"), to: plantOf(101, "new") },
+      { why: "an empty tag", from: plantOf(101, "Aloe vera", ""), to: plantOf(101, "new") },
+      { why: "no tag", from: plantOf(101, "Aloe vera"), to: plantOf(101, "new") },
+      { why: "no plant", from: undefined, to: plantOf(101, "new") },
+      { why: "another name of one to be deleted", from: plantOf(101, "Aloe ferox", "x"), to: undefined },
+    ]) {
+      it(`swaps nothing when it was seen with ${why}`, async () => {
+        const stored = plantOf(101, "Aloe vera", "x");
+        await store.plants.create(stored);
+        expect(await store.plants.swap({ from, to })).toBe(false);
+        expect(await store.plants.find(stored.id)).toEqual(stored);
+      });
+    }
+
+    it("swaps nothing where there is no plant", async () => {
+      for (const to of [plantOf(102, "new"), undefined]) expect(await store.plants.swap({ from: plantOf(102, "old"), to })).toBe(false);
+      expect(await store.plants.find(asPlantId(102n))).toBeUndefined();
+    });
+
+    it("makes exactly one of two swaps of one plant in one batch, and of two that make it", async () => {
+      const old = plantOf(103, "old");
+      for (const from of [undefined, old]) {
+        const names = from ? ["left", "right"] : ["old", "other"];
+        const made = await Promise.all(names.map((name) => store.plants.swap({ from, to: plantOf(103, name) })));
+        expect(made).toEqual([true, false]);
+        expect(await store.plants.find(old.id)).toMatchObject({ name: names[0] });
+      }
+    });
+
+    it("makes swaps that follow from one another in one batch", async () => {
+      const [first, second] = [plantOf(104, "first"), plantOf(104, "second")];
+      const swaps = [
+        { from: undefined, to: first },
+        { from: first, to: second },
+        { from: second, to: undefined },
+        { from: undefined, to: second },
+      ];
+      expect(await Promise.all(swaps.map((swap) => store.plants.swap(swap)))).toEqual([true, true, true, true]);
+      expect(await store.plants.find(second.id)).toEqual(second);
+    });
+
+    it("tells what becomes of each plant of an import, of which the first with an id comes first", async () => {
+      await store.plants.create(plantOf(110, "there", "x"));
+      const plants = [
+        plantOf(110, "there", "x"),
+        plantOf(110, "there"),
+        plantOf(111, "new"),
+        plantOf(111, "new"),
+        plantOf(111, "new", ""),
+        plantOf(PLANT_ID_MIN + 1n, "least but one"),
+      ];
+      const outcomes = ["same", "in_use", "created", "same", "in_use", "created"] as const;
+      expect(await store.plants.import(plants, { isReplacing: false, isDryRun: true })).toEqual(outcomes);
+      expect(await store.plants.find(asPlantId(111n))).toBeUndefined();
+      expect(await store.plants.import(plants, { isReplacing: false, isDryRun: false })).toEqual(outcomes);
+      await reopen();
+      expect(await store.plants.find(asPlantId(110n))).toEqual(plantOf(110, "there", "x"));
+      expect(await store.plants.find(asPlantId(111n))).toEqual(plantOf(111, "new"));
+      expect(await store.plants.find(asPlantId(PLANT_ID_MIN + 1n))).toEqual(plantOf(PLANT_ID_MIN + 1n, "least but one"));
+    });
+
+    it("replaces in an import that says so, and only tells it in a dry run", async () => {
+      await store.plants.create(plantOf(112, "there", "x"));
+      const plants = [plantOf(112, "there"), plantOf(112, "there"), plantOf(113, "new"), plantOf(113, "newer", "")];
+      const outcomes = ["replaced", "same", "created", "replaced"] as const;
+      expect(await store.plants.import(plants, { isReplacing: true, isDryRun: true })).toEqual(outcomes);
+      expect(await store.plants.find(asPlantId(112n))).toEqual(plantOf(112, "there", "x"));
+      expect(await store.plants.import(plants, { isReplacing: true, isDryRun: false })).toEqual(outcomes);
+      await reopen();
+      expect(await store.plants.find(asPlantId(112n))).toEqual(plantOf(112, "there"));
+      expect(await store.plants.find(asPlantId(113n))).toEqual(plantOf(113, "newer", ""));
+    });
+
+    it("imports nothing out of nothing", async () => {
+      expect(await store.plants.import([], { isReplacing: false, isDryRun: false })).toEqual([]);
+    });
+
+    const listed = [
+      plantOf(PLANT_ID_MIN, "ends meet", "list"),
+      plantOf(-201, "Ficus lyrata", "list"),
+      plantOf(-200, "Ficus benjamina"),
+      plantOf(200, "Lyra fica", "list"),
+      plantOf(201, "Ficus \0 lyrata", ""),
+      plantOf(PLANT_ID_MAX, "ends meet", "list"),
+    ];
+
+    async function list(query: Partial<ListQuery>): Promise<bigint[]> {
+      const plants = await store.plants.list({ limit: 1000, after: undefined, tag: undefined, words: [], ...query });
+      return plants.map(({ id }) => id);
+    }
+
+    it("lists plants by id behind another id, at most as many as it was asked for, and exactly as stored", async () => {
+      for (const plant of listed) await store.plants.swap({ from: await store.plants.find(plant.id), to: plant });
+      expect(await list({ after: asPlantId(-202n), limit: 2 })).toEqual([-201n, -200n]);
+      expect(await list({ after: asPlantId(-201n), limit: 1 })).toEqual([-200n]);
+      expect(await list({ after: asPlantId(199n), limit: 2 })).toEqual([200n, 201n]);
+      expect(await list({ after: asPlantId(PLANT_ID_MAX) })).toEqual([]);
+      expect(await list({ limit: 1 })).toEqual([PLANT_ID_MIN]);
+      expect(await store.plants.list({ limit: 1, after: asPlantId(200n), tag: undefined, words: [] })).toEqual([listed[4]!]);
+    });
+
+    it("lists the plants of one tag, of which the empty one is one", async () => {
+      expect(await list({ tag: "list" })).toEqual([PLANT_ID_MIN, -201n, 200n, PLANT_ID_MAX]);
+      expect(await list({ tag: "list", after: asPlantId(PLANT_ID_MIN), limit: 2 })).toEqual([-201n, 200n]);
+      expect(await list({ tag: "", after: asPlantId(200n), limit: 1 })).toEqual([201n]);
+      expect(await list({ tag: "lis" })).toEqual([]);
+    });
+
+    it("lists within a second what holds all words or beginnings, as it is stored now, also when opened again", async () => {
+      const words = wordsOf("LYR fic");
+      const until = performance.now() + 1000;
+      while ((await list({ words })).length < 3) {
+        expect(performance.now()).toBeLessThan(until);
+        await Bun.sleep(10);
+      }
+      expect(await list({ words })).toEqual([-201n, 200n, 201n]);
+      expect(await list({ words, tag: "list" })).toEqual([-201n, 200n]);
+      expect(await list({ words, after: asPlantId(-201n), limit: 1 })).toEqual([200n]);
+      expect(await list({ words: wordsOf("meet"), after: asPlantId(PLANT_ID_MIN) })).toEqual([PLANT_ID_MAX]);
+      await store.plants.swap({ from: listed[3], to: undefined });
+      expect(await list({ words })).toEqual([-201n, 201n]);
+      await reopen();
+      expect(await list({ words })).toEqual([-201n, 201n]);
+    });
+
+    it("counts the plants of each tag, the most frequent first, and says how old the count is", async () => {
+      await reopen();
+      const { tags, ageMs } = await store.plants.countTags();
+      const counts = new Map(tags.map(({ tag, plants }) => [tag, plants]));
+      expect(counts.get("list")).toBe(3);
+      const all = await store.plants.list({ limit: 1000, after: undefined, tag: undefined, words: [] });
+      for (const [tag, plants] of counts) expect(plants).toBe(all.filter((plant) => plant.tag === tag).length);
+      expect(counts.size).toBe(new Set(all.flatMap(({ tag }) => (tag === undefined ? [] : [tag]))).size);
+      const numbers = tags.map(({ plants }) => plants);
+      expect(numbers).toEqual(numbers.toSorted((left, right) => right - left));
+      expect(ageMs).toBeGreaterThanOrEqual(0);
+      expect(ageMs).toBeLessThan(1000);
+    });
+
     const token: Token = { id: "abc", name: "Anna's phone", scopes: ["plants:read", "admin"], created: 5, expires: 9_999_999_999_999 };
 
     it("finds a token by its hash with all that was stored, also when opened again", async () => {
@@ -70,12 +239,15 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.tokens.list()).toEqual([{ id: "def", name: "older", scopes: [], created: 1, revoked: 7 }, token]);
     });
 
-    it("refuses creates once it is closing, and answers those under way", async () => {
+    it("refuses changes once it is closing, and answers those under way", async () => {
       const underWay = store.plants.create({ id: asPlantId(14n), name: "under way" });
       // Two turns, so that the first is part of a running commit.
       await new Promise((resolve) => setTimeout(resolve, 5));
       const closing = store.close();
-      expect(await rejectionOf(store.plants.create({ id: asPlantId(15n), name: "late" }))).toMatchObject({ code: "draining" });
+      const late = { id: asPlantId(15n), name: "late" };
+      expect(await rejectionOf(store.plants.create(late))).toMatchObject({ code: "draining" });
+      expect(await rejectionOf(store.plants.swap({ from: undefined, to: late }))).toMatchObject({ code: "draining" });
+      expect(await rejectionOf(store.plants.import([late], { isReplacing: false, isDryRun: false }))).toMatchObject({ code: "draining" });
       expect(await underWay).toBe("created");
       await closing;
       store = await engineUnderTest.open();

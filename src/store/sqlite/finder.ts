@@ -93,7 +93,11 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
       // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
       while (plants.length < limit && from <= PLANT_ID_MAX) {
         const ids = await ask(thread.call("find", { words, tag, from, limit }));
-        if (!ids) throw new PlantStoreError("index_building");
+        if (!ids) {
+          // It may be a new one, in the place of a damaged one.
+          follow(false);
+          throw new PlantStoreError("index_building");
+        }
         const found = Array.from(ids, (id) => find(asPlantId(id))).filter((plant) => plant && isFound(plant, { words, tag }));
         plants.push(...(found as NewPlant[]));
         const last = ids.at(-1);

@@ -97,6 +97,13 @@ export function openSearch(plantsPath: string) {
     return { isBehind: single.count + bulk.count > 0, seen: now };
   }
 
+  /** Begins a new index in the place of a damaged one. */
+  function renew(): void {
+    index.close();
+    removeIndex(path);
+    index = openIndex(path);
+  }
+
   return {
     /** Brings the index a step nearer to the plants, and resolves when that is on the disk. */
     step(): Progress {
@@ -111,15 +118,19 @@ export function openSearch(plantsPath: string) {
         });
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
-        index.close();
-        removeIndex(path);
-        index = openIndex(path);
+        renew();
         return { isBehind: true, seen: NOTHING_SEEN };
       }
     },
     /** Ids that were found when they were indexed, in their order; undefined as long as the index is being built. */
     find({ words, tag, from, limit }: FindQuery): BigInt64Array | undefined {
-      return index.state().buildFrom === null ? index.find({ words, tag, from, limit }) : undefined;
+      try {
+        return index.state().buildFrom === null ? index.find({ words, tag, from, limit }) : undefined;
+      } catch (reason) {
+        if (!isDamage(reason)) throw reason;
+        renew();
+        return undefined;
+      }
     },
     countTags({ tag, id }: TagCursor): TagStep {
       if (id === undefined) {
@@ -205,14 +216,9 @@ function openIndex(path: string) {
 
 /** Opens the index, and begins a new one when there is none, or one of another version, or a damaged one. */
 function openAnew(path: string): DatabaseSync {
-  try {
-    const db = new DatabaseSync(path);
-    makeDurable(db);
-    if (db.prepare("PRAGMA user_version").get()?.["user_version"] === VERSION) return db;
-    db.close();
-  } catch (reason) {
-    if (!isDamage(reason)) throw reason;
-  }
+  const found = new DatabaseSync(path);
+  if (isOurs(found)) return found;
+  found.close();
   removeIndex(path);
   const db = new DatabaseSync(path);
   makeDurable(db);
@@ -229,6 +235,19 @@ function openAnew(path: string): DatabaseSync {
     PRAGMA user_version = ${VERSION};
     COMMIT;`);
   return db;
+}
+
+/** Also looks where the first page does not show a damage. */
+function isOurs(db: DatabaseSync): boolean {
+  try {
+    makeDurable(db);
+    if (db.prepare("PRAGMA user_version").get()?.["user_version"] !== VERSION) return false;
+    for (const table of ["names", "words", "state"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
+    return true;
+  } catch (reason) {
+    if (isDamage(reason)) return false;
+    throw reason;
+  }
 }
 
 function removeIndex(path: string): void {

@@ -1,0 +1,146 @@
+import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "bun:test";
+import { expectConform } from "../conform.ts";
+import { temporaryFolder } from "../folder.ts";
+import { startProcess } from "../process.ts";
+import { readToken, startTestService } from "../service.ts";
+import type { TestService } from "../service.ts";
+
+const LIST = { method: "get", path: "/plants" };
+
+/** Longest time for an index to be made anew in these tests. */
+const BUILD_MS = 3000;
+
+/** Searches until as many plants are found; until then an answer is a part of them, or a 503 that says to try again. */
+async function searchUntil(ask: (path: string) => Promise<Response>, q: string, count: number): Promise<number[]> {
+  const until = performance.now() + BUILD_MS;
+  for (;;) {
+    const response = await ask(`/plants?limit=1000&q=${encodeURIComponent(q)}`);
+    const body = await expectConform(LIST, response);
+    if (response.status === 503) expect([50301, 50304]).toContain((body as { error: number }).error);
+    else {
+      const ids = (body as { id: number }[]).map(({ id }) => id);
+      if (ids.length >= count) return ids;
+    }
+    expect(performance.now()).toBeLessThan(until);
+    await Bun.sleep(5);
+  }
+}
+
+describe("a plant that was answered before kill -9", () => {
+  it("is found, and one that was changed or deleted is not found as it was, 3 times", async () => {
+    const data = temporaryFolder();
+    for (let round = 1; round <= 3; round += 1) {
+      const service = await startProcess({ data });
+      const headers = { authorization: `Bearer ${await readToken(data)}` };
+      const ask = (path: string) => fetch(`${service.url}${path}`, { headers });
+      const send = async (method: string, path: string, body?: string) => {
+        const response = await fetch(`${service.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+        expect(response.ok).toBe(true);
+      };
+      for (let before = 1; before < round; before += 1) {
+        expect(await searchUntil(ask, `created${before}x`, 1)).toEqual([before * 10]);
+        expect(await searchUntil(ask, `changed${before}x`, 1)).toEqual([before * 10 + 1]);
+        expect(await searchUntil(ask, `first${before}x`, 0)).toEqual([]);
+      }
+      for (const id of [1, 2]) await send("POST", "/plants", `{"id":${round * 10 + id},"name":"first${round}x"}`);
+      if (round % 2 === 0) await searchUntil(ask, `first${round}x`, 2);
+      await send("DELETE", `/plants/${round * 10 + 2}`);
+      await send("PATCH", `/plants/${round * 10 + 1}`, `{"name":"changed${round}x"}`);
+      await send("POST", "/plants", `{"id":${round * 10},"name":"created${round}x"}`);
+      await service.end("SIGKILL");
+    }
+  }, 20_000);
+});
+
+describe("an index of names", () => {
+  const PLANTS = 300;
+
+  /** The folder of a service that has stopped, with 300 plants that are indexed. */
+  const prepared = temporaryFolder();
+  beforeAll(async () => {
+    const service = await startTestService({ data: prepared });
+    const body = Array.from({ length: PLANTS }, (_, id) => `{"id":${id},"name":"Ficus ${"abcdefghij"[id % 10]}${id}"}`).join("\n");
+    expect((await service.request("/plants/import", { method: "POST", body })).status).toBe(200);
+    await searchUntil(service.request, "ficus", PLANTS);
+    await service.stop();
+  });
+
+  async function expectWhole(service: TestService): Promise<void> {
+    expect(await searchUntil(service.request, "ficus", PLANTS)).toEqual(Array.from({ length: PLANTS }, (_, id) => id));
+    expect(await searchUntil(service.request, "c", PLANTS / 10)).toHaveLength(PLANTS / 10);
+    await service.post(`{"id":${PLANTS},"name":"Morus nigra"}`);
+    expect(await searchUntil(service.request, "nigra mor", 1)).toEqual([PLANTS]);
+  }
+
+  for (const { what, damage } of [
+    { what: "left as it is", damage: () => {} },
+    { what: "deleted", damage: (path: string) => rmSync(path) },
+    { what: "empty", damage: (path: string) => truncateSync(path, 0) },
+    { what: "replaced by text", damage: (path: string) => writeFileSync(path, "garbage ".repeat(10_000)) },
+    { what: "garbage behind its first page", damage: (path: string) => overwrite(path, 4096) },
+    { what: "garbage behind its first 100 bytes", damage: (path: string) => overwrite(path, 100) },
+    { what: "cut in half", damage: (path: string) => truncateSync(path, Math.floor(readFileSync(path).length / 2)) },
+    { what: "of another version", damage: (path: string) => execute(path, "PRAGMA user_version = 99") },
+    {
+      what: "damaged where only a search looks",
+      damage: (path: string) => execute(path, "UPDATE names_data SET block = zeroblob(8) WHERE id > 10"),
+    },
+    { what: "beside a WAL of garbage", damage: (path: string) => writeFileSync(`${path}-wal`, "garbage ".repeat(1000)) },
+  ]) {
+    it.concurrent(`that is ${what} finds every plant after the next start, and goes on with new ones`, async () => {
+      const data = temporaryFolder();
+      cpSync(prepared, data, { recursive: true });
+      const index = join(data, "plants.db.search");
+      expect(existsSync(index)).toBe(true);
+      damage(index);
+      const service = await startTestService({ data });
+      await expectWhole(service);
+      await service.stop();
+    });
+  }
+
+  function overwrite(path: string, from: number): void {
+    const bytes = readFileSync(path);
+    bytes.fill("garbage ", from);
+    writeFileSync(path, bytes);
+  }
+
+  function execute(path: string, sql: string): void {
+    const db = new DatabaseSync(path, { defensive: false });
+    db.exec(sql);
+    db.close();
+  }
+
+  it("is built from 20,000 plants that were there before; meanwhile a search is answered 503, all else as ever, and changes are not missed", async () => {
+    const data = temporaryFolder();
+    const first = await startTestService({ data });
+    const body = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"Acer ${id} ${id % 100 === 0 ? "rare" : ""}"}`).join("\n");
+    expect((await first.request("/plants/import", { method: "POST", body })).status).toBe(200);
+    await first.stop();
+    rmSync(join(data, "plants.db.search"));
+
+    const service = await startTestService({ data });
+    // Behind and before the place where the build is.
+    const changes = [
+      ["PATCH", "/plants/0", '{"name":"Betula"}'],
+      ["PATCH", "/plants/19900", '{"name":"Betula"}'],
+      ["PUT", "/plants/-1", '{"name":"Acer rare"}'],
+      ["PUT", "/plants/20000", '{"name":"Acer rare"}'],
+    ] as const;
+    const sent = changes.map(([method, path, change]) => service.request(path, { method, body: change }));
+    const early = await service.request("/plants?q=acer");
+    expect([503, 200]).toContain(early.status);
+    await expectConform(LIST, early);
+    expect((await service.request("/plants/5")).status).toBe(200);
+    expect((await service.request("/plants?limit=1000")).status).toBe(200);
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await searchUntil(service.request, "betula", 2)).toEqual([0, 19_900]);
+    const expected = [-1, ...Array.from({ length: 198 }, (_, at) => (at + 1) * 100), 20_000];
+    expect(await searchUntil(service.request, "rare", expected.length)).toEqual(expected);
+    expect(await searchUntil(service.request, "acer 19999", 1)).toEqual([19_999]);
+    await service.stop();
+  }, 20_000);
+});

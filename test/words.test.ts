@@ -1,0 +1,72 @@
+import { describe, expect, it } from "bun:test";
+import { asPlantId } from "../src/plant.ts";
+import { isFound, wordsOf } from "../src/words.ts";
+
+describe("wordsOf", () => {
+  for (const { text, words, why } of [
+    { text: "", words: [], why: "nothing has no words" },
+    { text: " \t\n.,;:!?-_'\"()[]{}#*^+&|~/\\<>=%$@`", words: [], why: "white space and signs of ASCII are no words" },
+    { text: "Monstera deliciosa", words: ["monstera", "deliciosa"], why: "letter case is folded" },
+    { text: "Aloe-vera(L.)Burm.f.", words: ["aloe", "vera", "l", "burm", "f"], why: "every sign parts words" },
+    { text: "x1 2y 007", words: ["x1", "2y", "007"], why: "digits are part of words" },
+    { text: "a\0b", words: ["a", "b"], why: "U+0000 parts words" },
+    { text: "Délicio", words: ["delicio"], why: "an accent is dropped" },
+    { text: "De\u0301licio", words: ["delicio"], why: "so is one that stands as a character of its own" },
+    { text: "Ệ ñ ç Å", words: ["e", "n", "c", "a"], why: "so are two at once, and those of other languages" },
+    { text: "Weißdorn WEISSDORN", words: ["weissdorn", "weissdorn"], why: "ß is ss" },
+    { text: "ẞ", words: ["ss"], why: "the capital ß too" },
+    { text: "Œillet Æther Øl", words: ["œillet", "æther", "øl"], why: "letters that are no accents stay" },
+    { text: "ΣΊΣΥΦΟΣ σίσυφος", words: ["σισυφοσ", "σισυφοσ"], why: "there is one sigma" },
+    { text: "İris IRIS", words: ["iris", "iris"], why: "the Turkish capital i is an i" },
+    { text: "Берёза", words: ["береза"], why: "ё is е" },
+    { text: "мой", words: ["мои"], why: "й is и" },
+    { text: "ﬁcus Ｆｉｃｕｓ", words: ["ficus", "ficus"], why: "ligatures and wide letters are taken apart" },
+    { text: "x² ①", words: ["x2", "1"], why: "raised and circled digits are digits" },
+    { text: "銀杏", words: ["銀", "杏"], why: "each Chinese character is a word" },
+    { text: "さくら", words: ["さ", "く", "ら"], why: "so is each of Hiragana" },
+    { text: "ガ ｶﾞ", words: ["ガ", "ガ"], why: "and each of Katakana with its mark, wide or narrow" },
+    { text: "ginkgo銀杏tree", words: ["ginkgo", "銀", "杏", "tree"], why: "such a character parts the words around it" },
+    { text: "은행나무", words: ["은행나무"], why: "Hangul is written with spaces" },
+    { text: "อัญชัน", words: ["อัญชัน".normalize("NFC")], why: "marks that are no accents stay" },
+    { text: "🌿rose🌹", words: ["rose"], why: "emoji are no letters" },
+    { text: "𝕽ose 𞤀", words: ["rose", "\u{1e922}"], why: "letters beyond U+FFFF are letters" },
+    { text: "x".repeat(101), words: ["x".repeat(100)], why: "a word is cut behind 100 characters" },
+    { text: `${"д".repeat(101)} b`, words: ["д".repeat(100), "b"], why: "also outside ASCII, and the next is whole" },
+    {
+      text: `${"д".repeat(99)}\u{20bb7}`,
+      words: ["д".repeat(99), "\u{20bb7}"],
+      why: "a character beyond U+FFFF is a word of its own there",
+    },
+    { text: `${"д".repeat(99)}\u{1e922}`, words: ["д".repeat(99)], why: "and is never cut in two" },
+  ]) {
+    it(`${JSON.stringify(text.slice(0, 30))}: ${why}`, () => {
+      expect(wordsOf(text)).toEqual(words);
+    });
+  }
+
+  it("of its own words gives them again", () => {
+    const words = wordsOf("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");
+    expect(wordsOf(words.join(" "))).toEqual(words);
+  });
+});
+
+describe("isFound", () => {
+  const plant = { id: asPlantId(1n), name: "Monstera deliciosa Liebm.", tag: "tropical" };
+
+  for (const { words, tag, found, why } of [
+    { words: [], tag: undefined, found: true, why: "no word finds every plant" },
+    { words: ["liebm", "monstera"], tag: undefined, found: true, why: "the order of words does not matter" },
+    { words: ["deli", "m"], tag: undefined, found: true, why: "beginnings are enough" },
+    { words: ["onstera"], tag: undefined, found: false, why: "endings are not" },
+    { words: ["monstera", "aloe"], tag: undefined, found: false, why: "every word must be there" },
+    { words: ["monsterad"], tag: undefined, found: false, why: "a word does not reach over a space" },
+    { words: ["tropical"], tag: undefined, found: false, why: "the tag is not searched" },
+    { words: ["monstera"], tag: "tropical", found: true, why: "the word and the tag are there" },
+    { words: ["monstera"], tag: "tropica", found: false, why: "the beginning of a tag is not enough" },
+    { words: [], tag: "", found: false, why: "the empty tag is a tag" },
+  ]) {
+    it(`is ${found}: ${why}`, () => {
+      expect(isFound(plant, { words, tag })).toBe(found);
+    });
+  }
+});
