@@ -11,6 +11,10 @@ export type Target = Readonly<{ program: Program; token: string }>;
 type StartOptions = Readonly<{
   /** The data folder, made when missing. */
   data: string;
+  /** The cores that it may use; one, unless told otherwise. */
+  cores?: string;
+  /** The folder that holds src/; the project, unless told otherwise. */
+  root?: string;
   signal: AbortSignal;
 }>;
 
@@ -30,10 +34,11 @@ export const CONTENDERS = {
 
 export type ContenderName = keyof typeof CONTENDERS;
 
-/** The service as a user runs it, by the Bun that runs the bench. */
-export async function startService({ data, signal }: StartOptions): Promise<Target> {
-  const main = [join(ROOT, "src", "main.ts"), "serve"];
-  const program = await startProgram({ command: (port) => [...main, "--data", data, "--port", String(port), "--log", "warn"], signal });
+/** The service as a user runs it. */
+export async function startService({ data, cores, root = ROOT, signal }: StartOptions): Promise<Target> {
+  const main = [join(root, "src", "main.ts"), "serve"];
+  const command = (port: number) => [...main, "--data", data, "--port", String(port), "--log", "warn"];
+  const program = await startProgram({ command, ...(cores ? { cores } : {}), signal });
   return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
 }
 

@@ -5,10 +5,13 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 /** The core of the program under test. */
-export const PROGRAM_CORE = 0;
+export const PROGRAM_CORE = "0";
 
 /** The core of all else: wrk, and the bench itself. */
-export const LOAD_CORE = 1;
+export const LOAD_CORE = "1";
+
+/** For what is measured with both. */
+export const BOTH_CORES = "0,1";
 
 const TOOLS = ["wrk", "taskset"] as const;
 const GIB = 2 ** 30;
@@ -26,9 +29,18 @@ export function checkMachine(): void {
   throw new Error(`${tmpdir()} is in memory, where a durable commit costs nothing: set TMPDIR to a folder on a disk.`);
 }
 
+/** Lets this process, and all that it starts from now on, run on both cores. */
+export async function takeBothCores(): Promise<void> {
+  await pin(BOTH_CORES);
+}
+
 /** Takes this process, and with it all that it starts, off the core of the program. */
 export async function leaveProgramCore(): Promise<void> {
-  await promisify(execFile)("taskset", ["--all-tasks", "--cpu-list", "--pid", String(LOAD_CORE), String(process.pid)]);
+  await pin(LOAD_CORE);
+}
+
+async function pin(cores: string): Promise<void> {
+  await promisify(execFile)("taskset", ["--all-tasks", "--cpu-list", "--pid", cores, String(process.pid)]);
 }
 
 export function describeMachine(): string {

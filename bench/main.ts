@@ -1,12 +1,19 @@
 import { compare } from "./compare.ts";
+import { cost } from "./cost.ts";
+import { exchange } from "./exchange.ts";
 import { checkMachine, describeMachine, leaveProgramCore } from "./machine.ts";
 import { memory } from "./memory.ts";
+import { reads } from "./reads.ts";
 import { HELP, parseSettings } from "./settings.ts";
 import type { Bench, PartName, Settings } from "./settings.ts";
 import { size } from "./size.ts";
 import { start } from "./start.ts";
+import { upkeep } from "./upkeep.ts";
 
-const RUNS = { compare, memory, start, size } as const satisfies Record<PartName, (bench: Bench) => Promise<string>>;
+const RUNS = { compare, memory, start, size, reads, upkeep, cost, exchange } as const satisfies Record<
+  PartName,
+  (bench: Bench) => Promise<string>
+>;
 
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());

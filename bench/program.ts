@@ -24,6 +24,8 @@ export type ProgramOptions = Readonly<{
   /** Makes the command line for a port. */
   command: (port: number) => readonly string[];
   variables?: Readonly<Record<string, string>>;
+  /** The cores that it may use; one, unless told otherwise. */
+  cores?: string;
   signal: AbortSignal;
 }>;
 
@@ -35,12 +37,12 @@ const STOP_MS_MAX = 15_000;
 const TICKS_PER_SECOND = 100;
 
 /** Starts a program and waits until it is ready. Its output, if any, goes to stderr. */
-export async function startProgram({ command, variables, signal }: ProgramOptions): Promise<Program> {
+export async function startProgram({ command, variables, cores = PROGRAM_CORE, signal }: ProgramOptions): Promise<Program> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const started = performance.now();
   // taskset becomes the program, so the pid is the program's own.
-  const child = spawn("taskset", ["--cpu-list", String(PROGRAM_CORE), ...command(port)], {
+  const child = spawn("taskset", ["--cpu-list", cores, ...command(port)], {
     stdio: ["ignore", 2, 2],
     env: { ...withoutSettings(process.env), ...variables },
   });

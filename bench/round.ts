@@ -14,7 +14,7 @@ export type Figures = LoadReport &
     memoryBytes: number;
   }>;
 
-type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "signal">>;
+type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "cores" | "signal">>;
 
 const WARM_UP_SECONDS = 8;
 
@@ -25,12 +25,15 @@ const LOAD_IDS_MAX = 1_000_000_000;
 export const ROUND_IDS_MAX = 2 * LOAD_IDS_MAX;
 
 /** Warms a program up, then measures it. */
-export async function measure({ program, token }: Target, { ids, start, seconds, signal }: RoundOptions): Promise<Figures> {
-  const load = { url: program.url, token, ids, signal };
+export async function measure(
+  { program, token }: Target,
+  { ids, start, seconds, cores = LOAD_CORE, signal }: RoundOptions,
+): Promise<Figures> {
+  const load = { url: program.url, token, ids, cores, signal };
   await runLoad({ ...load, start, seconds: WARM_UP_SECONDS });
   const clocks = () => ({ seconds: performance.now() / 1000, program: program.cpuSeconds(), core: readCoreTicks(LOAD_CORE) });
   const before = clocks();
-  const report = await runLoad({ ...load, start: start + LOAD_IDS_MAX, seconds });
+  const report = await runLoad({ ...load, start: ids === "read" ? start : start + LOAD_IDS_MAX, seconds });
   const after = clocks();
   return {
     ...report,
@@ -41,7 +44,7 @@ export async function measure({ program, token }: Target, { ids, start, seconds,
 }
 
 /** From proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. The two guest times after them are in user and nice already. */
-function readCoreTicks(core: number): { busy: number; all: number } {
+function readCoreTicks(core: string): { busy: number; all: number } {
   const line = readFileSync("/proc/stat", "utf8")
     .split("\n")
     .find((candidate) => candidate.startsWith(`cpu${core} `));

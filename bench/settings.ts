@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { CONTENDERS } from "./contenders.ts";
 import type { ContenderName } from "./contenders.ts";
 
-const PARTS = ["compare", "memory", "start", "size"] as const;
+const PARTS = ["compare", "memory", "start", "size", "reads", "upkeep", "cost", "exchange"] as const;
 export type PartName = (typeof PARTS)[number];
 
 export type Settings = Readonly<{
@@ -12,6 +12,7 @@ export type Settings = Readonly<{
   seconds: number;
   memorySeconds: number;
   plants: number;
+  importPlants: number;
 }>;
 
 /** What a part is given. */
@@ -33,6 +34,7 @@ export const HELP = `Usage: npm run bench -- [options]
   --seconds NUMBER         length of a round (10)
   --memory-seconds NUMBER  length of the memory part (60)
   --plants NUMBER          plants in the large store (10000000)
+  --import-plants NUMBER   plants in the file of the exchange part (1000000)
   --help                   this text
 `;
 
@@ -47,6 +49,7 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
       seconds: { type: "string", default: "10" },
       "memory-seconds": { type: "string", default: "60" },
       plants: { type: "string", default: "10000000" },
+      "import-plants": { type: "string", default: "1000000" },
       help: { type: "boolean", default: false },
     },
   });
@@ -58,6 +61,7 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
     seconds: parseCount("--seconds", values.seconds),
     memorySeconds: parseCount("--memory-seconds", values["memory-seconds"]),
     plants: parseCount("--plants", values.plants),
+    importPlants: parseCount("--import-plants", values["import-plants"]),
   };
 }
 

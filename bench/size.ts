@@ -21,9 +21,9 @@ export async function size(bench: Bench): Promise<string> {
   return withFolder(async (folder) => {
     const rising = join(folder, "rising");
     const random = join(folder, "random");
-    await makeLargeStore(rising, { step: 1n, bench });
+    await makeLargeStore(rising, { plants: bench.plants, step: 1n, bench });
     // Random ids have to fall between plants that are there, or they would all land behind them.
-    await makeLargeStore(random, { step: RANDOM_ID_MAX / BigInt(bench.plants), bench });
+    await makeLargeStore(random, { plants: bench.plants, step: RANDOM_ID_MAX / BigInt(bench.plants), bench });
 
     const rounds: Rates[] = [];
     for (let number = 0; number < Math.min(bench.rounds, ROUNDS_MAX); number += 1) {

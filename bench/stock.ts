@@ -1,12 +1,15 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
+import { createClient, ServiceError } from "../src/client/client.ts";
 import { startService } from "./contenders.ts";
+import { BOTH_CORES } from "./machine.ts";
 import type { Bench } from "./settings.ts";
 import { toText } from "./table.ts";
 
 type StockOptions = Readonly<{
+  plants: number;
   /** From one id to the next. */
   step: bigint;
   bench: Bench;
@@ -16,34 +19,63 @@ const PLANTS_PER_TRANSACTION = 500_000;
 
 const FILL = `
   WITH RECURSIVE numbers (number) AS (SELECT :first UNION ALL SELECT number + 1 FROM numbers WHERE number < :last)
-  INSERT INTO plants (id, name, tag) SELECT number * :step, 'Plant ' || number, 'tag ' || (number % 100) FROM numbers`;
+  INSERT INTO plants (id, name, tag)
+    SELECT number * :step, 'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997), 'tag ' || (number % 100) FROM numbers`;
+
+/** A word that one plant alone has, and one that every plant has. */
+export const RARE_WORD = "xylorhiza";
+export const COMMON_WORD = "planta";
 
 /** Makes a data folder with many plants. The service makes the tables; through it, the plants would take minutes. */
-export async function makeLargeStore(data: string, { step, bench }: StockOptions): Promise<void> {
-  const { program } = await startService({ data, signal: bench.signal });
+export async function makeLargeStore(data: string, options: StockOptions): Promise<void> {
+  const { signal } = options.bench;
+  const { program } = await startService({ data, signal });
   await program.stop();
   const path = join(data, "plants.db");
   const db = new DatabaseSync(path);
   try {
-    await fill(db, { step, bench });
+    await fill(db, options);
   } finally {
     db.close();
   }
+  // The plants came past the service, so it has to make its index anew.
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}.search${suffix}`, { force: true });
+  await buildIndex(data, options.bench);
   // Or the kernel would write it back during the first rounds.
   sync(path);
 }
 
-async function fill(db: DatabaseSync, { step, bench }: StockOptions): Promise<void> {
+async function buildIndex(data: string, { note, signal }: Bench): Promise<void> {
+  const { program, token } = await startService({ data, cores: BOTH_CORES, signal });
+  try {
+    const client = createClient({ url: program.url, token, retries: 0 });
+    for (let isBuilt = false; !isBuilt; await sleep(500, undefined, { signal })) {
+      isBuilt = await client.page({ q: RARE_WORD, limit: 1 }).then(() => true, isOther);
+    }
+    note("stock: the index is built");
+  } finally {
+    await program.stop();
+  }
+}
+
+/** False for the answer that asks for patience; throws any other. */
+function isOther(reason: unknown): false {
+  if (reason instanceof ServiceError && reason.error === 50304) return false;
+  throw reason;
+}
+
+async function fill(db: DatabaseSync, { plants, step, bench }: StockOptions): Promise<void> {
   db.exec("PRAGMA synchronous = OFF");
   const insert = db.prepare(FILL);
-  for (let first = 1; first <= bench.plants; first += PLANTS_PER_TRANSACTION) {
-    const last = Math.min(first + PLANTS_PER_TRANSACTION - 1, bench.plants);
+  for (let first = 1; first <= plants; first += PLANTS_PER_TRANSACTION) {
+    const last = Math.min(first + PLANTS_PER_TRANSACTION - 1, plants);
     // Numbers would be bound as REAL, and the names would end in ".0".
     insert.run({ first: BigInt(first), last: BigInt(last), step });
-    bench.note(`size: ${toText(last)} of ${toText(bench.plants)} plants laid in`);
+    bench.note(`stock: ${toText(last)} of ${toText(plants)} plants laid in`);
     await breathe();
     bench.signal.throwIfAborted();
   }
+  db.prepare("UPDATE plants SET name = ? WHERE id = ?").run(`${RARE_WORD} ${COMMON_WORD}`, BigInt(Math.ceil(plants / 2)) * step);
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

@@ -6,22 +6,25 @@ import { LOAD_CORE } from "./machine.ts";
 export type Load = Readonly<{
   url: string;
   token: string;
-  ids: "rising" | "random";
-  /** The first id, or the seed of random ones. Loads on one store need starts of their own, far apart. */
+  /** Creates with such ids, or reads. */
+  ids: "rising" | "random" | "read";
+  /** The first id, or the seed of random ones; of reads how many plants there are, from id 1 on. Loads of creates on one store need starts of their own, far apart. */
   start: number;
   seconds: number;
+  /** The cores of wrk. */
+  cores?: string;
   signal: AbortSignal;
 }>;
 
 export type LoadReport = Readonly<{ rate: number; p50Ms: number; p99Ms: number }>;
 
 const CONNECTIONS = 64;
-const SCRIPT = join(import.meta.dirname, "create.lua");
+const SCRIPT = join(import.meta.dirname, "load.lua");
 
-/** Creates plants as fast as the answers come. Throws when any request failed: the figures would mean nothing. */
-export async function runLoad({ url, token, ids, start, seconds, signal }: Load): Promise<LoadReport> {
+/** Sends requests as fast as the answers come. Throws when any request failed: the figures would mean nothing. */
+export async function runLoad({ url, token, ids, start, seconds, cores = LOAD_CORE, signal }: Load): Promise<LoadReport> {
   const wrk = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", "-s", SCRIPT, url, "--", ids, String(start)];
-  const { stdout } = await promisify(execFile)("taskset", ["--cpu-list", String(LOAD_CORE), ...wrk], {
+  const { stdout } = await promisify(execFile)("taskset", ["--cpu-list", cores, ...wrk], {
     env: { ...process.env, BENCH_TOKEN: token },
     signal,
   });

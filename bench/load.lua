@@ -1,7 +1,7 @@
--- Creates plants. Arguments: "rising" or "random", then the first id, or the seed.
+-- Creates plants, or reads them. Arguments: "rising" and the first id, "random" and the seed, or "read" and the number of plants that there are.
 -- No response() here: wrk itself counts answers of 400 and more, and would otherwise copy every answer into Lua.
 
-local head, tail, nextId
+local head, tail, nextId, makeRequest
 
 local function rising(start)
   local id = start - 1
@@ -19,22 +19,37 @@ local function random(seed)
   end
 end
 
+local function among(count)
+  return function()
+    return string.format("%d", math.random(1, count))
+  end
+end
+
+local function create()
+  local body = '{"id":' .. nextId() .. tail
+  return head .. #body .. "\r\n\r\n" .. body
+end
+
+local function read()
+  return "GET /plants/" .. nextId() .. head
+end
+
 function init(args)
-  local makers = { rising = rising, random = random }
+  local makers = { rising = rising, random = random, read = among }
   nextId = makers[args[1]](tonumber(args[2]))
-  head = table.concat({
-    "POST /plants HTTP/1.1",
-    "Host: " .. wrk.headers["Host"],
-    "Content-Type: application/json",
-    "Authorization: Bearer " .. os.getenv("BENCH_TOKEN"),
-    "Content-Length: ",
-  }, "\r\n")
-  tail = ',"name":"Monstera deliciosa","tag":"tropical"}'
+  local usual = " HTTP/1.1\r\nHost: " .. wrk.headers["Host"] .. "\r\nAuthorization: Bearer " .. os.getenv("BENCH_TOKEN") .. "\r\n"
+  if args[1] == "read" then
+    head = usual .. "\r\n"
+    makeRequest = read
+  else
+    head = "POST /plants" .. usual .. "Content-Type: application/json\r\nContent-Length: "
+    tail = ',"name":"Monstera deliciosa","tag":"tropical"}'
+    makeRequest = create
+  end
 end
 
 function request()
-  local body = '{"id":' .. nextId() .. tail
-  return head .. #body .. "\r\n\r\n" .. body
+  return makeRequest()
 end
 
 function done(summary, latency)

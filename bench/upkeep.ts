@@ -1,0 +1,48 @@
+import { plantBugs } from "../test/planted.ts";
+import { startService } from "./contenders.ts";
+import { withFolder } from "./folder.ts";
+import { BOTH_CORES } from "./machine.ts";
+import { measure } from "./round.ts";
+import type { Bench } from "./settings.ts";
+import { toSpread, toTable, toText } from "./table.ts";
+
+/** What makes a service of ours that knows neither search nor tags. */
+const WITHOUT = [
+  { file: "src/store/sqlite/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
+  { file: "src/store/sqlite/writer.ts", from: "if (changed.length > 0) insert.run(", to: "if (insert === undefined) Object.is(" },
+  { file: "src/store/sqlite/commits.ts", from: "if (isChanged) finder?.follow(isBulk);", to: "" },
+] as const;
+
+/** What search and tags cost the creates, with both cores for all. */
+export async function upkeep(bench: Bench): Promise<string> {
+  const without = plantBugs(WITHOUT);
+  const rounds: { with: number; without: number }[] = [];
+  for (let number = 1; number <= bench.rounds; number += 1) {
+    const round = { with: await run(undefined, bench), without: await run(without, bench) };
+    bench.note(`upkeep: round ${number} of ${bench.rounds}: ${toText(round.with)} with, ${toText(round.without)} without`);
+    rounds.push(round);
+  }
+  return `Creates with and without search and tags, both cores free: median [min-max] of ${rounds.length} rounds of ${bench.seconds} s
+
+${toTable([
+  ["creates", "requests/s"],
+  ["with", toSpread(rounds.map((round) => round.with))],
+  ["without", toSpread(rounds.map((round) => round.without))],
+])}
+
+with / without within a round ${toSpread(
+    rounds.map((round) => round.with / round.without),
+    2,
+  )}`;
+}
+
+async function run(root: string | undefined, { seconds, signal }: Bench): Promise<number> {
+  return withFolder(async (data) => {
+    const target = await startService({ data, cores: BOTH_CORES, ...(root ? { root } : {}), signal });
+    try {
+      return (await measure(target, { ids: "rising", start: 1, seconds, cores: BOTH_CORES, signal })).rate;
+    } finally {
+      await target.program.stop();
+    }
+  });
+}
