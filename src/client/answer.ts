@@ -1,0 +1,66 @@
+import { ServiceError, UnexpectedAnswerError } from "./errors.ts";
+import { parseJson } from "./json.ts";
+import { parseFields } from "./plant.ts";
+
+/** A whole good answer. `body` is its parsed JSON, undefined when there is none. */
+export type Answer = Readonly<{ headers: Headers; body: unknown }>;
+
+type AnswerReader<Result> = Readonly<{ isRepeatable: boolean; parse: (answer: Answer) => Result }>;
+
+/** Reads an answer to its end. Throws a ServiceError when it is one, an UnexpectedAnswerError when it or what `parse` looks for is none of the interface. */
+export async function readAnswer<Result>(response: Response, { isRepeatable, parse }: AnswerReader<Result>): Promise<Result> {
+  const text = await response.text();
+  if (!response.ok) throw toError(response, text, isRepeatable);
+  try {
+    return parse({ headers: response.headers, body: text === "" ? undefined : parseJson(text) });
+  } catch (cause) {
+    throw toUnexpected(response, isRepeatable, cause);
+  }
+}
+
+/** The text of a header that the interface promises. Throws a TypeError. */
+export function requiredHeader(headers: Headers, name: string): string {
+  const text = headers.get(name);
+  if (text === null) throw new TypeError(`no header ${name}`);
+  return text;
+}
+
+function toError(response: Response, text: string, isRepeatable: boolean): Error {
+  const { status, headers } = response;
+  try {
+    const { error, message } = parseFields(parseJson(text));
+    if (typeof error === "number" && typeof message === "string" && Math.trunc(error / 100) === status) {
+      const requestId = headers.get("x-request-id") ?? undefined;
+      return new ServiceError({ message, isRepeatable, status, error, requestId, retryAfterMs: retryAfterMs(headers) });
+    }
+    return toUnexpected(response, isRepeatable);
+  } catch (cause) {
+    return toUnexpected(response, isRepeatable, cause);
+  }
+}
+
+function toUnexpected(response: Response, isRepeatable: boolean, cause?: unknown): UnexpectedAnswerError {
+  const { status, headers } = response;
+  const details = { isRepeatable, status, retryAfterMs: retryAfterMs(headers), cause };
+  // A browser hides a redirect: its status is 0 and its headers are gone.
+  if (status === 0 || (status >= 300 && status < 400)) {
+    const target = headers.get("location");
+    return new UnexpectedAnswerError({
+      ...details,
+      message: `The url redirects${target === null ? "" : ` to ${target}`}: use where it leads to.`,
+    });
+  }
+  const what = `status ${status}, content type ${headers.get("content-type") ?? "unknown"}`;
+  return new UnexpectedAnswerError({
+    ...details,
+    message: `The answer is not Plant Store's (${what}): check the url, and any proxy on the way.`,
+  });
+}
+
+/** The wait that Retry-After asks for, given in seconds or as a date (RFC 9110, 10.2.3). */
+function retryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get("retry-after");
+  if (text === null) return undefined;
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}

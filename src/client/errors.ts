@@ -1,0 +1,109 @@
+/** Every error of the interface: its name in the contract and its number, the status times 100 plus a number. None is ever used again for another meaning. */
+export const ERROR_NUMBERS = {
+  malformed_json: 40001,
+  nested_too_deep: 40002,
+  duplicate_key: 40003,
+  invalid_unicode: 40004,
+  invalid_body: 40005,
+  invalid_query: 40006,
+  incomplete_body: 40007,
+  invalid_csv_header: 40008,
+  malformed_row: 40009,
+  missing_token: 40100,
+  invalid_token: 40101,
+  insufficient_scope: 40300,
+  unknown_path: 40400,
+  plant_not_found: 40401,
+  method_not_allowed: 40500,
+  id_in_use: 40900,
+  precondition_failed: 41200,
+  body_too_large: 41300,
+  unsupported_media_type: 41500,
+  unsupported_charset: 41501,
+  unsupported_encoding: 41502,
+  internal: 50000,
+  overloaded: 50300,
+  store_unavailable: 50301,
+  store_full: 50302,
+  draining: 50303,
+  index_building: 50304,
+} as const;
+
+export type ErrorNumber = (typeof ERROR_NUMBERS)[keyof typeof ERROR_NUMBERS];
+
+type Details = Readonly<{
+  message: string;
+  isRepeatable: boolean;
+  cause?: unknown;
+}>;
+
+/**
+ * What every failed call throws, as one of the four classes below. Three things are thrown as they are instead: the reason of your own
+ * `signal`, what your own source of an import threw, and TypeErrors and RangeErrors for arguments that make no sense.
+ */
+export class PlantStoreClientError extends Error {
+  /** Whether the same call again can do no harm, whatever became of this one. It may well fail again. */
+  readonly isRepeatable: boolean;
+
+  constructor({ message, isRepeatable, cause }: Details) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "PlantStoreClientError";
+    this.isRepeatable = isRepeatable;
+  }
+}
+
+/** The service answered with an error of its interface. `message` is its sentence: what is wrong, and what to do. */
+export class ServiceError extends PlantStoreClientError {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The number of the interface, one of `ERROR_NUMBERS`. A service newer than this client may know more. */
+  readonly error: ErrorNumber;
+  /** The name of the request in the service's log. */
+  readonly requestId: string | undefined;
+  /** How long the service asks to wait before the next try. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(details: Details & { status: number; error: number; requestId: string | undefined; retryAfterMs: number | undefined }) {
+    super(details);
+    this.name = "ServiceError";
+    this.status = details.status;
+    this.error = details.error as ErrorNumber;
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** There was no connection, or it broke before the whole answer was here. Whether a change was made is not known. `cause` says more. */
+export class ConnectionError extends PlantStoreClientError {
+  constructor(details: Details) {
+    super(details);
+    this.name = "ConnectionError";
+  }
+}
+
+/** The time was up before the whole answer was here. Whether a change was made is not known. */
+export class TimeoutError extends PlantStoreClientError {
+  /** The limit that was reached. */
+  readonly limitMs: number;
+
+  constructor(details: Details & { limitMs: number }) {
+    super(details);
+    this.name = "TimeoutError";
+    this.limitMs = details.limitMs;
+  }
+}
+
+/** The answer is none of Plant Store's interface: a page of a proxy, a redirect, the answer of some other program at this url. */
+export class UnexpectedAnswerError extends PlantStoreClientError {
+  /** The HTTP status; 0 for a redirect in a browser, which hides the rest. */
+  readonly status: number;
+  /** How long the answer asks to wait before the next try. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(details: Details & { status: number; retryAfterMs?: number | undefined }) {
+    super(details);
+    this.name = "UnexpectedAnswerError";
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}

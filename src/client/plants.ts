@@ -1,0 +1,106 @@
+import { requiredHeader } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import type { Client } from "./calls.ts";
+import { request } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { ERROR_NUMBERS, ServiceError } from "./errors.ts";
+import { parsePage } from "./page.ts";
+import type { ListQuery, Page } from "./page.ts";
+import { idText, parseContent, parseList, parsePlant, parseTagCount, plantText } from "./plant.ts";
+import type { StoredPlant } from "./plant.ts";
+import { queryText } from "./query.ts";
+
+type PlantCalls = Pick<Client, "create" | "find" | "list" | "page" | "patch" | "put" | "remove" | "tags">;
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** The calls for single plants, and for pages of them. */
+export function plantCalls(connection: Connection): PlantCalls {
+  return {
+    async create(plant, { signal } = {}) {
+      const outgoing = { method: "POST", path: "/plants", headers: JSON_TYPE, body: plantText(plant), isRepeatable: true, signal } as const;
+      return request(connection, outgoing, ({ body, headers }) => ({
+        plant: { id: plant.id, ...parseContent(body) },
+        etag: etagOf(headers),
+      }));
+    },
+    async find(id, { signal } = {}) {
+      const outgoing = { method: "GET", path: `/plants/${idText(id)}`, isRepeatable: true, signal } as const;
+      return orAbsent(request(connection, outgoing, parseStored));
+    },
+    async put(plant, options = {}) {
+      const headers = { ...JSON_TYPE, ...conditions(options) };
+      const path = `/plants/${idText(plant.id)}`;
+      // With a condition, a second try would be refused for what the first one did.
+      const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
+      const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
+      return request(connection, outgoing, parseStored);
+    },
+    async patch(id, patch, options = {}) {
+      const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };
+      const body = JSON.stringify({ name: patch.name, tag: patch.tag });
+      const outgoing = {
+        method: "PATCH",
+        path: `/plants/${idText(id)}`,
+        headers,
+        body,
+        isRepeatable: false,
+        signal: options.signal,
+      } as const;
+      return request(connection, outgoing, parseStored);
+    },
+    async remove(id, options = {}) {
+      const path = `/plants/${idText(id)}`;
+      const outgoing = { method: "DELETE", path, headers: conditions(options), isRepeatable: false, signal: options.signal } as const;
+      return (await orAbsent(request(connection, outgoing, () => true))) ?? false;
+    },
+    page: (options = {}) => findPage(connection, options),
+    async *list(options = {}) {
+      const { signal } = options;
+      for (let query: ListQuery | undefined = options; query !== undefined;) {
+        const page: Page = await findPage(connection, { ...query, signal });
+        yield* page.plants;
+        query = page.next;
+      }
+    },
+    async tags({ limit, signal } = {}) {
+      const outgoing = { method: "GET", path: `/tags${queryText({ limit })}`, isRepeatable: true, signal } as const;
+      return request(connection, outgoing, ({ body, headers }) => ({
+        tags: parseList(body, parseTagCount),
+        ageSeconds: Number(requiredHeader(headers, "age")),
+      }));
+    },
+  };
+}
+
+async function findPage(connection: Connection, { signal, ...query }: ListQuery & { signal?: AbortSignal | undefined }): Promise<Page> {
+  const { limit, after, tag, q } = query;
+  const path = `/plants${queryText({ limit, after, tag, q })}`;
+  return request(connection, { method: "GET", path, isRepeatable: true, signal }, (answer) => parsePage(answer, query));
+}
+
+/** Undefined in the place of the answer that there is no plant with the id. Any other 404 is about the url. */
+async function orAbsent<Result>(answer: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    if (thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.plant_not_found) return undefined;
+    throw thrown;
+  }
+}
+
+function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; ifNoneMatch?: string | undefined }): Record<string, string> {
+  return {
+    ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
+  };
+}
+
+function parseStored({ body, headers }: Answer): StoredPlant {
+  return { plant: parsePlant(body), etag: etagOf(headers) };
+}
+
+/** A proxy that compresses marks the tag as weak, and a weak one matches nothing (RFC 9110, 13.1.1). Ours are made from the content and stay true. */
+function etagOf(headers: Headers): string {
+  return requiredHeader(headers, "etag").replace(/^W\//, "");
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { brotliDecompressSync, createBrotliDecompress } from "node:zlib";
+import { chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
+
+/** Starts a real Chromium without a window: the machine's own, or the one that npm brought. Whoever starts it closes it. */
+export async function startBrowser(): Promise<Browser> {
+  // Tests run as root in containers, where its sandbox cannot work; the only pages that it sees are ours.
+  const args = ["--no-sandbox"];
+  if (existsSync(SYSTEM_CHROMIUM)) return chromium.launch({ executablePath: SYSTEM_CHROMIUM, args });
+  const folder = await unpackChromium();
+  // The libraries that a machine without a desktop lacks come along.
+  const env = { ...(process.env as Record<string, string>), LD_LIBRARY_PATH: join(folder, "lib") };
+  return chromium.launch({ executablePath: join(folder, "chromium"), args, env });
+}
+
+const SYSTEM_CHROMIUM = "/usr/bin/chromium";
+
+/** Unpacks the package once for every version and machine, which takes three seconds, and returns the folder. */
+async function unpackChromium(): Promise<string> {
+  const source = fileURLToPath(new URL("../", import.meta.resolve("@sparticuz/chromium")));
+  const { version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { version: string };
+  const folder = join(tmpdir(), `plant-store-chromium-${version}`);
+  if (existsSync(folder)) return folder;
+  // In a folder of its own until it is whole: another run may do the same, or this one may be stopped.
+  const making = mkdtempSync(`${folder}-`);
+  const program = createWriteStream(join(making, "chromium"), { mode: 0o755 });
+  await pipeline(createReadStream(join(source, "bin/chromium.br")), createBrotliDecompress(), program);
+  const libraries = join(making, "libraries.tar");
+  writeFileSync(libraries, brotliDecompressSync(readFileSync(join(source, "bin/al2023.tar.br"))));
+  execFileSync("tar", ["-xf", libraries, "-C", making]);
+  try {
+    renameSync(making, folder);
+  } catch (reason) {
+    rmSync(making, { recursive: true });
+    if (!existsSync(folder)) throw reason;
+  }
+  return folder;
+}

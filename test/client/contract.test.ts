@@ -1,0 +1,97 @@
+import { describe, expect, it } from "bun:test";
+import type { OperationId, ParametersOf, Schemas } from "../../contract/operations.ts";
+import { ERROR_NUMBERS, createClient } from "../../src/client/client.ts";
+import type {
+  Client,
+  ErrorNumber,
+  ExportQuery,
+  ImportProblem,
+  ImportQuery,
+  ImportSummary,
+  ListQuery,
+  Plant,
+  PlantPatch,
+  TagCount,
+} from "../../src/client/client.ts";
+import { loadContract } from "../../src/contract.ts";
+
+/** Whether two types are the same, optional and read-only fields included: only equal types make two such functions assignable. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+type Equal<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
+type Flat<T> = { [Key in keyof T]: T[Key] };
+
+/** The parameters of an operation as a caller gives them: the service has a default for those that it always has. */
+type Given<Id extends OperationId> = Partial<ParametersOf[Id]>;
+type TagsQuery = Omit<NonNullable<Parameters<Client["tags"]>[0]>, "signal">;
+
+// They are checked by the compiler: a line that does not hold is an error of `npm run check`.
+true satisfies Equal<Plant, Schemas["NewPlant"]>;
+true satisfies Equal<Omit<Plant, "id">, Schemas["Plant"]>;
+true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id">>;
+true satisfies Equal<TagCount, Schemas["TagCount"]>;
+true satisfies Equal<ImportSummary, Schemas["ImportSummary"]>;
+true satisfies Equal<ImportProblem, Schemas["ImportSummary"]["problems"][number]>;
+true satisfies Equal<ListQuery, Given<"listPlants">>;
+true satisfies Equal<ImportQuery, Given<"importPlants">>;
+true satisfies Equal<ExportQuery, Given<"exportPlants">>;
+true satisfies Equal<TagsQuery, Given<"listTags">>;
+
+// And they would notice: a field more, a field less, another type, null, another word, one that must be there.
+false satisfies Equal<Plant & { colour: string }, Schemas["NewPlant"]>;
+false satisfies Equal<Omit<Plant, "tag">, Schemas["NewPlant"]>;
+false satisfies Equal<Omit<Plant, "id"> & { readonly id: number }, Schemas["NewPlant"]>;
+false satisfies Equal<PlantPatch, Schemas["Plant"]>;
+false satisfies Equal<Omit<ExportQuery, "format"> & { readonly format?: "ndjson" }, Given<"exportPlants">>;
+false satisfies Equal<ListQuery, ParametersOf["listPlants"]>;
+
+/** The calls that carry out each operation. Those of the service itself need no token and are for probes and tools. */
+const CALLS = {
+  listPlants: ["list", "page"],
+  createPlant: ["create"],
+  getPlant: ["find"],
+  putPlant: ["put"],
+  patchPlant: ["patch"],
+  deletePlant: ["remove"],
+  importPlants: ["importPlants"],
+  exportPlants: ["exportPlants", "exportedPlants"],
+  listTags: ["tags"],
+} as const satisfies Record<Exclude<OperationId, ServiceOperation>, readonly (keyof Client)[]>;
+
+type ServiceOperation = "getBaseContract" | "getContract" | "getLiveness" | "getReadiness";
+
+type Call = (typeof CALLS)[keyof typeof CALLS][number];
+true satisfies Equal<Record<Call, 1>, Record<keyof Client, 1>>;
+
+describe("the client and the served contract", () => {
+  const { operations, served } = loadContract();
+
+  it("have the same operations", () => {
+    const needToken = operations.filter(({ scope }) => scope !== undefined);
+    expect(Object.keys(CALLS).toSorted()).toEqual(needToken.map(({ id }) => id).toSorted());
+    expect(Object.keys(createClient({ url: "http://127.0.0.1", token: "" })).toSorted()).toEqual(Object.values(CALLS).flat().toSorted());
+  });
+
+  it("have the same errors, by name and number", () => {
+    expect<Record<string, ErrorNumber>>(ERROR_NUMBERS).toEqual(numbersIn(served));
+  });
+
+  it("would be seen to differ, were an error added, renumbered or renamed", () => {
+    for (const [from, to] of [
+      ['{"overloaded":{"value":{"error":50300,', '{"more":{"value":{"error":50399,"message":""}},"overloaded":{"value":{"error":50300,'],
+      ['"error":50300,', '"error":50398,'],
+      ['"overloaded":', '"busy":'],
+    ] as const) {
+      const drifted = served.replace(from, to);
+      expect(drifted).not.toBe(served);
+      expect<Record<string, number>>(ERROR_NUMBERS).not.toEqual(numbersIn(drifted));
+    }
+  });
+});
+
+/** The errors of the contract: the examples of its answers. */
+function numbersIn(document: string): Record<string, ErrorNumber> {
+  type Answer = { content: { "application/json": { examples?: Record<string, { value: { error: ErrorNumber } }> } } };
+  const { components } = JSON.parse(document) as { components: { responses: Record<string, Answer> } };
+  const examples = Object.values(components.responses).flatMap(({ content }) => Object.entries(content["application/json"].examples ?? {}));
+  return Object.fromEntries(examples.map(([name, { value }]) => [name, value.error]));
+}

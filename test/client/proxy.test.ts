@@ -1,0 +1,62 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { ConnectionError, createClient } from "../../src/client/client.ts";
+import { rejectionOf } from "../rejection.ts";
+import { startTestService } from "../service.ts";
+
+const service = await startTestService();
+
+/** A proxy that serves the service under a path, which it takes away, and that marks tags as weak, as one that compresses does. */
+const proxy = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    const { pathname, search } = new URL(request.url);
+    if (!pathname.startsWith("/my/store/")) return new Response("<html>Not here</html>", { status: 404 });
+    const response = await fetch(`${service.url}${pathname.slice("/my/store".length)}${search}`, request);
+    const etag = response.headers.get("etag");
+    if (etag !== null) response.headers.set("etag", `W/${etag}`);
+    return response;
+  },
+});
+afterAll(() => Promise.all([proxy.stop(true), service.stop()]));
+
+describe("behind a proxy that serves the service under a path, the client", () => {
+  for (const path of ["my/store", "my/store/"]) {
+    it(`works with the url ending in ${path}, over pages and with tags that the proxy made weak`, async () => {
+      const plants = createClient({ url: `${proxy.url.href}${path}`, token: service.token });
+      for (const id of [1n, 2n, 3n]) await plants.create({ id, name: "Ficus", tag: "x y" });
+      const { etag } = (await plants.find(2n))!;
+      await plants.patch(2n, { name: "Ficus carica" }, { ifMatch: etag });
+      const listed = await Array.fromAsync(plants.list({ limit: 1, tag: "x y" }));
+      expect(listed.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Ficus", "2 Ficus carica", "3 Ficus"]);
+      for (const id of [1n, 2n, 3n]) await plants.remove(id);
+    });
+  }
+
+  it("says that it is not Plant Store where the path is wrong", async () => {
+    const plants = createClient({ url: proxy.url, token: service.token });
+    expect(await rejectionOf(plants.find(1n))).toMatchObject({ name: "UnexpectedAnswerError", status: 404 });
+  });
+});
+
+describe("createClient", () => {
+  for (const url of ["plants.example", "ftp://plants.example", "http://anna:secret@plants.example", "http://plants.example/?a=b", ""]) {
+    it(`refuses ${JSON.stringify(url)} as a url`, () => {
+      expect(() => createClient({ url, token: "t" })).toThrow(TypeError);
+    });
+  }
+
+  it("takes a fetch of one's own", async () => {
+    const asked: string[] = [];
+    const plants = createClient({
+      url: "http://plants.example",
+      token: "t",
+      retries: 0,
+      fetch(url, { headers }) {
+        asked.push(url, new Headers(headers).get("authorization") ?? "");
+        return Promise.reject(new TypeError("offline"));
+      },
+    });
+    expect(await rejectionOf(plants.find(-1n))).toBeInstanceOf(ConnectionError);
+    expect(asked).toEqual(["http://plants.example/plants/-1", "Bearer t"]);
+  });
+});

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "bun:test";
+import * as client from "../../src/client/client.ts";
+import { PROJECT } from "../process.ts";
+import { buildPackage } from "./build.ts";
+import { runNode } from "./node.ts";
+import { fileTroubles } from "./trouble.files.ts";
+import { requestTroubles } from "./trouble.requests.ts";
+import { suffer } from "./trouble.ts";
+import type { Sufferings } from "./trouble.ts";
+
+const TROUBLES = { ...requestTroubles, ...fileTroubles };
+
+for (const [runtime, sufferAll] of Object.entries({ Bun: sufferInBun, Node: sufferInNode })) {
+  describe(`in ${runtime}, the client`, () => {
+    let sufferings: Sufferings = {};
+    beforeAll(async () => {
+      sufferings = await sufferAll();
+    }, 120_000);
+    for (const [name, { outcome, requests }] of Object.entries(TROUBLES)) {
+      it(`meets ${name}`, () => {
+        expect(sufferings[name]).toEqual({ outcome, requests: requests ?? expect.any(Number) });
+      });
+    }
+  });
+}
+
+async function sufferInBun(): Promise<Sufferings> {
+  return { ...(await suffer(client, requestTroubles)), ...(await suffer(client, fileTroubles)) };
+}
+
+async function sufferInNode(): Promise<Sufferings> {
+  const outdir = buildPackage();
+  const entrypoints = ["trouble.ts", "trouble.requests.ts", "trouble.files.ts"].map((name) => join(PROJECT, "test/client", name));
+  await Bun.build({ entrypoints, outdir, target: "node", naming: "[name].mjs" });
+  return (await runNode({
+    text: `
+      import * as client from "plant-store/client";
+      const [folder] = process.argv.slice(1);
+      const { suffer } = await import(folder + "/trouble.mjs");
+      const { requestTroubles } = await import(folder + "/trouble.requests.mjs");
+      const { fileTroubles } = await import(folder + "/trouble.files.mjs");
+      console.log(JSON.stringify({ ...(await suffer(client, requestTroubles)), ...(await suffer(client, fileTroubles)) }));
+    `,
+    words: [outdir],
+    cwd: outdir,
+  })) as Sufferings;
+}
