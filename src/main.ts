@@ -1,5 +1,5 @@
-#!/usr/bin/env -S BUN_JSC_forceRAMSize=1073741824 bun
-// The runtime lets its heap grow with the memory of the machine: told of one gigabyte, it keeps an import under 150 MB on any.
+#!/usr/bin/env -S BUN_JSC_forceRAMSize=134217728 bun
+// The runtime lets its heap grow with the memory of the machine: told of little, it keeps an import of any size under 150 MB.
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { configCommand } from "./cli/config.ts";

@@ -34,7 +34,7 @@ type FinderOptions = Readonly<{
 }>;
 
 /** How long changes gather before they are indexed: many at once cost less than one by one. In milliseconds. */
-const GATHER_MS = 100;
+const GATHER_MS = 250;
 
 /** How long after a failure it is tried again, in milliseconds. */
 const RETRY_MS = 1000;

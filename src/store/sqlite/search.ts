@@ -9,7 +9,7 @@ import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "./schema.ts";
 import type { Seen } from "./writer.ts";
 
-/** How far the index has come: `seen` is what it surely holds, `isBehind` whether another step is needed. */
+/** `isBehind`: another step is needed. `seen`: what the index holds for good, also after a power cut. */
 export type Progress = Readonly<{ isBehind: boolean; seen: Seen }>;
 
 /** The next page of ids to look at, at most `limit` from `from` on. */
@@ -41,13 +41,15 @@ const STEP_PLANTS = 5000;
 /** How many plants are counted in one step. */
 const STEP_COUNTED = 50_000;
 
-/** How many words and tags are kept in memory as known. */
-const KNOWN_MAX = 50_000;
+/** How many words, and how many tags of what length, are kept in memory as known. */
+const WORDS_KNOWN_MAX = 50_000;
+const TAGS_KNOWN_MAX = 1000;
+const TAG_LENGTH_KNOWN_MAX = 100;
 
 export function openSearch(plantsPath: string) {
   const path = `${plantsPath}.search`;
   const plants = new DatabaseSync(plantsPath, { readOnly: true });
-  const plant = readBigInts(plants, "SELECT name, tag FROM plants WHERE id = ?");
+  const plant = plants.prepare("SELECT name, tag FROM plants WHERE id = ?");
   const plantsFrom = readBigInts(plants, "SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?");
   const change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
   const bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
@@ -57,9 +59,10 @@ export function openSearch(plantsPath: string) {
   const countInTag = readBigInts(plants, countOf("SELECT tag, id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"));
   const countBehindTag = readBigInts(plants, countOf("SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ?"));
   let index = openIndex(path);
+  let synced = NOTHING_SEEN;
 
   /** Puts a plant as it is now into the index, or takes it out. */
-  function follow(id: bigint): void {
+  function take(id: bigint): void {
     const row = plant.get(id) as PlantRow | undefined;
     if (row) index.put(id, row);
     else index.remove(id);
@@ -81,7 +84,7 @@ export function openSearch(plantsPath: string) {
       const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
       if (!row) break;
       const ids = new BigInt64Array(row.ids.slice().buffer);
-      for (const id of ids) follow(id);
+      for (const id of ids) take(id);
       count += ids.length;
       at = row.seq;
     }
@@ -89,12 +92,31 @@ export function openSearch(plantsPath: string) {
   }
 
   /** Single changes first: nobody who adds a plant waits until an import is indexed. */
-  function catchUp(seen: Seen): Progress {
+  function catchUp(seen: Seen): boolean {
     const single = followFrom(seen.changes, change);
     const bulk = single.count > 0 ? { seq: seen.bulkChanges, count: 0 } : followFrom(seen.bulkChanges, bulkChange);
-    const now = { changes: single.seq, bulkChanges: bulk.seq };
-    index.save({ seen: now });
-    return { isBehind: single.count + bulk.count > 0, seen: now };
+    index.save({ seen: { changes: single.seq, bulkChanges: bulk.seq } });
+    return single.count + bulk.count > 0;
+  }
+
+  /** Whether there is more to do. */
+  function follow(): boolean {
+    const { buildFrom, seen } = index.state();
+    if (buildFrom === null) return catchUp(seen);
+    // What changes while the index is built is looked at again afterwards.
+    if (buildFrom === ID_MIN) index.save({ seen: { ...(newest.get() as Seen) } });
+    build(buildFrom);
+    return true;
+  }
+
+  /** Reads plants as they are at one moment: to begin and end a reading for each would take longer than the reading. */
+  function atOnce<Result>(work: () => Result): Result {
+    plants.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      if (plants.isTransaction) plants.exec("COMMIT");
+    }
   }
 
   /** Begins a new index in the place of a damaged one. */
@@ -102,24 +124,20 @@ export function openSearch(plantsPath: string) {
     index.close();
     removeIndex(path);
     index = openIndex(path);
+    synced = NOTHING_SEEN;
   }
 
   return {
-    /** Brings the index a step nearer to the plants, and resolves when that is on the disk. */
+    /** Brings the index a step nearer to the plants. */
     step(): Progress {
       try {
-        return index.transaction(() => {
-          const { buildFrom, seen } = index.state();
-          if (buildFrom === null) return catchUp(seen);
-          // What changes while the index is built is looked at again afterwards.
-          if (buildFrom === ID_MIN) index.save({ seen: { ...(newest.get() as Seen) } });
-          build(buildFrom);
-          return { isBehind: true, seen: NOTHING_SEEN };
-        });
+        const isBehind = index.transaction(() => atOnce(follow));
+        if (index.sync()) synced = index.state().seen;
+        return { isBehind, seen: synced };
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
         renew();
-        return { isBehind: true, seen: NOTHING_SEEN };
+        return { isBehind: true, seen: synced };
       }
     },
     /** Ids that were found when they were indexed, in their order; undefined as long as the index is being built. */
@@ -156,6 +174,9 @@ const NOTHING_SEEN: Seen = { changes: 0, bulkChanges: 0 };
 
 function openIndex(path: string) {
   const db = openAnew(path);
+  // A commit that a power cut takes away is made again from the changes, which are forgotten only after a checkpoint. What
+  // is left is whole (sqlite.org/pragma.html#pragma_synchronous), so a sync for each would only keep the disk from the plants.
+  db.exec("PRAGMA synchronous = NORMAL");
   const put = db.prepare("INSERT OR REPLACE INTO names (rowid, words) VALUES (?, ?)");
   const remove = db.prepare("DELETE FROM names WHERE rowid = ?");
   const addWord = db.prepare("INSERT INTO words (word) VALUES (?) ON CONFLICT DO NOTHING");
@@ -166,10 +187,21 @@ function openIndex(path: string) {
   const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   const known = new Set<string>();
+  const tokens = new Map<string, string>();
+
+  function tokenOf(tag: string): string {
+    const remembered = tokens.get(tag);
+    if (remembered !== undefined) return remembered;
+    if (tokens.size >= TAGS_KNOWN_MAX) tokens.clear();
+    const token = toToken(tag);
+    // A tag of any length would make the memory for it any size.
+    if (tag.length <= TAG_LENGTH_KNOWN_MAX) tokens.set(tag, token);
+    return token;
+  }
 
   function learn(word: string): void {
     if (known.has(word)) return;
-    if (known.size >= KNOWN_MAX) known.clear();
+    if (known.size >= WORDS_KNOWN_MAX) known.clear();
     known.add(word);
     addWord.run(word);
   }
@@ -180,7 +212,6 @@ function openIndex(path: string) {
       try {
         const result = work();
         db.exec("COMMIT");
-        if (Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
         return result;
       } catch (reason) {
         known.clear();
@@ -188,10 +219,16 @@ function openIndex(path: string) {
         throw reason;
       }
     },
+    /** Brings all to the disk, once there is enough of it. False when nothing was done. */
+    sync(): boolean {
+      if (Number(walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
+      db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      return true;
+    },
     put(id: bigint, { name, tag }: PlantRow): void {
       const words = wordsOf(name);
       for (const word of words) learn(word);
-      put.run(id, tag === null ? words.join(" ") : `${words.join(" ")} ${toToken(tag)}`);
+      put.run(id, tag === null ? words.join(" ") : `${words.join(" ")} ${tokenOf(tag)}`);
     },
     remove: (id: bigint) => remove.run(id),
     find({ words, tag, from, limit }: FindQuery): BigInt64Array {

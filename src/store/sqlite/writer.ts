@@ -40,6 +40,7 @@ export function openWriter(path: string) {
   const insertToken = db.prepare("INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked) VALUES (?, ?, ?, ?, ?, ?, ?)");
   const revokeToken = db.prepare("UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+  let forgotten: Seen = { changes: 0, bulkChanges: 0 };
 
   function transaction<Result>(work: () => Result): Result {
     begin.run();
@@ -91,10 +92,12 @@ export function openWriter(path: string) {
     return changes === 1;
   }
 
-  /** Forgets the changes that the search surely knows. */
-  function forget({ changes, bulkChanges }: Seen): void {
-    if (changes > 0) forgetChanges.run(changes);
-    if (bulkChanges > 0) forgetBulkChanges.run(bulkChanges);
+  /** Forgets the changes that the search holds for good, when there are new ones. */
+  function forget(seen: Seen): void {
+    if (seen.changes > forgotten.changes) forgetChanges.run(seen.changes);
+    if (seen.bulkChanges > forgotten.bulkChanges) forgetBulkChanges.run(seen.bulkChanges);
+    // Should this commit fail, the next forgetting takes what was to be forgotten now along.
+    forgotten = seen;
   }
 
   function isCheckpointDue(): boolean {
