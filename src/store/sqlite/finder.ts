@@ -25,7 +25,7 @@ export type Finder = Readonly<{
 
 type FinderOptions = Readonly<{
   thread: Thread<Search>;
-  find: (id: PlantId) => NewPlant | undefined;
+  find: (ids: readonly PlantId[]) => ReadonlyArray<NewPlant | undefined>;
   log: Log;
   /** A sync failed: end the process at once. */
   onFatal: (reason: Error) => void;
@@ -98,7 +98,7 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
           follow(false);
           throw new PlantStoreError("index_building");
         }
-        const found = Array.from(ids, (id) => find(asPlantId(id))).filter((plant) => plant && isFound(plant, { words, tag }));
+        const found = find(Array.from(ids, asPlantId)).filter((plant) => plant && isFound(plant, { words, tag }));
         plants.push(...(found as NewPlant[]));
         const last = ids.at(-1);
         if (last === undefined || ids.length < limit) break;

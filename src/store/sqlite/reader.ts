@@ -15,6 +15,8 @@ export type Reader = ReturnType<typeof openReader>;
 /** A read-only connection, for short reads on the main thread. It sees only what was synced and, being read-only, cannot checkpoint even when it is the last to close. */
 export function openReader(path: string) {
   const db = new DatabaseSync(path, { readOnly: true });
+  const begin = db.prepare("BEGIN");
+  const commit = db.prepare("COMMIT");
   const plant = readPlants("WHERE id = ?");
   const plants = readPlants("WHERE id > ? ORDER BY id LIMIT ?");
   const firstPlants = readPlants("ORDER BY id LIMIT ?");
@@ -29,10 +31,20 @@ export function openReader(path: string) {
     return statement;
   }
 
+  function findPlant(id: PlantId): NewPlant | undefined {
+    const row = plant.get(id) as PlantRow | undefined;
+    return row && toPlant(row);
+  }
+
   return {
-    findPlant(id: PlantId): NewPlant | undefined {
-      const row = plant.get(id) as PlantRow | undefined;
-      return row && toPlant(row);
+    /** The plants with these ids, in their order, all as they are at one moment. */
+    findPlants(ids: readonly PlantId[]): Array<NewPlant | undefined> {
+      begin.run();
+      try {
+        return ids.map(findPlant);
+      } finally {
+        commit.run();
+      }
     },
     /** A page of plants, whatever words they hold. */
     listPlants({ after, tag, limit }: ListQuery): NewPlant[] {
@@ -55,7 +67,7 @@ export function openReader(path: string) {
 }
 
 function toPlant({ id, name, tag }: PlantRow): NewPlant {
-  return { id: asPlantId(id), name, ...(tag === null ? {} : { tag }) };
+  return tag === null ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
 function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {

@@ -9,6 +9,7 @@ import type { Finder } from "./finder.ts";
 import { createGuard } from "./guard.ts";
 import { holdLock } from "./lock.ts";
 import { openReader } from "./reader.ts";
+import { readTogether } from "./together.ts";
 import { startThread } from "./thread.ts";
 
 type SqliteOptions = Readonly<{
@@ -41,9 +42,9 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   try {
     const reader = openReader(path);
     opened.unshift(() => reader.close());
-    const find = (id: PlantId) => reader.findPlant(id);
+    const findTogether = readTogether((ids: readonly PlantId[]) => read(() => reader.findPlants(ids)));
     const finder = isServing
-      ? createFinder({ thread: await startThread("search", { path, onDeath: onFatal }), find, log, onFatal, now })
+      ? createFinder({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.findPlants, log, onFatal, now })
       : undefined;
     if (finder) opened.unshift(() => finder.close());
     // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
@@ -55,7 +56,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
         create: commits.create,
         swap: commits.swap,
         import: commits.import,
-        find: async (id) => read(() => reader.findPlant(id)),
+        find: findTogether,
         async list(query) {
           if (query.words.length === 0) return read(() => reader.listPlants(query));
           return need(finder).list(query);
