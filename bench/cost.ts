@@ -12,7 +12,7 @@ type At = Readonly<{ plants: number; id: number }>;
 const OPERATIONS = {
   "read by id": ({ id }) => `/plants/${id}`,
   "page of 100": ({ id, plants }) => `/plants?limit=100&after=${Math.min(id, plants - 200)}`,
-  "page of 100 by tag": ({ id, plants }) => `/plants?limit=100&tag=tag%20${id % 100}&after=${Math.trunc(Math.max(0, id - plants / 2 - 1))}`,
+  "page of 100 by tag": ({ id, plants }) => `/plants?limit=100&tag=tag%20${id % 50}&after=${Math.trunc(Math.max(0, id - plants / 2 - 1))}`,
   "search of a rare word": () => `/plants?limit=100&q=${RARE_WORD}`,
   "search of a word that all have": ({ id, plants }) => `/plants?limit=100&q=${COMMON_WORD}&after=${Math.min(id, plants - 200)}`,
   "search of a beginning that all have": ({ id, plants }) => `/plants?limit=100&q=p&after=${Math.min(id, plants - 200)}`,

@@ -20,7 +20,7 @@ const PLANTS_PER_TRANSACTION = 500_000;
 const FILL = `
   WITH RECURSIVE numbers (number) AS (SELECT :first UNION ALL SELECT number + 1 FROM numbers WHERE number < :last)
   INSERT INTO plants (id, name, tag)
-    SELECT number * :step, 'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997), 'tag ' || (number % 100) FROM numbers`;
+    SELECT number * :step, 'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997), 'tag ' || (number % 50) FROM numbers`;
 
 /** A word that one plant alone has, and one that every plant has. */
 export const RARE_WORD = "xylorhiza";

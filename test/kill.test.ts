@@ -104,3 +104,39 @@ describe("kill -9 under load", () => {
     expect(lost).toBeGreaterThan(0);
   }, 60_000);
 });
+
+describe("kill -9 in the middle of an import", () => {
+  const PLANTS = 200_000;
+  const LINES = Array.from({ length: PLANTS }, (_, at) => `{"id":${at + 1},"name":"plant ${at + 1}","tag":"tag ${at % 7}"}\n`).join("");
+
+  async function importAll({ url }: ServiceProcess, data: string): Promise<Response> {
+    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/x-ndjson" };
+    return fetch(`${url}/plants/import`, { method: "POST", headers, body: LINES });
+  }
+
+  it("leaves whole plants of the file only, and the same import again completes it", async () => {
+    const data = temporaryFolder();
+    let stored = 0;
+    for (let cycle = 0; cycle < 3; cycle += 1) {
+      const service = await startProcess({ data });
+      const importing = importAll(service, data).catch(() => undefined);
+      await Bun.sleep(100 + Math.random() * 250);
+      await service.end("SIGKILL");
+      await importing;
+      const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
+      const wrong = db.prepare("SELECT count(*) AS plants FROM plants WHERE name <> 'plant ' || id OR tag <> 'tag ' || ((id - 1) % 7)");
+      expect({ ...wrong.get() }).toEqual({ plants: 0 });
+      expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
+      const now = Number(db.prepare("SELECT count(*) AS plants FROM plants").get()?.["plants"]);
+      db.close();
+      expect(now).toBeGreaterThanOrEqual(stored);
+      stored = now;
+    }
+    expect(stored).toBeGreaterThan(0);
+    const service = await startProcess({ data });
+    const { read, created, unchanged, refused } = (await (await importAll(service, data)).json()) as Record<string, number>;
+    expect({ read, all: created! + unchanged!, refused }).toEqual({ read: PLANTS, all: PLANTS, refused: 0 });
+    expect(unchanged).toBeGreaterThanOrEqual(stored);
+    await service.end("SIGTERM");
+  }, 30_000);
+});
