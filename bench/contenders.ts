@@ -42,6 +42,14 @@ export async function startService({ data, cores, root = ROOT, signal }: StartOp
   return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
 }
 
+/** The service with an eye on its event loop: see watched.ts. */
+export async function startWatched({ data, cores, signal }: StartOptions): Promise<Target> {
+  const script = join(import.meta.dirname, "watched.ts");
+  const command = (port: number) => [process.execPath, script, data, String(port)];
+  const program = await startProgram({ command, ...(cores ? { cores } : {}), signal });
+  return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
+}
+
 async function startCeiling({ signal }: StartOptions): Promise<Target> {
   const script = join(import.meta.dirname, "ceiling.ts");
   const program = await startProgram({ command: (port) => [process.execPath, script, String(port)], signal });

@@ -1,10 +1,10 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../src/client/client.ts";
 import type { Client } from "../src/client/client.ts";
-import { startService } from "./contenders.ts";
+import { startService, startWatched } from "./contenders.ts";
 import { withFolder } from "./folder.ts";
 import { BOTH_CORES, leaveProgramCore, takeBothCores } from "./machine.ts";
 import type { Bench } from "./settings.ts";
@@ -31,12 +31,16 @@ export async function exchange(bench: Bench): Promise<string> {
       for (const format of ["ndjson", "csv"] as const) await writeFile(files[format], { format, plants });
       const moved: Record<FileFormat, Moved[]> = { ndjson: [], csv: [] };
       const met: Met[] = [];
+      const busyMs: number[] = [];
       for (let round = 1; round <= Math.min(bench.rounds, ROUNDS_MAX); round += 1) {
         for (const format of ["ndjson", "csv"] as const) moved[format].push(await move(files[format], { format, bench }));
         met.push(await probe(files.ndjson, bench));
+        busyMs.push(await watch(files.ndjson, bench));
         note(`exchange: round ${round}: ${toText(moved.ndjson.at(-1)?.importRate ?? 0)} plants/s in`);
       }
-      return toReport(moved, met, plants);
+      return `${toReport(moved, met, plants)}
+
+Longest time that the event loop was busy at a stretch, with pages, searches, tags and exports beside: ${toSpread(busyMs, 1)} ms`;
     });
   } finally {
     await leaveProgramCore();
@@ -71,6 +75,33 @@ async function probe(file: string, bench: Bench): Promise<Met> {
     isRunning = false;
     await asking;
     return met;
+  });
+}
+
+/** All other operations, in turns, as long as an import runs. Gives how long the event loop was kept busy at a stretch. */
+async function watch(file: string, { signal }: Bench): Promise<number> {
+  return withFolder(async (data) => {
+    const { program, token } = await startWatched({ data, cores: BOTH_CORES, signal });
+    try {
+      const client = createClient({ url: program.url, token, retries: 0 });
+      let isRunning = true;
+      async function ask(): Promise<void> {
+        while (isRunning) {
+          await client.page({ limit: 1000 });
+          await client.page({ limit: 1000, tag: "tag 1" });
+          await client.page({ limit: 1000, q: "planta" });
+          await client.tags();
+          for await (const _ of await client.exportPlants()) if (!isRunning) break;
+        }
+      }
+      const asking = ask();
+      await client.importPlants(Bun.file(file).stream(), { format: "ndjson" });
+      isRunning = false;
+      await asking;
+    } finally {
+      await program.stop();
+    }
+    return Number(readFileSync(join(data, "busy-ms"), "utf8"));
   });
 }
 

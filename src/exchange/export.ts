@@ -16,8 +16,8 @@ export function toExportForm(format: "ndjson" | "csv" | undefined, profile: Prof
   throw new PlantStoreError("invalid_query", { message: "The profile dwc is CSV: ask for csv as the format, or for none." });
 }
 
-/** How many plants are read at a time: a thousand take about two milliseconds. */
-const PAGE = 1000;
+/** How many plants are read at a time; they take about a millisecond. */
+const PAGE = 500;
 
 const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
@@ -27,6 +27,8 @@ export async function* exportPlants(plants: PlantStore, form: ExportForm): Async
   if (form.format === "csv") yield CSV_HEADER[form.profile];
   let after: PlantId | undefined;
   while (true) {
+    // A store may answer at once, and a reader be as fast as it: others must have their turn all the same.
+    await new Promise(setImmediate);
     const page = await plants.list({ limit: PAGE, after, tag: undefined, words: [] });
     if (page.length > 0) yield page.map(write).join("");
     if (page.length < PAGE) return;

@@ -20,7 +20,7 @@ export type ImportSummary = Readonly<{
 export const PROBLEMS_MAX = 1000;
 
 /** How many plants, and how many characters of them, go into one commit. */
-const BATCH_PLANTS = 4000;
+const BATCH_PLANTS = 2000;
 const BATCH_LENGTH = 1_000_000;
 
 const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", in_use: "refused" } as const satisfies Record<

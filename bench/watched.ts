@@ -1,0 +1,39 @@
+// The service with an eye on its event loop. Usage: `bun bench/watched.ts FOLDER PORT`. It ends on SIGTERM, and leaves in FOLDER/busy-ms how
+// long the loop was kept busy at a stretch, in milliseconds of its own processor time: what another program does on the core meanwhile does not count.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { parseConfig } from "../src/config.ts";
+import { createLog } from "../src/log.ts";
+import { start } from "../src/service.ts";
+
+const [data = "", port = "0"] = process.argv.slice(2);
+const log = createLog({ level: "warn", isTerminal: false, write: (line) => process.stderr.write(line), now: Date.now });
+const running = await start(parseConfig({}, { data, port }), {
+  log,
+  onFatal(reason) {
+    throw reason;
+  },
+});
+
+let longestMs = 0;
+let last = busyMs();
+setInterval(() => {
+  const now = busyMs();
+  longestMs = Math.max(longestMs, now - last);
+  last = now;
+}, 1);
+
+process.once("SIGTERM", () => {
+  const longest = longestMs;
+  void running.stop().then(() => {
+    writeFileSync(join(data, "busy-ms"), String(longest));
+    process.exit(0);
+  });
+});
+
+/** What this thread has used of the processor. */
+function busyMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
