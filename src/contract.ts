@@ -32,7 +32,7 @@ export type ParameterSchema = Readonly<{
 }>;
 
 /** What an operation takes: nothing, one JSON text, or a stream in one of some media types. */
-export type Body =
+type Body =
   | Readonly<{ kind: "none" }>
   /** `check` throws `invalid_body`, naming the field; or `invalid_unicode`. */
   | Readonly<{ kind: "json"; check: (value: unknown) => void }>

@@ -17,7 +17,7 @@ export type ImportSummary = Readonly<{
   problems: readonly Problem[];
 }>;
 
-export const PROBLEMS_MAX = 1000;
+const PROBLEMS_MAX = 1000;
 
 /** How many plants, and how many characters of them, go into one commit. */
 const BATCH_PLANTS = 2000;

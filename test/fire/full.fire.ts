@@ -52,12 +52,13 @@ async function expectHealing(scenario: Scenario, refusal: string): Promise<void>
   expect([before, after]).toEqual([20, 20]);
   const { service, data } = scenario;
   const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
-  expect(events).toEqual(["started", "store_trouble", "store_healed"]);
+  // On a disk that is really full the index of names cannot be written either.
+  expect(events.filter((event) => event !== "search_behind")).toEqual(["started", "store_trouble", "store_healed"]);
   expect(await service.end("SIGTERM")).toBe(0);
   expect(await findLost({ data, ids: witness.ids })).toEqual([]);
 }
 
-/** Fourteen writes to the WAL fail. The 101st from the start is the head of a page or the page, which the 102nd then is not. */
+/** Fourteen writes to the WAL fail. The 161st from the start is the head of a page or the page, which the 162nd then is not. */
 async function startFailing({
   error,
   first,
@@ -74,9 +75,9 @@ async function startFailing({
 
 describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it heals by itself and has lost no answered plant", () => {
   for (const { why, error, first, refusal } of [
-    { why: "with 50302 when the disk is full", error: "ENOSPC", first: 101, refusal: "50302, Retry-After: 1" },
-    { why: "with 50302 when the disk becomes full within a page", error: "ENOSPC", first: 102, refusal: "50302, Retry-After: 1" },
-    { why: "with 50301 when the disk refuses to write", error: "EIO", first: 101, refusal: "50301, Retry-After: 1" },
+    { why: "with 50302 when the disk is full", error: "ENOSPC", first: 161, refusal: "50302, Retry-After: 1" },
+    { why: "with 50302 when the disk becomes full within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
+    { why: "with 50301 when the disk refuses to write", error: "EIO", first: 161, refusal: "50301, Retry-After: 1" },
   ] as const) {
     it(why, async () => expectHealing(await startFailing({ error, first }), refusal));
   }
@@ -90,7 +91,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
   }
 
   it("a service that never tried again would be noticed", async () => {
-    const { witness, isHealed } = await observe(await startFailing({ error: "ENOSPC", first: 101, root: plantBugs(NEVER_PROBE) }));
+    const { witness, isHealed } = await observe(await startFailing({ error: "ENOSPC", first: 161, root: plantBugs(NEVER_PROBE) }));
     expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
     expect(isHealed).toBe(false);
   });

@@ -10,8 +10,6 @@ type TokenRow = { id: string; name: string; scopes: string; created: number; exp
 
 const TOKEN_COLUMNS = "id, name, scopes, created, expires, revoked";
 
-export type Reader = ReturnType<typeof openReader>;
-
 /** A read-only connection, for short reads on the main thread. It sees only what was synced and, being read-only, cannot checkpoint even when it is the last to close. */
 export function openReader(path: string) {
   const db = new DatabaseSync(path, { readOnly: true });
