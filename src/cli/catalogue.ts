@@ -10,9 +10,8 @@ import { importRows } from "../exchange/import.ts";
 import type { ImportSummary, Problem } from "../exchange/import.ts";
 import { readNdjson } from "../exchange/ndjson.ts";
 import type { Bytes } from "../exchange/row.ts";
-import { createLog } from "../log.ts";
-import { openStore } from "../service.ts";
 import { addSettings, configOf } from "./settings.ts";
+import { openStoreHere } from "./store.ts";
 
 export type FileFormat = "ndjson" | "csv";
 
@@ -63,14 +62,7 @@ function openService(url: string): Catalogue {
 async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> {
   const config = configOf(command, process.env);
   if (!isNew && !existsSync(config.database.path)) throw new Error(`There is no store in ${config.data}: name its folder with --data.`);
-  const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
-  const store = await openStore(config, {
-    isServing: true,
-    log,
-    onFatal(reason) {
-      throw reason;
-    },
-  });
+  const store = await openStoreHere(config, { isServing: true });
   const parsePlant = plantParser(loadContract());
   return {
     import(bytes, { format, onConflict, dryRun, onProblem }) {

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { Command, InvalidArgumentError } from "commander";
 import { issueToken } from "../auth/issue.ts";
-import { createLog } from "../log.ts";
 import { isScope, SCOPES } from "../scope.ts";
 import type { Scope } from "../scope.ts";
-import { openStore } from "../service.ts";
 import type { Token, TokenStore } from "../store/store.ts";
 import { addSettings, configOf } from "./settings.ts";
+import { openStoreHere } from "./store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -51,14 +50,7 @@ function revokeCommand(): Command {
 function withTokens(command: Command, work: (tokens: TokenStore) => Promise<string>): Command {
   return addSettings(command, ["data", "database"]).action(async () => {
     const config = configOf(command, process.env);
-    const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
-    const store = await openStore(config, {
-      isServing: false,
-      log,
-      onFatal(reason) {
-        throw reason;
-      },
-    });
+    const store = await openStoreHere(config, { isServing: false });
     try {
       process.stdout.write(`${await work(store.tokens)}\n`);
     } finally {

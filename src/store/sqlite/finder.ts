@@ -7,8 +7,9 @@ import { isFound } from "../../words.ts";
 import { TAGS_MAX } from "../store.ts";
 import type { ListQuery, TagCount, TagCounts } from "../store.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
-import { FIRST_TAG } from "./search.ts";
-import type { Search, TagCursor, TagStep } from "./search.ts";
+import type { Search } from "./search.ts";
+import { FIRST_TAG } from "./tagcount.ts";
+import type { TagCursor, TagStep } from "./tagcount.ts";
 import type { Thread } from "./thread.ts";
 import type { Seen } from "./writer.ts";
 

@@ -1,14 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { PlantStoreError } from "../../errors.ts";
 import { SqliteError } from "./failure.ts";
-import type { Failure } from "./failure.ts";
-import type { Part, PartName } from "./worker.ts";
-
-/** What goes to a Worker. */
-export type Call = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
-
-/** What comes back, one for each call. `seq` 0 tells how the opening went. */
-export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
+import type { Call, Part, PartName, Reply } from "./worker.ts";
 
 /** A part that has a thread of its own, seen from the main thread. */
 export type Thread<Methods> = Readonly<{

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Failure } from "./failure.ts";
 import { openSearch } from "./search.ts";
-import type { Call, Reply } from "./thread.ts";
 import { openWriter } from "./writer.ts";
 
 /** What can run in a Worker: each is opened with the path of the database, and is an object of methods. */
@@ -9,6 +8,12 @@ const PARTS = { writer: openWriter, search: openSearch } as const;
 
 export type PartName = keyof typeof PARTS;
 export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;
+
+/** What goes to a Worker. */
+export type Call = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
+
+/** What comes back, one for each call. `seq` 0 tells how the opening went. */
+export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
 
 // A thread that waits for the disk. It does one call after the other, in the order in which they were sent.
 const port = parentPort;
