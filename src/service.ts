@@ -48,7 +48,7 @@ export async function start(config: Config, { log, onFatal }: ServiceOptions): P
     let isDraining = false;
     const handlers = {
       ...plantHandlers(store.plants),
-      ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax }),
+      ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, log }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };

@@ -453,7 +453,7 @@ describe("a client that goes away in the middle of an import", () => {
     }
     const count = stored.split("\n").length - 1;
     expect(count).toBeGreaterThan(0);
-    expect(count % 4000).toBe(0);
+    expect(count % 2000).toBe(0);
     expect(stored).toBe(lines.slice(0, count).join(""));
     expect(await importAll(lines.join(""), { on: own })).toEqual(clean({ read: 20_000, created: 20_000 - count, unchanged: count }));
     expect(own.logged.join("")).not.toContain("unexpected_error");

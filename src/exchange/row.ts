@@ -1,4 +1,4 @@
-import type { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
 
 /** One line of a file, counted from 1: a plant, or why it is none. */
@@ -24,5 +24,26 @@ const PIECE_BYTES = 65_536;
 export async function* inPieces(bytes: Bytes): AsyncGenerator<Uint8Array, void, void> {
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES);
+  }
+}
+
+/** The same bytes as long as they come. Throws `incomplete_body` when none does for `idleMs`, and lets go of the source. */
+export async function* whileMoving(bytes: Bytes, idleMs: number): AsyncGenerator<Uint8Array, void, void> {
+  const source = bytes[Symbol.asyncIterator]();
+  try {
+    while (true) {
+      const idle = Promise.withResolvers<never>();
+      const timer = setTimeout(() => idle.reject(new PlantStoreError("incomplete_body")), idleMs);
+      try {
+        const { done, value } = await Promise.race([source.next(), idle.promise]);
+        if (done) return;
+        yield value;
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  } finally {
+    // Not waited for: a source that stands still does not end either.
+    void source.return?.().catch(() => {});
   }
 }

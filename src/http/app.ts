@@ -12,7 +12,13 @@ import { createRouter } from "./router.ts";
 import type { Handlers } from "./router.ts";
 
 /** The whole of HTTP as one function. It never rejects. */
-export type App = (request: Request) => Promise<Response>;
+export type App = (request: Request, connection: Connection) => Promise<Response>;
+
+/** What only the listener can do for a request. */
+export type Connection = Readonly<{
+  /** Lets the connection be silent for as long as it likes: whoever streams has a limit of his own. */
+  stayOpen(): void;
+}>;
 
 type AppOptions = Readonly<{
   contract: Contract;
@@ -29,7 +35,7 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
   const route = createRouter(contract.operations, handlers);
 
   /** Each step throws what is wrong; their order is part of the interface. */
-  async function answer(request: Request): Promise<Answer> {
+  async function answer(request: Request, connection: Connection): Promise<Answer> {
     const { path, query } = splitUrl(request.url);
     const found = route(path);
     if (!found) throw new PlantStoreError("unknown_path");
@@ -47,19 +53,24 @@ export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDrain
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
     const { body } = operation;
     if (body.kind === "none") return handle({ parameters, body: undefined, headers });
-    if (body.kind === "stream") return await handle({ parameters, body: openBody(request, body.types), headers });
+    if (body.kind === "stream") {
+      const stream = openBody(request, body.types);
+      connection.stayOpen();
+      return await handle({ parameters, body: stream, headers });
+    }
     checkBodyHeaders(headers);
     const value = parseJson(decodeBody(await readBody(request, bodyBytesMax)));
     body.check(value);
     return await handle({ parameters, body: value, headers });
   }
 
-  return async (request) => {
+  return async (request, connection) => {
     const requestId = requestIdOf(request);
     const started = log.isDebug ? performance.now() : 0;
     let answered: Answer;
     try {
-      answered = await answer(request);
+      answered = await answer(request, connection);
+      if (answered.body instanceof ReadableStream) connection.stayOpen();
     } catch (thrown) {
       answered = toAnswer(thrown, log, requestId);
     }
