@@ -6,8 +6,8 @@ export type PlantId = bigint & { readonly brand: "PlantId" };
 /** A whole plant: it has no other fields, in the store neither. `tag` is left out when there is none. */
 export type NewPlant = Readonly<{ id: PlantId; name: string; tag?: string }>;
 
-export const PLANT_ID_MIN = -(2n ** 63n);
-export const PLANT_ID_MAX = 2n ** 63n - 1n;
+export const PLANT_ID_MIN = -(2n ** 63n) as PlantId;
+export const PLANT_ID_MAX = (2n ** 63n - 1n) as PlantId;
 
 /** Brands a whole number. Throws a RangeError outside int64: callers check what comes from outside before. */
 export function asPlantId(value: bigint): PlantId {

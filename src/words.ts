@@ -22,6 +22,11 @@ export function wordsOf(text: string): string[] {
   return (words ?? []).map((word) => (word.length > WORD_LENGTH_MAX ? cut(word) : word));
 }
 
+/** The words of a search without those that another one implies, as whatever holds "monstera" holds "mon". */
+export function withoutImplied(words: readonly string[]): string[] {
+  return [...new Set(words)].filter((word) => !words.some((other) => other !== word && other.startsWith(word)));
+}
+
 /** Whether a search finds this plant. */
 export function isFound({ name, tag }: NewPlant, search: Search): boolean {
   if (search.tag !== undefined && search.tag !== tag) return false;

@@ -2,7 +2,7 @@ import { PlantStoreError } from "../errors.ts";
 import { asPlantId, etagOf, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
-import { wordsOf } from "../words.ts";
+import { withoutImplied, wordsOf } from "../words.ts";
 import type { Answer } from "./answer.ts";
 import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
 import type { Call, Handlers } from "./router.ts";
@@ -40,7 +40,12 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
       if (words.length > WORDS_MAX) throw tooManyWords();
       const size = Math.min(limit, PAGE_MAX);
       // One more shows whether there is a next page.
-      const found = await plants.list({ limit: size + 1, after: after === undefined ? undefined : asPlantId(after), tag, words });
+      const found = await plants.list({
+        limit: size + 1,
+        after: after === undefined ? undefined : asPlantId(after),
+        tag,
+        words: withoutImplied(words),
+      });
       const page = found.slice(0, size);
       const last = page.at(-1);
       const next = found.length > size && last ? { link: `<${toPath({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
@@ -141,6 +141,49 @@ describe("an index of names", () => {
     const expected = [-1, ...Array.from({ length: 198 }, (_, at) => (at + 1) * 100), 20_000];
     expect(await searchUntil(service.request, "rare", expected.length)).toEqual(expected);
     expect(await searchUntil(service.request, "acer 19999", 1)).toEqual([19_999]);
+    await service.stop();
+  }, 20_000);
+
+  it("is made anew when a backup was put in the place of the store, and finds what came after it", async () => {
+    const data = temporaryFolder();
+    const create = (service: TestService, from: number, name: string) =>
+      Promise.all(Array.from({ length: 5 }, (_, at) => service.post(`{"id":${from + at},"name":"${name}"}`)));
+    const first = await startTestService({ data });
+    await create(first, 0, "Alnus");
+    expect(await searchUntil(first.request, "alnus", 5)).toHaveLength(5);
+    const path = join(data, "plants.db");
+    const db = new DatabaseSync(path);
+    db.exec(`VACUUM INTO '${data}/copy.db'`);
+    db.close();
+    for (let round = 1; round <= 5; round += 1) await create(first, 100 * round, "Betula");
+    expect(await searchUntil(first.request, "betula", 25)).toHaveLength(25);
+    await first.stop();
+
+    for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+    renameSync(join(data, "copy.db"), path);
+    const restored = await startTestService({ data });
+    await create(restored, 1000, "Carpinus");
+    expect(await searchUntil(restored.request, "carpinus", 5)).toHaveLength(5);
+    expect(await searchUntil(restored.request, "alnus", 5)).toHaveLength(5);
+    expect(await searchUntil(restored.request, "betula", 0)).toEqual([]);
+    await restored.stop();
+  }, 20_000);
+
+  it("finds the beginning of a word that hundreds of words share", async () => {
+    const service = await startTestService();
+    const body = Array.from({ length: 3000 }, (_, id) => `{"id":${id},"name":"specimen${String(id).padStart(5, "0")}"}`).join("\n");
+    await service.request("/plants/import", { method: "POST", body });
+    expect(await searchUntil(service.request, "specimen02999", 1)).toEqual([2999]);
+    for (const [q, from, count] of [
+      ["specime", 0, 1000],
+      ["specimen", 0, 1000],
+      ["specimen01", 1000, 1000],
+      ["specimen029", 2900, 100],
+    ] as const) {
+      const page = await service.request(`/plants?limit=1000&q=${q}`);
+      const ids = ((await page.json()) as { id: number }[]).map(({ id }) => id);
+      expect(ids, q).toEqual(Array.from({ length: count }, (_, at) => from + at));
+    }
     await service.stop();
   }, 20_000);
 });

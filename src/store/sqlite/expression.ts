@@ -1,6 +1,8 @@
 /** The lengths of beginnings, in characters, that the index keeps as if they were words. */
 export const PREFIX_LENGTHS = [2, 4, 6] as const;
 
+const PREFIX_LONGEST = Math.max(...PREFIX_LENGTHS);
+
 /** How many words or beginnings may stand for one word of a search. */
 const ALTERNATIVES_MAX = 100;
 
@@ -20,7 +22,7 @@ type Wanted = Readonly<{
  * The FTS5 expression (sqlite.org/fts5.html#full_text_query_syntax) for all the words of a search, each of which may be the beginning of
  * a longer one. FTS5 goes through the plants of a whole word, or of a beginning of an indexed length, one by one and stops at the
  * limit; for any other beginning it gathers all plants first, which in a large store takes seconds. So such a beginning is
- * replaced by those whole words or longer beginnings that it can stand for.
+ * replaced by those whole words or longer beginnings that it can stand for; by its own beginning, which finds too much, when they are too many.
  */
 export function expressionOf({ words, token, wordFrom }: Wanted): string {
   const parts = words.map((word) => `(${alternativesOf(word, wordFrom).join(" OR ")})`);
@@ -36,7 +38,7 @@ function alternativesOf(start: string, wordFrom: Wanted["wordFrom"]): string[] {
     const isWhole = lengthOf(word) < length;
     const head = isWhole ? word : Array.from(word).slice(0, length).join("");
     found.push(isWhole ? `"${word}"` : beginning(head));
-    if (found.length > ALTERNATIVES_MAX) return [beginning(start)];
+    if (found.length > ALTERNATIVES_MAX) return [beginning(Array.from(start).slice(0, PREFIX_LONGEST).join(""))];
     from = head + (isWhole ? FIRST : LAST);
   }
   return found.length > 0 ? found : [`"${start}"`];

@@ -8,7 +8,7 @@ import { TAGS_MAX } from "../store.ts";
 import type { ListQuery, TagCount, TagCounts } from "../store.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
 import type { Search } from "./search.ts";
-import { FIRST_TAG } from "./tagcount.ts";
+import { FIRST_TAG, mostFrequent } from "./tagcount.ts";
 import type { TagCursor, TagStep } from "./tagcount.ts";
 import type { Thread } from "./thread.ts";
 import type { Seen } from "./writer.ts";
@@ -40,12 +40,22 @@ const GATHER_MS = 250;
 /** How long after a failure it is tried again, in milliseconds. */
 const RETRY_MS = 1000;
 
+/** How many plants are looked at before others have their turn: names may be long. */
+const LOOK_PLANTS = 25;
+
+/** Longest that a search may take, in milliseconds. */
+const LIST_MS_MAX = 5000;
+
+/** How many searches may wait for the thread that searches. */
+const SEARCHES_MAX = 256;
+
 /** How old a count of tags may be, in milliseconds. */
 const COUNT_FRESH_MS = 5000;
 
 export function createFinder({ thread, find, log, onFatal, now }: FinderOptions): Finder {
   let seen: Seen = { changes: 0, bulkChanges: 0 };
   let lastBulk = -Infinity;
+  let searches = 0;
   let isFollowing = false;
   let isChanged = false;
   let isClosed = false;
@@ -90,17 +100,24 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
     seen: () => seen,
     async list({ words, tag, after, limit }) {
       const plants: NewPlant[] = [];
+      const deadline = now() + LIST_MS_MAX;
       let from = after === undefined ? PLANT_ID_MIN : after + 1n;
       // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
       while (plants.length < limit && from <= PLANT_ID_MAX) {
-        const ids = await ask(thread.call("find", { words, tag, from, limit }));
+        if (searches >= SEARCHES_MAX) throw new PlantStoreError("overloaded");
+        searches += 1;
+        const ids = await ask(thread.call("find", { words, tag, from, limit })).finally(() => (searches -= 1));
         if (!ids) {
           // It may be a new one, in the place of a damaged one.
           follow(false);
           throw new PlantStoreError("index_building");
         }
-        const found = find(Array.from(ids, asPlantId)).filter((plant) => plant && isFound(plant, { words, tag }));
-        plants.push(...(found as NewPlant[]));
+        for (let at = 0; at < ids.length; at += LOOK_PLANTS) {
+          const found = find(Array.from(ids.subarray(at, at + LOOK_PLANTS), asPlantId));
+          for (const plant of found) if (plant && isFound(plant, { words, tag })) plants.push(plant);
+          await new Promise(setImmediate);
+        }
+        if (now() > deadline) throw new PlantStoreError("overloaded");
         const last = ids.at(-1);
         if (last === undefined || ids.length < limit) break;
         from = last + 1n;
@@ -143,10 +160,6 @@ async function countTags(thread: Thread<Search>, now: () => number): Promise<Cou
     cursor = next;
   }
   return { tags: mostFrequent(open ? [...tags, open] : tags), at };
-}
-
-function mostFrequent(tags: readonly TagCount[]): TagCount[] {
-  return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
 }
 
 async function ask<Result>(answer: Promise<Result>): Promise<Result> {

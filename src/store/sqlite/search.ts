@@ -1,6 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
+import { hash } from "node:crypto";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import type { PlantId } from "../../plant.ts";
 import { createTagCounter } from "./tagcount.ts";
 import { isDamage, openWordIndex, removeWordIndex } from "./wordindex.ts";
 import type { FindQuery, PlantRow } from "./wordindex.ts";
@@ -29,8 +31,20 @@ export function openSearch(plantsPath: string) {
   const newest = plants.prepare(
     "SELECT (SELECT coalesce(max(seq), 0) FROM changes) AS changes, (SELECT coalesce(max(seq), 0) FROM bulk_changes) AS bulkChanges",
   );
+  const changeAt = plants.prepare("SELECT ids FROM changes WHERE seq = ?");
+  const bulkChangeAt = plants.prepare("SELECT ids FROM bulk_changes WHERE seq = ?");
   let index = openWordIndex(path);
   let synced = NOTHING_SEEN;
+
+  /** Tells one history of changes from another: what the newest seen ones changed. They are never forgotten. */
+  function markOf({ changes, bulkChanges }: Seen): string {
+    const rows = [changeAt.get(changes), bulkChangeAt.get(bulkChanges)] as ({ ids: Uint8Array } | undefined)[];
+    return rows.map((row) => (row ? hash("sha256", row.ids, "hex") : "none")).join(" ");
+  }
+
+  function save(seen: Seen): void {
+    index.save({ seen, mark: markOf(seen) });
+  }
 
   /** Puts a plant as it is now into the index, or takes it out. */
   function take(id: bigint): void {
@@ -41,17 +55,21 @@ export function openSearch(plantsPath: string) {
 
   /** Indexes the plants that were there before the index was, from this id on. */
   function build(from: bigint): void {
-    const rows = plantsFrom.all(from, STEP_PLANTS) as (PlantRow & { id: bigint })[];
-    for (const row of rows) index.put(row.id, row);
-    const last = rows.at(-1)?.id ?? PLANT_ID_MAX;
-    index.save({ buildFrom: rows.length < STEP_PLANTS || last === PLANT_ID_MAX ? null : last + 1n });
+    let last = PLANT_ID_MAX;
+    let count = 0;
+    for (const row of plantsFrom.iterate(from, STEP_PLANTS) as Iterable<PlantRow & { id: PlantId }>) {
+      index.put(row.id, row);
+      last = row.id;
+      count += 1;
+    }
+    index.save({ buildFrom: count < STEP_PLANTS || last === PLANT_ID_MAX ? null : last + 1n });
   }
 
-  /** Indexes what has changed since, at least STEP_PLANTS or all there is. Returns the last change. */
-  function followFrom(seq: number, next: StatementSync): { seq: number; count: number } {
+  /** Indexes what has changed since, at least so many plants or all there is. Returns the last change. */
+  function followFrom(seq: number, next: StatementSync, plantsMin: number): { seq: number; count: number } {
     let at = seq;
     let count = 0;
-    while (count < STEP_PLANTS) {
+    while (count < plantsMin) {
       const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
       if (!row) break;
       const ids = new BigInt64Array(row.ids.slice().buffer);
@@ -62,11 +80,11 @@ export function openSearch(plantsPath: string) {
     return { seq: at, count };
   }
 
-  /** Single changes first: nobody who adds a plant waits until an import is indexed. */
+  /** Single changes first: nobody who adds a plant waits until an import is indexed. It has its share all the same. */
   function catchUp(seen: Seen): boolean {
-    const single = followFrom(seen.changes, change);
-    const bulk = single.count > 0 ? { seq: seen.bulkChanges, count: 0 } : followFrom(seen.bulkChanges, bulkChange);
-    index.save({ seen: { changes: single.seq, bulkChanges: bulk.seq } });
+    const single = followFrom(seen.changes, change, STEP_PLANTS);
+    const bulk = followFrom(seen.bulkChanges, bulkChange, single.count > 0 ? 1 : STEP_PLANTS);
+    save({ changes: single.seq, bulkChanges: bulk.seq });
     return single.count + bulk.count > 0;
   }
 
@@ -75,7 +93,7 @@ export function openSearch(plantsPath: string) {
     const { buildFrom, seen } = index.state();
     if (buildFrom === null) return catchUp(seen);
     // What changes while the index is built is looked at again afterwards.
-    if (buildFrom === PLANT_ID_MIN) index.save({ seen: { ...(newest.get() as Seen) } });
+    if (buildFrom === PLANT_ID_MIN) save({ ...(newest.get() as Seen) });
     build(buildFrom);
     return true;
   }
@@ -97,6 +115,10 @@ export function openSearch(plantsPath: string) {
     index = openWordIndex(path);
     synced = NOTHING_SEEN;
   }
+
+  // Another store may have been put in the place of the one that was indexed, such as a backup of it.
+  const { seen: seenBefore, mark } = index.state();
+  if (mark !== markOf(seenBefore)) renew();
 
   return {
     /** Brings the index a step nearer to the plants. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { TAGS_MAX } from "../store.ts";
 import type { TagCount } from "../store.ts";
 
 /** Where a count of tags goes on: at this id of the tag, or else at the next tag. */
@@ -7,11 +8,11 @@ export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
 
 export const FIRST_TAG: TagCursor = { tag: "", id: PLANT_ID_MIN };
 
-/** Some of the tags in their order; `next` tells where to go on, a tag that is cut in two comes again. */
+/** The most frequent of some tags, and last of them the one that may be cut in two and come again; `next` tells where to go on. */
 export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
 
 /** How many plants are counted in one step. */
-const STEP_COUNTED = 50_000;
+const STEP_COUNTED = 20_000;
 
 type CountRow = { tag: string; plants: bigint; last: bigint };
 
@@ -22,12 +23,19 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
   return ({ tag, id }) => {
     if (id === undefined) {
       const rows = behindTag.all(tag, STEP_COUNTED) as CountRow[];
-      const last = rows.at(-1);
-      return { counts: rows.map(toCount), next: last && goOn(last) };
+      const last = rows.pop();
+      if (!last) return { counts: [], next: undefined };
+      // Only the last one goes on in the next step, so of all others the most frequent are enough.
+      return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: goOn(last) };
     }
     const [rest] = inTag.all(tag, id, STEP_COUNTED) as CountRow[];
     return { counts: rest ? [toCount(rest)] : [], next: rest?.plants === BigInt(STEP_COUNTED) ? goOn(rest) : { tag } };
   };
+}
+
+/** The TAGS_MAX most frequent ones, in this order. */
+export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
+  return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
 }
 
 function prepareCount(db: DatabaseSync, rows: string): StatementSync {

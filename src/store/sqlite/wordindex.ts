@@ -15,11 +15,11 @@ export type FindQuery = Search & Readonly<{ from: bigint; limit: number }>;
 /** What the index keeps of a plant. */
 export type PlantRow = { name: string; tag: string | null };
 
-/** How far it has come: from which id on plants are still to be looked at, and the changes that it knows. */
-type State = { buildFrom: bigint | null; seen: Seen };
+/** How far it has come: from which id on plants are still to be looked at, the changes that it knows, and what marks their history. */
+type State = { buildFrom: bigint | null; seen: Seen; mark: string };
 
 /** Written into the file; another number makes the index anew. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** How many words, and how many tags of what length, are kept in memory as known. */
 const WORDS_KNOWN_MAX = 50_000;
@@ -36,9 +36,9 @@ export function openWordIndex(path: string) {
   const remove = db.prepare("DELETE FROM names WHERE rowid = ?");
   const addWord = db.prepare("INSERT INTO words (word) VALUES (?) ON CONFLICT DO NOTHING");
   const find = readBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?");
-  const state = readBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges FROM state");
+  const state = readBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges, mark FROM state");
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
-  const saveSeen = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?");
+  const saveSeen = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
   const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   const known = new Set<string>();
@@ -95,12 +95,12 @@ export function openWordIndex(path: string) {
       return BigInt64Array.from(find.all(expression, from, limit) as { id: bigint }[], ({ id }) => id);
     },
     state(): State {
-      const row = state.get() as { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint };
-      return { buildFrom: row.buildFrom, seen: { changes: Number(row.changes), bulkChanges: Number(row.bulkChanges) } };
+      const row = state.get() as { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint; mark: string };
+      return { buildFrom: row.buildFrom, seen: { changes: Number(row.changes), bulkChanges: Number(row.bulkChanges) }, mark: row.mark };
     },
-    save({ buildFrom, seen }: Partial<State>): void {
+    save({ buildFrom, seen, mark = "" }: Partial<State>): void {
       if (buildFrom !== undefined) saveBuild.run(buildFrom);
-      if (seen !== undefined) saveSeen.run(seen.changes, seen.bulkChanges);
+      if (seen !== undefined) saveSeen.run(seen.changes, seen.bulkChanges, mark);
     },
     close: () => db.close(),
   };
@@ -122,8 +122,8 @@ function openAnew(path: string): DatabaseSync {
       words, content='', contentless_delete=1, detail=none, prefix='${PREFIX_LENGTHS.join(" ")}', tokenize="ascii tokenchars '#'"
     );
     CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-    CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL) STRICT;
-    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0);
+    CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
+    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
     PRAGMA user_version = ${VERSION};
     COMMIT;`);
   return db;

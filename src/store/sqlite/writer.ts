@@ -148,10 +148,10 @@ export function openWriter(path: string) {
     /** Commits all the plants or none; a dry run none. */
     importPlants(plants: PlantColumns, { isReplacing, isDryRun }: ImportOptions, seen: Seen): Committed {
       const written = (isDryRun ? withoutTrace : transaction)(() => {
-        forget(seen);
+        if (!isDryRun) forget(seen);
         const changed: bigint[] = [];
         const outcomes = putPlants(plants, isReplacing ? importPlant : createPlant, changed);
-        return { outcomes, swapped: [], isChanged: note(changed, insertBulkChange) };
+        return { outcomes, swapped: [], isChanged: !isDryRun && note(changed, insertBulkChange) };
       });
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
