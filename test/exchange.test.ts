@@ -347,9 +347,9 @@ describe("an import of CSV", () => {
     });
   }
 
-  it("names the line on which a refused row ends", async () => {
+  it("names the line on which a refused row begins", async () => {
     const { summary } = await storedFrom('id,name\n1,"two\nlines"\n\nx,"two\nlines"\ny,one\n', CSV);
-    expect(summary.problems.map(({ line }) => line)).toEqual([6, 7]);
+    expect(summary.problems.map(({ line }) => line)).toEqual([5, 7]);
   });
 
   it("refuses what a quote that is never closed takes in, and keeps the rows before it", async () => {

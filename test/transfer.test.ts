@@ -83,6 +83,32 @@ describe("plant-store import and export", () => {
       message: `There is no store in ${folder}/none: name its folder with --data.`,
     },
     {
+      what: "a folder in the place of a file",
+      words: ["import", folder, "--data", folder],
+      message: `${folder} is a folder: name the files in it.`,
+    },
+    {
+      what: "a folder to export to",
+      words: ["export", folder, "--data", join(folder, "data")],
+      message: `${folder} is a folder: name a file in it.`,
+    },
+    {
+      what: "the imported file as the one for refused lines",
+      words: ["import", FILE, "--refused", FILE, "--data", folder],
+      message: `${FILE} is to be imported: write the refused lines to another file.`,
+    },
+    {
+      what: "a file for refused lines that cannot be written",
+      words: ["import", FILE, "--refused", join(folder, "none", "x"), "--data", folder],
+      message: `${folder}/none/x cannot be written: name another file for the refused lines.`,
+    },
+    {
+      what: "a url that is none",
+      words: ["export", "--url", "foo"],
+      environment: { PLANT_STORE_TOKEN: "x" },
+      message: "foo is no address of a service: give --url one such as http://127.0.0.1:8080.",
+    },
+    {
       what: "a service without a token",
       words: ["export", "--url", service.url],
       message: "There is no token: put one into the environment as PLANT_STORE_TOKEN.",
@@ -111,6 +137,13 @@ describe("plant-store import and export", () => {
     expect(status).toBe(1);
     expect(stderr).toContain("Another Plant Store serves this data folder");
     expect(stderr).toContain("through it with --url");
+  });
+
+  it("take NDJSON by its name even when its first line is bad, and a pipe by what it begins with", async () => {
+    const badFirst = join(folder, "first.ndjson");
+    writeFileSync(badFirst, 'oops\n{"id":900,"name":"Acer"}\n');
+    const { status, stdout } = await runCommand(["import", badFirst, "--data", join(folder, "new")]);
+    expect([status, stdout]).toEqual([1, `${badFirst}: 2 read, 1 created, 0 unchanged, 0 replaced, 1 refused\n`]);
   });
 
   it("leave no file behind when an export fails", async () => {

@@ -45,6 +45,7 @@ export async function openCatalogue(command: Command, { isNew }: { isNew: boolea
 function openService(url: string): Catalogue {
   const token = process.env["PLANT_STORE_TOKEN"];
   if (!token) throw new Error("There is no token: put one into the environment as PLANT_STORE_TOKEN.");
+  if (!URL.canParse(url)) throw new Error(`${url} is no address of a service: give --url one such as http://127.0.0.1:8080.`);
   const client = createClient({ url, token });
   return {
     async import(bytes, { format, onConflict, dryRun, onProblem }) {

@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync, rmSync } from "node:fs";
+import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
@@ -23,7 +23,7 @@ export function exportCommand(): Command {
     try {
       const pieces = catalogue.export(form);
       if (file === undefined || file === "-") await writeAll(pieces, process.stdout);
-      else await writeFile(file, pieces);
+      else await writeTo(file, pieces);
     } finally {
       await catalogue.close();
     }
@@ -32,12 +32,16 @@ export function exportCommand(): Command {
 
 type Pieces = AsyncIterable<Uint8Array | string>;
 
-/** Under another name until it is whole, so that nobody takes half a file for a backup. */
-async function writeFile(path: string, pieces: Pieces): Promise<void> {
-  const part = `${path}.part`;
+/** A file is written under another name until it is whole, so that nobody takes half of it for a backup; a pipe or device as it is. */
+async function writeTo(path: string, pieces: Pieces): Promise<void> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) throw new Error(`${path} is a folder: name a file in it.`);
+  if (stats && !stats.isFile()) return writeAll(pieces, createWriteStream(path));
+  const target = stats ? realpathSync(path) : path;
+  const part = `${target}.part`;
   try {
     await writeAll(pieces, createWriteStream(part, { flush: true }));
-    renameSync(part, path);
+    renameSync(part, target);
   } catch (reason) {
     rmSync(part, { force: true });
     throw reason;
@@ -55,8 +59,9 @@ async function writeAll(pieces: Pieces, target: Writable): Promise<void> {
   try {
     await pipeline(counted, target, { end: target !== process.stdout });
   } catch (reason) {
-    // Whoever reads a pipe may stop when he has seen enough.
     if (!(reason instanceof Error && "code" in reason && reason.code === "EPIPE")) throw reason;
+    // Whoever reads a pipe may stop when he has seen enough; but it is no backup then.
+    process.exitCode = 1;
   } finally {
     progress.stop();
   }

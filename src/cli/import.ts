@@ -1,11 +1,12 @@
-import { createReadStream, createWriteStream, statSync } from "node:fs";
-import type { WriteStream } from "node:fs";
+import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import type { ImportSummary, Problem } from "../exchange/import.ts";
 import type { Bytes } from "../exchange/row.ts";
 import { addCatalogue, openCatalogue } from "./catalogue.ts";
 import type { Catalogue, FileFormat } from "./catalogue.ts";
 import { counted, showProgress } from "./progress.ts";
+import { configOf } from "./settings.ts";
 
 type Flags = Readonly<{ format?: FileFormat; onConflict: "refuse" | "replace"; dryRun?: true; refused?: string }>;
 
@@ -28,13 +29,16 @@ export function importCommand(): Command {
     .option("--refused <file>", "write every refused line's number and reason there");
   return addCatalogue(command).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or send one through a pipe.");
+    // Unknown flags are told before they are looked for as files.
+    configOf(command, process.env);
     const flags = command.opts<Flags>();
+    const sources = (files.length === 0 ? [STDIN] : files).map(toSource);
+    const report = openReport(flags.refused, files);
     const catalogue = await openCatalogue(command, { isNew: flags.dryRun === undefined });
-    const report = openReport(flags.refused);
     try {
-      for (const file of files.length === 0 ? [STDIN] : files) await importFile(file, { catalogue, flags, report });
+      for (const source of sources) await importFile(source, { catalogue, flags, report });
     } finally {
-      await report.close();
+      report.close();
       await catalogue.close();
     }
     if (report.refused() > 0) process.exitCode = 1;
@@ -43,16 +47,16 @@ export function importCommand(): Command {
 
 type FileOptions = Readonly<{ catalogue: Catalogue; flags: Flags; report: Report }>;
 
-async function importFile(file: string, { catalogue, flags, report }: FileOptions): Promise<void> {
-  const isPipe = file === STDIN;
-  const name = isPipe ? "stdin" : file;
-  const size = isPipe ? undefined : sizeOf(file);
+/** What to read, and its size where one can be told: a pipe has none. */
+type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
+
+async function importFile({ file, name, size }: Source, { catalogue, flags, report }: FileOptions): Promise<void> {
   const progress = showProgress(name, size);
   let summary: ImportSummary;
   try {
-    const { head, bytes } = await peek(counted(isPipe ? process.stdin : createReadStream(file), progress));
+    const { head, bytes } = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
     summary = await catalogue.import(bytes, {
-      format: flags.format ?? guessFormat(head),
+      format: flags.format ?? formatOf(file) ?? guessFormat(head),
       onConflict: flags.onConflict,
       dryRun: flags.dryRun ?? false,
       onProblem: (problem) => report.add(name, problem),
@@ -64,10 +68,18 @@ async function importFile(file: string, { catalogue, flags, report }: FileOption
   process.stdout.write(`${name}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
 }
 
-function sizeOf(file: string): number {
+function toSource(file: string): Source {
+  if (file === STDIN) return { file, name: "stdin", size: undefined };
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats?.isFile()) throw new Error(`There is no file ${file}: check its name.`);
-  return stats.size;
+  if (!stats) throw new Error(`There is no file ${file}: check its name.`);
+  if (stats.isDirectory()) throw new Error(`${file} is a folder: name the files in it.`);
+  return { file, name: file, size: stats.isFile() ? stats.size : undefined };
+}
+
+/** What the name says, if anything. */
+function formatOf(file: string): FileFormat | undefined {
+  if (/\.(csv|tsv)$/i.test(file)) return "csv";
+  return /\.(ndjson|jsonl)$/i.test(file) ? "ndjson" : undefined;
 }
 
 function describe({ read, created, unchanged, replaced, refused }: ImportSummary): string {
@@ -79,31 +91,43 @@ type Report = Readonly<{
   add(file: string, problem: Problem): void;
   end(summary: ImportSummary): void;
   refused(): number;
-  close(): Promise<void>;
+  close(): void;
 }>;
 
-function openReport(path: string | undefined): Report {
-  const file: WriteStream | undefined = path === undefined ? undefined : createWriteStream(path);
+/** Opens the file for refused lines before anything is imported. Throws when it cannot be written, or is one of the files to import. */
+function openReport(path: string | undefined, files: readonly string[]): Report {
+  if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
+    throw new Error(`${path} is to be imported: write the refused lines to another file.`);
+  }
+  const file = path === undefined ? undefined : openForWriting(path);
   let refused = 0;
   let told = 0;
   return {
     add(name, { line, error, message }) {
       told += 1;
       const text = `${name}:${line}: ${error} ${message}\n`;
-      if (file) file.write(text);
+      if (file !== undefined) writeSync(file, text);
       else if (told <= SHOWN_MAX) process.stderr.write(text);
     },
     end(summary) {
       refused += summary.refused;
     },
     refused: () => refused,
-    async close() {
-      const untold = refused - (file ? told : Math.min(told, SHOWN_MAX));
-      if (untold > 0)
-        process.stderr.write(`${untold} more refused lines are not shown${file ? "" : ": use --refused to write them to a file"}.\n`);
-      if (file) await new Promise((resolve) => file.end(resolve));
+    close() {
+      const untold = refused - (file === undefined ? Math.min(told, SHOWN_MAX) : told);
+      const how = file === undefined ? ": use --refused to write them to a file" : "";
+      if (untold > 0) process.stderr.write(`${untold} more refused lines are not told${how}.\n`);
+      if (file !== undefined) closeSync(file);
     },
   };
+}
+
+function openForWriting(path: string): number {
+  try {
+    return openSync(path, "w");
+  } catch (cause) {
+    throw new Error(`${path} cannot be written: name another file for the refused lines.`, { cause });
+  }
 }
 
 /** The first bytes, and all of them. */

@@ -50,5 +50,6 @@ export async function* counted(bytes: Bytes, { count }: Progress): AsyncGenerato
 }
 
 function megabytes(bytes: number): string {
+  if (bytes < 1e6) return `${Math.round(bytes / 1000)} kB`;
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -5,7 +5,7 @@ type SplitterOptions = Readonly<{
   delimiter: string;
   /** A longer row is refused; it is passed over to its end without being kept. */
   bytesMax: number;
-  /** `line` is the one on which the row ends; the first is 1. */
+  /** `line` is the one on which the row begins; the first is 1. */
   onRow: (cells: readonly Cell[], line: number) => void;
   onFault: (code: "malformed_row" | "body_too_large", line: number) => void;
 }>;
@@ -29,6 +29,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
   let cell = "";
   let size = 0;
   let line = 1;
+  let rowLine = 1;
   let isMalformed = false;
   let isAfterCr = false;
 
@@ -49,9 +50,9 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
     const isEmpty = state === "start" && cells.length === 0 && cell === "" && !isMalformed;
     const isTooLong = size > bytesMax;
     endCell();
-    if (isTooLong) onFault("body_too_large", line);
-    else if (isMalformed) onFault("malformed_row", line);
-    else if (!isEmpty) onRow(cells, line);
+    if (isTooLong) onFault("body_too_large", rowLine);
+    else if (isMalformed) onFault("malformed_row", rowLine);
+    else if (!isEmpty) onRow(cells, rowLine);
     cells = [];
     size = 0;
     isMalformed = false;
@@ -79,6 +80,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
           else {
             endRow();
             line += 1;
+            rowLine = line;
           }
         } else if (state === "plain") {
           if (char === QUOTE) isMalformed = true;

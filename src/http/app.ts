@@ -15,7 +15,7 @@ import type { Handlers } from "./router.ts";
 export type App = (request: Request, connection: Connection) => Promise<Response>;
 
 /** What only the listener can do for a request. */
-export type Connection = Readonly<{
+type Connection = Readonly<{
   /** Lets the connection be silent for as long as it likes: whoever streams has a limit of his own. */
   stayOpen(): void;
 }>;
