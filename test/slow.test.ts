@@ -1,6 +1,9 @@
 import { connect } from "node:net";
+import type { Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "bun:test";
+import { whileMoving } from "../src/exchange/row.ts";
+import { rejectionOf } from "./rejection.ts";
 import { startTestService } from "./service.ts";
 
 const service = await startTestService();
@@ -10,7 +13,7 @@ afterAll(() => service.stop());
 const SLOW_MS = 14_000;
 
 describe("a slow client", () => {
-  it("imports a line now and then, for longer than a connection may be silent", async () => {
+  it.concurrent("imports a line now and then, for longer than a connection may be silent", async () => {
     const encoder = new TextEncoder();
     const start = performance.now();
     let id = 0;
@@ -26,13 +29,10 @@ describe("a slow client", () => {
     expect(id).toBeGreaterThan(10);
   }, 30_000);
 
-  it("gets a whole export although it pauses for longer than a connection may be silent", async () => {
+  it.concurrent("gets a whole export although it pauses for longer than a connection may be silent", async () => {
     const lines = Array.from({ length: 400 }, (_, at) => `{"id":${1000 + at},"name":"${"x".repeat(50_000)}"}\n`).join("");
     await service.request("/plants/import", { method: "POST", body: lines, headers: { "content-type": "application/x-ndjson" } });
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    socket.write(`GET /plants/export HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.token}\r\n\r\n`);
-    await once(socket, "readable");
+    const socket = await beginExport();
     await Bun.sleep(SLOW_MS);
     let size = 0;
     let end = "";
@@ -43,4 +43,44 @@ describe("a slow client", () => {
     expect(size).toBeGreaterThan(lines.length);
     expect(end).toBe("0\r\n\r\n");
   }, 40_000);
+
+  it("that sends nothing is given up, and its body let go of", async () => {
+    let isReleased = false;
+    const source: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => {}),
+        async return() {
+          isReleased = true;
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+    const reading = whileMoving(source, 50).next();
+    expect(await rejectionOf(reading)).toMatchObject({ code: "incomplete_body" });
+    expect(isReleased).toBe(true);
+  });
+
+  it("shares the exports with others: sixteen run at a time, one more is answered 503 until one ends", async () => {
+    const sockets = await Promise.all(Array.from({ length: 16 }, beginExport));
+    const refused = await service.request("/plants/export");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    for (const socket of sockets) socket.destroy();
+    const until = performance.now() + 5000;
+    let status = 503;
+    while (status === 503 && performance.now() < until) {
+      const response = await service.request("/plants/export");
+      status = response.status;
+      await response.body?.cancel();
+    }
+    expect(status).toBe(200);
+  }, 20_000);
 });
+
+/** An export of which nothing is read. */
+async function beginExport(): Promise<Socket> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /plants/export HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.token}\r\n\r\n`);
+  await once(socket, "readable");
+  return socket;
+}

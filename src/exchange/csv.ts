@@ -2,8 +2,7 @@ import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseInt64 } from "../json.ts";
 import { createSplitter } from "./cells.ts";
 import type { Cell } from "./cells.ts";
-import { expected, tooLong } from "./ndjson.ts";
-import { inPieces } from "./row.ts";
+import { expected, inPieces, tooLong } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const DELIMITERS = [",", ";", "\t"] as const;

@@ -28,14 +28,14 @@ const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", i
   keyof ImportSummary
 >;
 
-type ImportRowsOptions = ImportOptions & Readonly<{ onProblem?: (problem: Problem) => void; onProgress?: (read: number) => void }>;
+type ImportRowsOptions = ImportOptions & Readonly<{ onProblem?: (problem: Problem) => void }>;
 
 /**
  * Imports rows batch by batch, one commit each; while one is written, the next is read. What is committed stays when a later
  * batch fails or the rows break off.
  */
 export async function importRows(plants: PlantStore, rows: Rows, options: ImportRowsOptions): Promise<ImportSummary> {
-  const { onProblem, onProgress, ...how } = options;
+  const { onProblem, ...how } = options;
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];
   let writing: Promise<void> = Promise.resolve();
@@ -65,7 +65,6 @@ export async function importRows(plants: PlantStore, rows: Rows, options: Import
         else counts[COUNTED[outcome]] += 1;
       }
     }
-    onProgress?.(counts.read);
   }
 
   try {

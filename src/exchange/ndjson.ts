@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
-import { inPieces } from "./row.ts";
+import { expected, inPieces, tooLong } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const NEWLINE = 0x0a;
@@ -83,14 +83,4 @@ function splitLines(bytes: Uint8Array): Uint8Array[] {
     start = end + 1;
   }
   return [...lines, bytes.subarray(start)];
-}
-
-export function tooLong(bytesMax: number): PlantStoreError {
-  return new PlantStoreError("body_too_large", { message: `The line is longer than ${bytesMax} bytes: send a shorter one.` });
-}
-
-/** What may be wrong with a line; anything else is a bug and goes up. */
-export function expected(thrown: unknown): PlantStoreError {
-  if (thrown instanceof PlantStoreError) return thrown;
-  throw thrown;
 }

@@ -31,19 +31,30 @@ export async function* inPieces(bytes: Bytes): AsyncGenerator<Uint8Array, void, 
 export async function* whileMoving(bytes: Bytes, idleMs: number): AsyncGenerator<Uint8Array, void, void> {
   const source = bytes[Symbol.asyncIterator]();
   try {
-    while (true) {
+    for (let next: IteratorResult<Uint8Array>; ;) {
       const idle = Promise.withResolvers<never>();
       const timer = setTimeout(() => idle.reject(new PlantStoreError("incomplete_body")), idleMs);
       try {
-        const { done, value } = await Promise.race([source.next(), idle.promise]);
-        if (done) return;
-        yield value;
+        next = await Promise.race([source.next(), idle.promise]);
       } finally {
         clearTimeout(timer);
       }
+      if (next.done) return;
+      yield next.value;
     }
   } finally {
     // Not waited for: a source that stands still does not end either.
     void source.return?.().catch(() => {});
   }
+}
+
+/** The refusal of a line that is longer than may be. */
+export function tooLong(bytesMax: number): PlantStoreError {
+  return new PlantStoreError("body_too_large", { message: `The line is longer than ${bytesMax} bytes: send a shorter one.` });
+}
+
+/** What may be wrong with a line; anything else is a bug and goes up. */
+export function expected(thrown: unknown): PlantStoreError {
+  if (thrown instanceof PlantStoreError) return thrown;
+  throw thrown;
 }
