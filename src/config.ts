@@ -3,7 +3,7 @@ import { LOG_LEVELS } from "./log.ts";
 import type { LogLevel } from "./log.ts";
 
 /** Where plants and tokens are kept. */
-type Database = Readonly<{ kind: "sqlite"; path: string }>;
+type Database = Readonly<{ kind: "sqlite"; path: string }> | Readonly<{ kind: "postgres"; url: string }>;
 
 export type Config = Readonly<{
   host: string;
@@ -58,7 +58,7 @@ export const SETTINGS = {
     flag: "--database",
     operand: "name",
     fallback: "sqlite",
-    help: "sqlite: a file in the data folder",
+    help: "sqlite: a file in the data folder; postgres://user:password@host:5432/name: a PostgreSQL database",
   },
   log: {
     variable: "PLANT_STORE_LOG",
@@ -79,14 +79,14 @@ export const SETTINGS = {
     flag: "--queue-max",
     operand: "number",
     fallback: "1024",
-    help: "creates that may wait for the disk; more are answered 503",
+    help: "changes that may wait for the disk or the database; more are answered 503",
   },
   queueWaitMs: {
     variable: "PLANT_STORE_QUEUE_WAIT_MS",
     flag: "--queue-wait-ms",
     operand: "ms",
     fallback: "1000",
-    help: "longest that a create may wait for the disk; past it 503",
+    help: "longest that a change may wait for the disk, or a request for the database; past it 503",
   },
   drainDelayMs: {
     variable: "PLANT_STORE_DRAIN_DELAY_MS",
@@ -120,6 +120,11 @@ export function settingsInForce(environment: NodeJS.ProcessEnv, flags: Texts): S
   });
 }
 
+/** A setting as it may be shown: an address without its password. */
+export function withoutSecrets(text: string): string {
+  return text.replace(/^(\w+:\/\/[^:@/?]*):[^@/?]*@/, "$1:***@").replaceAll(/([?&]password=)[^&]*/gi, "$1***");
+}
+
 /** Reads the settings. Throws one ConfigError that names every wrong or unknown one; `unknown` are flags that do not exist. */
 export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknown: readonly string[] = []): Config {
   const variables: string[] = [...Object.values(SETTINGS).map(({ variable }) => variable), ...CLIENT_VARIABLES];
@@ -127,14 +132,13 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
   const problems = [...strangers, ...unknown].map((name) => `${name} is not a setting.`);
 
   const inForce = settingsInForce(environment, flags);
-  const { text, integer, oneOf } = createReader(inForce, problems);
+  const { text, integer, oneOf, database } = createReader(inForce, problems);
   const data = resolve(text("data"));
-  oneOf("database", ["sqlite"]);
   const config: Config = {
     host: text("host"),
     port: integer("port", { min: 0, max: 65_535 }),
     data,
-    database: { kind: "sqlite", path: join(data, "plants.db") },
+    database: database("database", join(data, "plants.db")),
     log: oneOf("log", LOG_LEVELS),
     bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
     queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
@@ -169,6 +173,12 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
       const choice = choices.find((candidate) => candidate === given);
       if (choice === undefined) problems.push(`${where} must be ${choices.length > 1 ? `one of ${choices.join(", ")}` : choices[0]}.`);
       return choice ?? choices[0]!;
+    },
+    database(name: SettingName, path: string): Database {
+      const { given, where } = find(name);
+      if (/^postgres(ql)?:\/\/./.test(given)) return { kind: "postgres", url: given };
+      if (given !== "sqlite") problems.push(`${where} must be sqlite, or an address such as postgres://user:password@host:5432/name.`);
+      return { kind: "sqlite", path };
     },
   };
 }

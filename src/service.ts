@@ -13,6 +13,7 @@ import { healthHandlers } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { plantHandlers } from "./http/plants.ts";
 import type { Log } from "./log.ts";
+import { openPostgresStore } from "./store/postgres/store.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import type { Store } from "./store/store.ts";
 
@@ -77,5 +78,6 @@ type StoreOptions = ServiceOptions & Readonly<{ isServing: boolean }>;
 /** Opens the store that the settings name. Commands that need no service use it as it is. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
   makeFolder(data);
+  if (database.kind === "postgres") return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
   return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
 }

@@ -12,6 +12,7 @@ function plant(id: number) {
 function groupCommit(limits: { queueMax?: number; waitMs?: number } = {}) {
   const commits: { size: number; end: PromiseWithResolvers<Outcomes> }[] = [];
   const group = createGroupCommit({
+    inFlightMax: 1,
     queueMax: 100,
     waitMs: 60_000,
     ...limits,

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from "bun:test";
 import fc from "fast-check";
+import { ENGINES } from "./engines.ts";
 import { temporaryFolder } from "./folder.ts";
 import { createModel } from "./model.ts";
 import type { Condition, Content, Expected, Page, Patch } from "./model.ts";
@@ -34,114 +35,118 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-const data = temporaryFolder();
-let service: TestService = await startTestService({ data });
-afterAll(() => service.stop());
+type Answered = Readonly<{ status: number; body: string }>;
 
-/** How often each operation was compared, so that none is forgotten. */
-const compared = new Map<string, number>();
+for (const { engine, openFlags } of ENGINES) {
+  const flags = { data: temporaryFolder(), ...(await openFlags()) };
+  let service: TestService = await startTestService(flags);
+  afterAll(() => service.stop());
 
-async function send(
-  method: string,
-  path: string,
-  { body, condition: { ifMatch, ifNoneMatch } = {} }: { body?: unknown; condition?: Condition } = {},
-) {
-  const headers = {
-    ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
-    ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
-  };
-  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-  const response = await service.request(path, { method, headers, ...(text === undefined ? {} : { body: new Blob([text]) }) });
-  return { status: response.status, body: await response.text() };
-}
+  /** How often each operation was compared, so that none is forgotten. */
+  const compared = new Map<string, number>();
 
-type Answered = Awaited<ReturnType<typeof send>>;
-
-function compare(what: string, answered: Answered, expected: Expected): void {
-  compared.set(what, (compared.get(what) ?? 0) + 1);
-  expect(answered.status, what).toBe(expected.status);
-  if (expected.body !== undefined) expect(answered.body, what).toBe(expected.body);
-}
-
-/** Asks until the answer is the expected one: the search follows the commits. */
-async function compareSoon(what: string, ask: () => Promise<Answered>, expected: Expected): Promise<void> {
-  const deadline = performance.now() + SEARCH_MS_MAX;
-  let answered = await ask();
-  while (answered.body !== expected.body && performance.now() < deadline) {
-    await Bun.sleep(20);
-    answered = await ask();
+  async function send(
+    method: string,
+    path: string,
+    { body, condition: { ifMatch, ifNoneMatch } = {} }: { body?: unknown; condition?: Condition } = {},
+  ) {
+    const headers = {
+      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+      ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
+    };
+    const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const response = await service.request(path, { method, headers, ...(text === undefined ? {} : { body: new Blob([text]) }) });
+    return { status: response.status, body: await response.text() };
   }
-  compare(what, answered, expected);
-}
 
-async function restart(): Promise<void> {
-  await service.stop();
-  service = await startTestService({ data });
-}
+  function compare(what: string, answered: Answered, expected: Expected): void {
+    compared.set(what, (compared.get(what) ?? 0) + 1);
+    expect(answered.status, what).toBe(expected.status);
+    if (expected.body !== undefined) expect(answered.body, what).toBe(expected.body);
+  }
 
-/** Makes one step on both, and compares. */
-async function run(model: ReturnType<typeof createModel>, given: Step): Promise<void> {
-  function fill(kind: string, of: bigint): Condition {
-    if (kind === "this") return { ifMatch: model.etag(of) };
-    if (kind === "other") return { ifMatch: '"other"' };
-    if (kind === "any") return { ifMatch: "*" };
-    return kind === "absent" ? { ifNoneMatch: "*" } : {};
+  /** Asks until the answer is the expected one: the search follows the commits. */
+  async function compareSoon(what: string, ask: () => Promise<Answered>, expected: Expected): Promise<void> {
+    const deadline = performance.now() + SEARCH_MS_MAX;
+    let answered = await ask();
+    while (answered.body !== expected.body && performance.now() < deadline) {
+      await Bun.sleep(20);
+      answered = await ask();
+    }
+    compare(what, answered, expected);
   }
-  switch (given.kind) {
-    case "create": {
-      const body = `{"id":${given.id},${JSON.stringify(given.content).slice(1)}`;
-      return compare("create", await send("POST", "/plants", { body }), model.create(given.id, given.content));
-    }
-    case "get":
-      return compare("get", await send("GET", `/plants/${given.id}`), model.get(given.id));
-    case "put": {
-      const guard = fill(given.condition, given.id);
-      const answered = await send("PUT", `/plants/${given.id}`, { body: given.content, condition: guard });
-      return compare("put", answered, model.put(given.id, given.content, guard));
-    }
-    case "patch": {
-      const guard = fill(given.condition, given.id);
-      const answered = await send("PATCH", `/plants/${given.id}`, { body: given.patch, condition: guard });
-      return compare("patch", answered, model.patch(given.id, given.patch, guard));
-    }
-    case "remove": {
-      const guard = fill(given.condition, given.id);
-      return compare("remove", await send("DELETE", `/plants/${given.id}`, { condition: guard }), model.remove(given.id, guard));
-    }
-    case "list": {
-      const query = Object.entries(given.page).map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
-      const ask = () => send("GET", `/plants?${query.join("&")}`);
-      return given.page.q ? compareSoon("search", ask, model.list(given.page)) : compare("list", await ask(), model.list(given.page));
-    }
-    case "import": {
-      const body = given.rows.map(([of, plant]) => `{"id":${of},${JSON.stringify(plant).slice(1)}\n`).join("");
-      const { status, body: text } = await send("POST", `/plants/import?onConflict=${given.isReplacing ? "replace" : "refuse"}`, { body });
-      const { problems: _, ...counts } = JSON.parse(text) as { problems: unknown };
-      return compare("import", { status, body: JSON.stringify(counts) }, model.import(given.rows, given.isReplacing));
-    }
-    case "export":
-      return compare("export", await send("GET", "/plants/export"), model.export());
-    case "restart":
-      await restart();
-      // Tags are counted anew by a service that has just started.
-      return compare("tags", await send("GET", "/tags"), model.tags());
-  }
-}
 
-it("answers any sequence of operations and restarts as a map in memory does", async () => {
-  const seed = Number(process.env["TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
-  console.log(`model: seed ${seed} (set TEST_SEED to repeat)`);
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: STEPS }), async (steps) => {
-      const { body } = await send("GET", "/plants");
-      for (const [, of] of body.matchAll(/"id":(-?\d+)/g)) await send("DELETE", `/plants/${of}`);
-      const model = createModel();
-      for (const one of steps) await run(model, one);
-      compare("list", await send("GET", "/plants?limit=1000"), model.list({ limit: 1000 }));
-    }),
-    { seed, numRuns: RUNS },
-  );
-  for (const what of ["create", "get", "put", "patch", "remove", "list", "search", "import", "export", "tags"]) {
-    expect(compared.get(what) ?? 0, what).toBeGreaterThan(10);
+  async function restart(): Promise<void> {
+    await service.stop();
+    service = await startTestService(flags);
   }
-}, 60_000);
+
+  /** Makes one step on both, and compares. */
+  async function run(model: ReturnType<typeof createModel>, given: Step): Promise<void> {
+    function fill(kind: string, of: bigint): Condition {
+      if (kind === "this") return { ifMatch: model.etag(of) };
+      if (kind === "other") return { ifMatch: '"other"' };
+      if (kind === "any") return { ifMatch: "*" };
+      return kind === "absent" ? { ifNoneMatch: "*" } : {};
+    }
+    switch (given.kind) {
+      case "create": {
+        const body = `{"id":${given.id},${JSON.stringify(given.content).slice(1)}`;
+        return compare("create", await send("POST", "/plants", { body }), model.create(given.id, given.content));
+      }
+      case "get":
+        return compare("get", await send("GET", `/plants/${given.id}`), model.get(given.id));
+      case "put": {
+        const guard = fill(given.condition, given.id);
+        const answered = await send("PUT", `/plants/${given.id}`, { body: given.content, condition: guard });
+        return compare("put", answered, model.put(given.id, given.content, guard));
+      }
+      case "patch": {
+        const guard = fill(given.condition, given.id);
+        const answered = await send("PATCH", `/plants/${given.id}`, { body: given.patch, condition: guard });
+        return compare("patch", answered, model.patch(given.id, given.patch, guard));
+      }
+      case "remove": {
+        const guard = fill(given.condition, given.id);
+        return compare("remove", await send("DELETE", `/plants/${given.id}`, { condition: guard }), model.remove(given.id, guard));
+      }
+      case "list": {
+        const query = Object.entries(given.page).map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+        const ask = () => send("GET", `/plants?${query.join("&")}`);
+        return given.page.q ? compareSoon("search", ask, model.list(given.page)) : compare("list", await ask(), model.list(given.page));
+      }
+      case "import": {
+        const body = given.rows.map(([of, plant]) => `{"id":${of},${JSON.stringify(plant).slice(1)}\n`).join("");
+        const { status, body: text } = await send("POST", `/plants/import?onConflict=${given.isReplacing ? "replace" : "refuse"}`, {
+          body,
+        });
+        const { problems: _, ...counts } = JSON.parse(text) as { problems: unknown };
+        return compare("import", { status, body: JSON.stringify(counts) }, model.import(given.rows, given.isReplacing));
+      }
+      case "export":
+        return compare("export", await send("GET", "/plants/export"), model.export());
+      case "restart":
+        await restart();
+        // Tags are counted anew by a service that has just started.
+        return compare("tags", await send("GET", "/tags"), model.tags());
+    }
+  }
+
+  it(`answers any sequence of operations and restarts as a map in memory does, on ${engine}`, async () => {
+    const seed = Number(process.env["TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
+    console.log(`model: seed ${seed} (set TEST_SEED to repeat)`);
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: STEPS }), async (steps) => {
+        const { body } = await send("GET", "/plants");
+        for (const [, of] of body.matchAll(/"id":(-?\d+)/g)) await send("DELETE", `/plants/${of}`);
+        const model = createModel();
+        for (const one of steps) await run(model, one);
+        compare("list", await send("GET", "/plants?limit=1000"), model.list({ limit: 1000 }));
+      }),
+      { seed, numRuns: RUNS },
+    );
+    for (const what of ["create", "get", "put", "patch", "remove", "list", "search", "import", "export", "tags"]) {
+      expect(compared.get(what) ?? 0, what).toBeGreaterThan(10);
+    }
+  }, 60_000);
+}

@@ -1,26 +1,46 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../folder.ts";
 import { SCOPES } from "../scope.ts";
 import type { TokenStore } from "../store/store.ts";
-import { issueToken } from "./issue.ts";
+import { createToken, hashToken } from "./token.ts";
 import type { RandomBytes } from "./token.ts";
 
 type FirstTokenOptions = Readonly<{ tokens: TokenStore; path: string; random: RandomBytes; now: () => number }>;
+
+/** Its public id, so that of several services that start at once on one database only one makes it. */
+const ID = "first";
 
 /**
  * Gives a store that never had a token its first one, with all scopes, and keeps it in a file that its owner alone can read.
  * Returns it, or undefined when the store has had tokens already.
  */
 export async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions): Promise<string | undefined> {
-  if ((await tokens.list()).length > 0) return undefined;
-  // The file first: a crash between the two leaves a file that the next start writes anew, and never a token that nobody knows.
-  return issueToken({ tokens, random, now, name: "first", scopes: SCOPES, keep: (secret) => writeSecret(path, secret) });
+  if ((await tokens.list()).length > 0) return adoptDraft(tokens, path);
+  const secret = createToken(random);
+  // Written down before the store knows it, so that there never is a token that nobody knows; under a name of its own, as another
+  // service in this folder may be about to do the same.
+  const draft = `${path}.${secret.slice(-6)}`;
+  writeSecret(draft, secret);
+  const isFirst = await tokens.create({ id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret));
+  if (isFirst) renameSync(draft, path);
+  else rmSync(draft);
+  syncFolder(dirname(path));
+  return isFirst ? secret : undefined;
+}
+
+/** A start that was cut off between the two has left its draft. */
+async function adoptDraft(tokens: TokenStore, path: string): Promise<undefined> {
+  if (existsSync(path)) return;
+  const folder = dirname(path);
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(`${basename(path)}.`))) {
+    const draft = join(folder, name);
+    const token = await tokens.find(hashToken(readFileSync(draft, "utf8").trim()));
+    if (token?.id === ID) renameSync(draft, path);
+  }
 }
 
 function writeSecret(path: string, secret: string): void {
-  // Made anew, as the mode of a file that is there already would stay.
-  rmSync(path, { force: true });
   const file = openSync(path, "wx", 0o600);
   try {
     writeSync(file, `${secret}\n`);

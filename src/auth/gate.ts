@@ -26,6 +26,15 @@ const CACHED_LENGTH_MAX = 100;
 export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gate {
   // By the header as it came: to parse and hash it for every request would cost more than the rest of the gate.
   const remembered = new Map<string, Remembered>();
+  // One look-up serves all who ask for the same token meanwhile.
+  const asked = new Map<string, Promise<Token | undefined>>();
+
+  function findOnce(authorization: string | null): Promise<Token | undefined> {
+    const key = authorization ?? "";
+    const running = asked.get(key) ?? find(authorization).finally(() => asked.delete(key));
+    asked.set(key, running);
+    return running;
+  }
 
   async function find(authorization: string | null): Promise<Token | undefined> {
     const credentials = parseBearer(authorization);
@@ -50,7 +59,7 @@ export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gat
       const known = authorization === null ? undefined : remembered.get(authorization);
       // A clock that was set back makes an age negative: such an entry is not trusted either.
       if (known && Math.abs(time - known.at) < freshMs) return judge(known.token, scope, time);
-      return find(authorization).then((token) => judge(token, scope, time));
+      return findOnce(authorization).then((token) => judge(token, scope, time));
     },
   };
 }

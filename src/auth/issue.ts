@@ -11,16 +11,13 @@ type IssueOptions = Readonly<{
   scopes: readonly Scope[];
   /** Milliseconds from now; without it the token is valid until it is revoked. */
   lifetimeMs?: number;
-  /** Called with the secret before the store knows of it. */
-  keep?: (secret: string) => void;
 }>;
 
 /** Makes a token and stores its hash. The secret that it returns is told nowhere else, and never again. */
 export async function issueToken(options: IssueOptions): Promise<string> {
-  const { tokens, random, now, name, scopes, lifetimeMs, keep } = options;
+  const { tokens, random, now, name, scopes, lifetimeMs } = options;
   const secret = createToken(random);
   const created = now();
-  keep?.(secret);
   const expires = lifetimeMs === undefined ? {} : { expires: created + lifetimeMs };
   await tokens.create({ id: randomText(random, 8), name, scopes, created, ...expires }, hashToken(secret));
   return secret;

@@ -62,7 +62,8 @@ function openService(url: string): Catalogue {
 
 async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> {
   const config = configOf(command, process.env);
-  if (!isNew && !existsSync(config.database.path)) throw new Error(`There is no store in ${config.data}: name its folder with --data.`);
+  if (!isNew && config.database.kind === "sqlite" && !existsSync(config.database.path))
+    throw new Error(`There is no store in ${config.data}: name its folder with --data.`);
   const store = await openStoreHere(config, { isServing: true });
   const parsePlant = plantParser(loadContract());
   return {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { SETTINGS } from "../config.ts";
+import { SETTINGS, withoutSecrets } from "../config.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 
 export function configCommand(): Command {
@@ -8,7 +8,7 @@ export function configCommand(): Command {
     // Wrong settings are told, not printed: `serve` would refuse them too.
     configOf(command, process.env);
     for (const { name, text, origin } of settingsOf(command, process.env)) {
-      process.stdout.write(`${SETTINGS[name].variable}=${text}  (${origin})\n`);
+      process.stdout.write(`${SETTINGS[name].variable}=${withoutSecrets(text)}  (${origin})\n`);
     }
   });
 }

@@ -12,20 +12,22 @@ export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly S
 export type Outcomes = Readonly<{ creates: readonly Outcome[]; swaps: readonly boolean[] }>;
 
 /**
- * Group commit: what arrives while one commit runs goes into the next, so that one fsync serves many requests, and every
+ * Group commit: what arrives while commits run goes into the next, so that one fsync serves many requests, and every
  * request still gets its answer after its own commit.
  */
 export type GroupCommit = Readonly<{
   /** Both as PlantStore promises. They reject with `overloaded` or `store_unavailable` past the limits. */
   create: PlantStore["create"];
   swap: PlantStore["swap"];
-  /** Refuses what waits with `draining`, and resolves once the running commit has ended. */
+  /** Refuses what waits with `draining`, and resolves once the running commits have ended. */
   close(): Promise<void>;
 }>;
 
 type GroupCommitOptions = Readonly<{
-  /** Commits all changes or none. One call runs at a time. */
+  /** Commits all changes. When it rejects, nobody knows which were made. */
   commit: (changes: Changes) => Promise<Outcomes>;
+  /** How many commits may run at a time. */
+  inFlightMax: number;
   /** How many changes may wait for a running commit. */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
@@ -52,9 +54,9 @@ type Batch = Readonly<{
  */
 const GATHER_TURNS = 4;
 
-export function createGroupCommit({ commit, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
+export function createGroupCommit({ commit, inFlightMax, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
   let waiting: Batch | undefined;
-  let running: Batch | undefined;
+  const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
@@ -64,18 +66,18 @@ export function createGroupCommit({ commit, queueMax, waitMs, now }: GroupCommit
       for (let turn = 0; turn < GATHER_TURNS; turn += 1) await new Promise(setImmediate);
       const batch = waiting;
       waiting = undefined;
-      if (batch) await commitBatch(batch);
+      if (batch) running.set(batch, commitBatch(batch));
+      if (running.size >= inFlightMax) await Promise.race(running.values());
     }
     round = undefined;
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
-    running = batch;
     const { begun, outcomes } = batch;
     const settled = commit(batch).then(outcomes.resolve, outcomes.reject);
     begun.resolve();
     await settled;
-    running = undefined;
+    running.delete(batch);
   }
 
   function open(): Batch {
@@ -89,9 +91,9 @@ export function createGroupCommit({ commit, queueMax, waitMs, now }: GroupCommit
   function expire(): void {
     watch = undefined;
     const oldest = now() - waitMs;
-    if (running && running.since < oldest) running.outcomes.reject(new PlantStoreError("store_unavailable"));
+    for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
     if (waiting && waiting.since < oldest) refuse("overloaded");
-    if (round) startWatch();
+    if (round || running.size > 0) startWatch();
   }
 
   function startWatch(): void {
@@ -131,6 +133,7 @@ export function createGroupCommit({ commit, queueMax, waitMs, now }: GroupCommit
       isClosed = true;
       refuse("draining");
       await round;
+      await Promise.all(running.values());
     },
   };
 }

@@ -44,7 +44,7 @@ export type PlantStore = Readonly<{
   create(plant: NewPlant, whileWriting?: () => void): Promise<"created" | "same">;
   /** Makes the change if the plant is still as `from` says; false, and nothing is changed, when it is not. */
   swap(swap: Swap): Promise<boolean>;
-  /** Creates many plants in one commit; one outcome each, in their order. An id may stand in it more than once: the first comes first. */
+  /** Creates many plants; one outcome each, in their order. An id may stand in it more than once: the first comes first. */
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
@@ -69,7 +69,8 @@ export type Token = Readonly<{
 
 /** Keeps tokens, each under the SHA-256 of its secret. What is said above about changes holds here too. */
 export type TokenStore = Readonly<{
-  create(token: Token, hash: string): Promise<void>;
+  /** False when there is another token with this id. */
+  create(token: Token, hash: string): Promise<boolean>;
   find(hash: string): Promise<Token | undefined>;
   /** All of them, the revoked and expired ones too, by the time of their creation. */
   list(): Promise<readonly Token[]>;

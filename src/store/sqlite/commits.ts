@@ -36,7 +36,7 @@ export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: Co
     return { creates: outcomes, swaps: committed.swapped };
   }
 
-  const group = createGroupCommit({ commit, queueMax, waitMs: queueWaitMs, now });
+  const group = createGroupCommit({ commit, inFlightMax: 1, queueMax, waitMs: queueWaitMs, now });
 
   return {
     create: group.create,

@@ -6,9 +6,10 @@ import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import { isFound } from "../../words.ts";
 import { TAGS_MAX } from "../store.ts";
 import type { ListQuery, TagCount, TagCounts } from "../store.ts";
+import { keepCounts, mostFrequent } from "../tags.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
 import type { Search } from "./search.ts";
-import { FIRST_TAG, mostFrequent } from "./tagcount.ts";
+import { FIRST_TAG } from "./tagcount.ts";
 import type { TagCursor, TagStep } from "./tagcount.ts";
 import type { Thread } from "./thread.ts";
 import type { Seen } from "./writer.ts";
@@ -49,9 +50,6 @@ const LIST_MS_MAX = 5000;
 /** How many searches may wait for the thread that searches. */
 const SEARCHES_MAX = 256;
 
-/** How old a count of tags may be, in milliseconds. */
-const COUNT_FRESH_MS = 5000;
-
 export function createFinder({ thread, find, log, onFatal, now }: FinderOptions): Finder {
   let seen: Seen = { changes: 0, bulkChanges: 0 };
   let lastBulk = -Infinity;
@@ -60,8 +58,6 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
   let isChanged = false;
   let isClosed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let counting: Promise<Counted> | undefined;
-  let counted: Counted | undefined;
 
   function follow(isBulk: boolean): void {
     isChanged = true;
@@ -124,13 +120,7 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
       }
       return plants.slice(0, limit);
     },
-    async countTags() {
-      if (!counted || now() - counted.at > COUNT_FRESH_MS) {
-        counting ??= countTags(thread, now).finally(() => (counting = undefined));
-        counted = await ask(counting);
-      }
-      return { tags: counted.tags, ageMs: now() - counted.at };
-    },
+    countTags: keepCounts(() => ask(countTags(thread)), now),
     async close() {
       isClosed = true;
       clearTimeout(timer);
@@ -139,11 +129,8 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
   };
 }
 
-type Counted = Readonly<{ tags: readonly TagCount[]; at: number }>;
-
 /** Goes through the tags step by step, so that searches come in between. */
-async function countTags(thread: Thread<Search>, now: () => number): Promise<Counted> {
-  const at = now();
+async function countTags(thread: Thread<Search>): Promise<TagCount[]> {
   let tags: TagCount[] = [];
   let open: TagCount | undefined;
   for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
@@ -159,7 +146,7 @@ async function countTags(thread: Thread<Search>, now: () => number): Promise<Cou
     if (tags.length > 10 * TAGS_MAX) tags = mostFrequent(tags);
     cursor = next;
   }
-  return { tags: mostFrequent(open ? [...tags, open] : tags), at };
+  return open ? [...tags, open] : tags;
 }
 
 async function ask<Result>(answer: Promise<Result>): Promise<Result> {

@@ -2,6 +2,7 @@ import type { Log } from "../../log.ts";
 import { PlantStoreError } from "../../errors.ts";
 import type { PlantId } from "../../plant.ts";
 import type { Store } from "../store.ts";
+import { readTogether } from "../together.ts";
 import { createCommits } from "./commits.ts";
 import { toStoreError } from "./failure.ts";
 import { createFinder } from "./finder.ts";
@@ -9,7 +10,6 @@ import type { Finder } from "./finder.ts";
 import { createGuard } from "./guard.ts";
 import { holdLock } from "./lock.ts";
 import { openReader } from "./reader.ts";
-import { readTogether } from "./together.ts";
 import { startThread } from "./thread.ts";
 
 type SqliteOptions = Readonly<{
@@ -42,7 +42,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   try {
     const reader = openReader(path);
     opened.unshift(() => reader.close());
-    const findTogether = readTogether((ids: readonly PlantId[]) => read(() => reader.findPlants(ids)));
+    const findTogether = readTogether({ readAll: (ids: readonly PlantId[]) => read(() => reader.findPlants(ids)), inFlightMax: 1 });
     const finder = isServing
       ? createFinder({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.findPlants, log, onFatal, now })
       : undefined;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
-import { TAGS_MAX } from "../store.ts";
 import type { TagCount } from "../store.ts";
+import { mostFrequent } from "../tags.ts";
 
 /** Where a count of tags goes on: at this id of the tag, or else at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
@@ -31,11 +31,6 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     const [rest] = inTag.all(tag, id, STEP_COUNTED) as CountRow[];
     return { counts: rest ? [toCount(rest)] : [], next: rest?.plants === BigInt(STEP_COUNTED) ? goOn(rest) : { tag } };
   };
-}
-
-/** The TAGS_MAX most frequent ones, in this order. */
-export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
-  return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
 }
 
 function prepareCount(db: DatabaseSync, rows: string): StatementSync {

@@ -37,7 +37,9 @@ export function openWriter(path: string) {
   const insertBulkChange = db.prepare("INSERT INTO bulk_changes (ids) VALUES (?)");
   const forgetChanges = db.prepare("DELETE FROM changes WHERE seq < ?");
   const forgetBulkChanges = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
-  const insertToken = db.prepare("INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked) VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const insertToken = db.prepare(
+    "INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+  );
   const revokeToken = db.prepare("UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   let forgotten: Seen = { changes: 0, bulkChanges: 0 };
@@ -155,8 +157,9 @@ export function openWriter(path: string) {
       });
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
-    createToken({ id, name, scopes, created, expires, revoked }: Token, hash: string): void {
-      transaction(() => insertToken.run(id, name, hash, scopes.join(" "), created, expires ?? null, revoked ?? null));
+    createToken({ id, name, scopes, created, expires, revoked }: Token, hash: string): boolean {
+      const values = [id, name, hash, scopes.join(" "), created, expires ?? null, revoked ?? null];
+      return transaction(() => insertToken.run(...values).changes === 1);
     },
     revokeToken(id: string, at: number): boolean {
       return transaction(() => revokeToken.run(at, id).changes === 1);

@@ -1,0 +1,39 @@
+import { asPlantId } from "../../plant.ts";
+import type { NewPlant } from "../../plant.ts";
+import { wordsOf } from "../../words.ts";
+import { fromColumn, toColumn } from "./text.ts";
+
+/** As the statements give plants. */
+export type PlantRow = [id: bigint, name: string, tag: string | null];
+
+/** The words of a longer name than this are not all found: a tsvector holds a megabyte (doc: textsearch-limitations). In characters. */
+const WORDS_LENGTH_MAX = 250_000;
+
+/** Plants as columns: ids, names, tags. */
+export function seenOf(plants: readonly NewPlant[]): [ids: bigint[], names: string[], tags: (string | null)[]] {
+  return [
+    plants.map(({ id }) => id),
+    plants.map(({ name }) => toColumn(name)),
+    plants.map(({ tag }) => (tag === undefined ? null : toColumn(tag))),
+  ];
+}
+
+/** Plants as columns, with the words that they are found by. */
+export function contentOf(plants: readonly NewPlant[]): [...ReturnType<typeof seenOf>, words: string[]] {
+  return [...seenOf(plants), plants.map(({ name }) => toVector(name))];
+}
+
+/** A name as a tsvector, in text: words are letters and digits, so nothing is to be quoted. */
+function toVector(name: string): string {
+  const words = wordsOf(name).join(" ");
+  return words.length > WORDS_LENGTH_MAX ? words.slice(0, words.lastIndexOf(" ", WORDS_LENGTH_MAX)) : words;
+}
+
+/** The words of a search as a tsquery, each of which may be the beginning of a longer one. */
+export function toQuery(words: readonly string[]): string {
+  return words.map((word) => `${word}:*`).join(" & ");
+}
+
+export function toPlant([id, name, tag]: PlantRow): NewPlant {
+  return tag === null ? { id: asPlantId(id), name: fromColumn(name) } : { id: asPlantId(id), name: fromColumn(name), tag: fromColumn(tag) };
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database, Statement } from "./database.ts";
+import { isConflict, judge } from "./failure.ts";
+import type { Health } from "./health.ts";
+
+/** Asks the database, and asks again as long as there is time and a failure may pass. Rejects with what a caller may know. */
+export type Ask = <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: AskOptions) => Promise<Row[]>;
+
+export type AskOptions = Readonly<{
+  /** For all tries and the pauses between them, in milliseconds. */
+  limitMs: number;
+  /** Whether it may be done twice. If not, it is tried again only after what surely changed nothing. */
+  isRepeatable: boolean;
+}>;
+
+const PAUSE_MS_BASE = 10;
+const PAUSE_MS_MAX = 250;
+
+/** How often work that others were in the way of is tried again. */
+const CONFLICTS_MAX = 5;
+
+export function askAgain(database: Database, health: Health): Ask {
+  return async (statement, values, { limitMs, isRepeatable }) => {
+    const until = performance.now() + limitMs;
+    let conflicts = 0;
+    for (let failed = 0; ; failed += 1) {
+      try {
+        const rows = await database.query(statement, values, until - performance.now());
+        health.succeeded({ isWrite: !statement.text.startsWith("SELECT") });
+        return rows as never;
+      } catch (thrown) {
+        const { error, isPassing, isUndone } = judge(thrown);
+        if (isConflict(thrown)) conflicts += 1;
+        const pauseMs = pauseOf(failed);
+        const isLast = performance.now() + pauseMs >= until || conflicts > CONFLICTS_MAX;
+        if (isPassing && (isUndone || isRepeatable) && !isLast) await sleep(pauseMs);
+        else {
+          if (error) health.failed(error, thrown);
+          throw error ?? thrown;
+        }
+      }
+    }
+  };
+}
+
+/** Full jitter, so that those that failed together do not come back together. */
+function pauseOf(failed: number): number {
+  return Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** failed);
+}

@@ -1,0 +1,98 @@
+import type { Statement } from "./database.ts";
+
+/*
+ * Every statement on plants and tokens, in the SQL that PostgreSQL, Citus, CockroachDB and YugabyteDB have in common: conflicts with their
+ * target named, types given, and nothing that would need more than one of them, or more than READ COMMITTED. A test looks for the rest.
+ * Many rows come as one array a column, so that one prepared statement serves a commit of any size.
+ */
+
+const NEW_PLANTS = `SELECT id, name, tag, words::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS v (id, name, tag, words)`;
+const SEEN_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
+const IS_SEEN = `plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
+
+/** Takes ids, names, tags and words; gives the ids of those that were created. */
+export const INSERT_PLANTS = {
+  name: "insert_plants",
+  text: `INSERT INTO plants (id, name, tag, words) ${NEW_PLANTS} ON CONFLICT (id) DO NOTHING RETURNING id`,
+} as const satisfies Statement;
+
+/**
+ * Takes ids, names and tags; gives the ids of those plants that stand so. A write, though it changes nothing: what another connection committed can be seen before it
+ * is on the standby too, when that connection broke while it waited. The commit of a write waits for all that was committed before.
+ */
+export const CONFIRM_PLANTS = {
+  name: "confirm_plants",
+  text: `UPDATE plants SET tag = plants.tag FROM ${SEEN_PLANTS} WHERE ${IS_SEEN} RETURNING plants.id`,
+} as const satisfies Statement;
+
+/** Takes ids, names, tags and words of plants, of which each id is there once. */
+export const REPLACE_PLANTS = {
+  name: "replace_plants",
+  text: `INSERT INTO plants (id, name, tag, words) ${NEW_PLANTS}
+    ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words`,
+} as const satisfies Statement;
+
+/** Takes what the plants were seen to be, then their new names, tags and words; gives the ids of those that still were so. */
+export const UPDATE_PLANTS = {
+  name: "update_plants",
+  text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS v (id, name, tag, new_name, new_tag, new_words)
+    WHERE ${IS_SEEN} RETURNING plants.id`,
+} as const satisfies Statement;
+
+/** Takes what the plants were seen to be; gives the ids of those that still were so. */
+export const DELETE_PLANTS = {
+  name: "delete_plants",
+  text: `DELETE FROM plants USING ${SEEN_PLANTS} WHERE ${IS_SEEN} RETURNING plants.id`,
+} as const satisfies Statement;
+
+export const FIND_PLANTS = {
+  name: "find_plants",
+  text: `SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])`,
+} as const satisfies Statement;
+
+/** Take the least id, how many, and then the tag, the words, or both. What depends on their frequency is planned for the values at hand. */
+export const LIST_PLANTS = {
+  all: { name: "list_plants", text: `SELECT id, name, tag FROM plants WHERE id >= $1::bigint ORDER BY id LIMIT $2::bigint` },
+  ofTag: {
+    text: `SELECT id, name, tag FROM plants WHERE id >= $1::bigint AND md5(tag) = md5($3::text) AND tag = $3::text ORDER BY id LIMIT $2::bigint`,
+  },
+  withWords: {
+    text: `SELECT id, name, tag FROM plants WHERE id >= $1::bigint AND words @@ $3::tsquery ORDER BY id LIMIT $2::bigint`,
+  },
+  ofTagWithWords: {
+    text: `SELECT id, name, tag FROM plants
+      WHERE id >= $1::bigint AND md5(tag) = md5($3::text) AND tag = $3::text AND words @@ $4::tsquery ORDER BY id LIMIT $2::bigint`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/** Takes how many. As bytes, tags have one order everywhere. */
+export const COUNT_TAGS = {
+  name: "count_tags",
+  text: `SELECT tag, count(*) AS plants FROM plants WHERE tag IS NOT NULL GROUP BY tag
+    ORDER BY count(*) DESC, convert_to(tag, 'UTF8') LIMIT $1::bigint`,
+} as const satisfies Statement;
+
+const TOKEN_COLUMNS = `id, name, scopes, created, expires, revoked`;
+
+export const INSERT_TOKEN = {
+  name: "insert_token",
+  text: `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked)
+    VALUES ($1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint) ON CONFLICT (id) DO NOTHING RETURNING id`,
+} as const satisfies Statement;
+
+export const FIND_TOKEN = {
+  name: "find_token",
+  text: `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1::text`,
+} as const satisfies Statement;
+
+export const LIST_TOKENS = {
+  name: "list_tokens",
+  text: `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
+} as const satisfies Statement;
+
+/** Takes the id and the time. */
+export const REVOKE_TOKEN = {
+  name: "revoke_token",
+  text: `UPDATE tokens SET revoked = coalesce(revoked, $2::bigint) WHERE id = $1::text RETURNING id`,
+} as const satisfies Statement;

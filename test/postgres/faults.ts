@@ -1,0 +1,98 @@
+/** What may befall a statement, that is an Execute or a simple Query. */
+export type StatementFault = Readonly<
+  /** The connection is cut, and the statement never reaches the server. */
+  | { kind: "cut_before" }
+  /** The connection is cut once the statement was sent to the server, which may carry it out. */
+  | { kind: "cut_during" }
+  /** The connection is cut when the server has answered ReadyForQuery, and the client gets nothing of the answer. */
+  | { kind: "cut_after" }
+  /** The client gets half of the message that ends the statement, then a reset. */
+  | { kind: "torn" }
+  /** The statement, and all that follows on its connection, waits. */
+  | { kind: "hold"; holdMs: number }
+  /** The statement is refused and its transaction fails: serialization failure, deadlock, read-only server, disk full. */
+  | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" }
+  /** The server ends the connection in place of the statement: an administrator's command. */
+  | { kind: "fatal"; sqlstate: "57P01" }
+>;
+
+/** What may befall a new connection: too many of them, or a server that is starting. */
+export type StartupFault = Readonly<{ kind: "refusal"; sqlstate: "53300" | "57P03" }>;
+
+export type Fault = StatementFault | StartupFault;
+
+type RandomFaults = Readonly<{
+  faults: readonly Fault[];
+  /** For each statement and each new connection, from 0 to 1. */
+  probability: number;
+  seed: number;
+  /** Only statements whose text matches. */
+  on?: RegExp;
+}>;
+
+/** Which faults come, and how many have come. */
+export type Faults = Readonly<{
+  /** Arms a fault for the next statement (that matches), or the next connection. */
+  once(fault: Fault, on?: RegExp): void;
+  /** Arms faults that come again and again, the same for the same seed and the same statements. */
+  randomly(plan: RandomFaults): void;
+  /** Disarms all. */
+  clear(): void;
+  /** How often a fault has truly struck, by kind and state: `cut_after`, `error 40001`. */
+  injected: ReadonlyMap<string, number>;
+}>;
+
+/** The other side of `Faults`, for the proxy. */
+export type FaultSource = Faults &
+  Readonly<{
+    takeForStatement(sql: string): StatementFault | undefined;
+    takeForStartup(): StartupFault | undefined;
+    count(fault: Fault): void;
+  }>;
+
+export function openFaults(): FaultSource {
+  let armed: readonly Readonly<{ fault: Fault; on: RegExp }>[] = [];
+  let random: (RandomFaults & Readonly<{ next: () => number }>) | undefined;
+  const injected = new Map<string, number>();
+
+  function take<Taken extends Fault>(fits: (fault: Fault) => fault is Taken, sql = ""): Taken | undefined {
+    for (const one of armed) {
+      if (!fits(one.fault) || !one.on.test(sql)) continue;
+      armed = armed.filter((other) => other !== one);
+      return one.fault;
+    }
+    const fitting = random?.faults.filter(fits) ?? [];
+    if (!random || fitting.length === 0 || random.on?.test(sql) === false) return undefined;
+    return random.next() < random.probability ? fitting[Math.trunc(random.next() * fitting.length)] : undefined;
+  }
+  return {
+    injected,
+    once(fault, on = /(?:)/) {
+      armed = [...armed, { fault, on }];
+    },
+    randomly(plan) {
+      random = { ...plan, next: openRandom(plan.seed) };
+    },
+    clear() {
+      armed = [];
+      random = undefined;
+    },
+    takeForStatement: (sql) => take((fault) => fault.kind !== "refusal", sql),
+    takeForStartup: () => take((fault) => fault.kind === "refusal"),
+    count(fault) {
+      const name = "sqlstate" in fault ? `${fault.kind} ${fault.sqlstate}` : fault.kind;
+      injected.set(name, (injected.get(name) ?? 0) + 1);
+    },
+  };
+}
+
+/** Numbers from 0 up to 1 (mulberry32). */
+function openRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,148 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findServerUser } from "./user.ts";
+
+const WAIT_MS_MAX = 20_000;
+const SETPRIV = "/usr/bin/setpriv";
+
+/** The processes of one PostgreSQL server. */
+export type Postmaster = Readonly<{
+  port: number;
+  /** Resolves once the server takes connections, at once if it runs. The port is the same each time. */
+  start(): Promise<void>;
+  /** Ends connections and writes a checkpoint ("fast shutdown"). */
+  stop(): Promise<void>;
+  /** Ends it without a checkpoint, whatever state it is in, as long as nothing of it is left behind. */
+  drop(): Promise<void>;
+  /** SIGKILL to all processes at once. Resolves when none is left: the port refuses, and a start is possible. */
+  kill(): Promise<void>;
+  /** SIGSTOP to all processes: connections stay, and nothing is answered until `resume`. */
+  pause(): void;
+  resume(): void;
+}>;
+
+/** A server that is not started yet, on a data folder that was made by initdb. */
+export async function openPostmaster({ binaries, data }: Readonly<{ binaries: string; data: string }>): Promise<Postmaster> {
+  const port = await findFreePort();
+  let child: ChildProcess | undefined;
+
+  function isRunning(): boolean {
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+  function isReady(): boolean {
+    const lock = readLock(data);
+    return isRunning() && Number(lock[0]) === child?.pid && lock[7]?.trim() === "ready";
+  }
+  /** Sends a signal, if it runs, and waits until the postmaster and all its children have gone. */
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (isRunning()) signalAll(data, "SIGCONT");
+    child?.kill(signal);
+    await until("The server has ended", () => !isRunning() && findPids(data).length === 0);
+  }
+  return {
+    port,
+    async start() {
+      if (isReady()) return;
+      // Bun ends the processes of a test that takes too long with SIGTERM, and a postmaster then waits for its clients for ever.
+      await end("SIGQUIT");
+      child = spawnPostgres({ binaries, data, port });
+      await until(`The server is ready, see ${logOf(data)}`, () => {
+        if (!isRunning()) throw new Error(`PostgreSQL has ended before it was ready:\n${readFileSync(logOf(data), "utf8")}`);
+        return isReady();
+      });
+    },
+    stop: () => end("SIGINT"),
+    drop: () => end("SIGQUIT"),
+    async kill() {
+      // Stopped first: a postmaster that runs could fork while its children are counted.
+      child?.kill("SIGSTOP");
+      signalAll(data, "SIGKILL");
+      await end("SIGKILL");
+      // A killed server leaves a System V segment behind, and the kernel has room for 4096 of them.
+      const segment = readLock(data)[6]?.trim().split(/\s+/)[1];
+      if (segment !== undefined) spawnSync("ipcrm", ["-m", segment]);
+    },
+    pause() {
+      child?.kill("SIGSTOP");
+      signalAll(data, "SIGSTOP");
+    },
+    resume() {
+      signalAll(data, "SIGCONT");
+    },
+  };
+}
+
+/** Asks until it is so. Rejects with what was awaited when it takes too long. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS_MAX;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${WAIT_MS_MAX} ms: ${what}.`);
+    await sleep(10);
+  }
+}
+
+function spawnPostgres({ binaries, data, port }: Readonly<{ binaries: string; data: string; port: number }>): ChildProcess {
+  const server = [join(binaries, "postgres"), "-D", data, "-p", String(port), "-k", dirname(data)];
+  // The server goes with the process of the tests, which may be ended by a signal before the last test.
+  const command = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", ...server] : server;
+  const log = openSync(logOf(data), "a");
+  const child = spawn(command[0]!, command.slice(1), { ...findServerUser(), cwd: dirname(data), stdio: ["ignore", log, log] });
+  closeSync(log);
+  return child;
+}
+
+function logOf(data: string): string {
+  return join(dirname(data), "log");
+}
+
+/** The lines of postmaster.pid: the pid first, the segment's key and id seventh, the status eighth. */
+function readLock(data: string): string[] {
+  const path = join(data, "postmaster.pid");
+  return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+}
+
+function signalAll(data: string, signal: NodeJS.Signals): void {
+  for (const pid of findPids(data)) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has just gone by itself.
+    }
+  }
+}
+
+/** All processes of the server, those without a postmaster too: they work in its data folder. */
+function findPids(data: string): number[] {
+  const folder = realpathSync(data);
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && workingFolderOf(name) === folder)
+    .map(Number);
+}
+
+/** `undefined` for one that has gone, a zombie, and those of other users. */
+function workingFolderOf(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Below the ports that the kernel gives to clients: nobody takes it between a kill and the next start. */
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = 15_000 + Math.trunc(Math.random() * 15_000);
+    const server = createServer();
+    const isFree = await new Promise((resolve) =>
+      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true)),
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+}

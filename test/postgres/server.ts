@@ -1,0 +1,54 @@
+import { Client } from "pg";
+
+/** A PostgreSQL where databases may be created. */
+export type DatabaseServer = Readonly<{
+  host: string;
+  port: number;
+  /** The address of a database. */
+  url(database?: string): string;
+  /** Makes an empty database and returns its address. */
+  createDatabase(name?: string): Promise<string>;
+  /** Runs one statement on a connection of its own and returns the rows. */
+  query(sql: string, database?: string): Promise<readonly Row[]>;
+  /** Removes the databases that were created here. */
+  dropDatabases(): Promise<void>;
+}>;
+
+type Row = Readonly<Record<string, unknown>>;
+
+export function openServer(address: string): DatabaseServer {
+  const { hostname, port, pathname } = new URL(address);
+  const created: string[] = [];
+
+  function url(database = pathname.slice(1) || "postgres"): string {
+    const to = new URL(address);
+    to.pathname = `/${database}`;
+    return to.href;
+  }
+  return {
+    host: hostname,
+    port: Number(port || 5432),
+    url,
+    async createDatabase(name = `plants_${crypto.randomUUID().replaceAll("-", "")}`) {
+      await queryOnce(url(), `CREATE DATABASE "${name}"`);
+      created.push(name);
+      return url(name);
+    },
+    query: (sql, database) => queryOnce(url(database), sql),
+    async dropDatabases() {
+      for (const name of created.splice(0)) await queryOnce(url(), `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+    },
+  };
+}
+
+/** Runs one statement on a connection of its own and returns the rows. */
+export async function queryOnce(url: string, sql: string): Promise<readonly Row[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000, query_timeout: 20_000 });
+  client.on("error", () => {}); // the statement rejects as well; an event that nobody hears would end the tests
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}

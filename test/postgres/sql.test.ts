@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import type { Statement } from "../../src/store/postgres/database.ts";
+import { SCHEMA, STEPS } from "../../src/store/postgres/schema.ts";
+import { INSPECT } from "../../src/store/postgres/server.ts";
+import * as statements from "../../src/store/postgres/statements.ts";
+import { PROJECT } from "../process.ts";
+
+/** What not every relative of PostgreSQL has, or has otherwise: why, by the pattern of it. */
+const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
+  [/\bON CONFLICT (?!\((id)\))/i, "a conflict without its target"],
+  [
+    /\b(now|clock_timestamp|statement_timestamp|transaction_timestamp|random|gen_random_uuid|nextval)\s*\(|\bCURRENT_(TIME|DATE|TIMESTAMP)/i,
+    "a value that the server makes",
+  ],
+  [/\b(BIG|SMALL)?SERIAL\b|\bGENERATED\b|\bSEQUENCE\b/i, "numbers that the server gives"],
+  [/\b(INT|INTEGER|SMALLINT|INT4|INT8|VARCHAR|CHAR|TIMESTAMP|TIMESTAMPTZ|JSONB?)\b/i, "a type that differs"],
+  [/\b(TRIGGER|RULE|DOMAIN|EXCLUDE|DEFERRABLE|MERGE|REFERENCES)\b/i, "a feature that some lack"],
+  [/\b(LISTEN|NOTIFY|UNLISTEN)\b|advisory|\bLOCK TABLE\b/i, "locks and messages of the whole server"],
+  [/\b(xmin|xmax|ctid|tableoid|OLD|NEW)\b/, "columns of the system"],
+  [
+    /\b(OFFSET|FOR UPDATE|FOR SHARE|BEGIN|COMMIT|SAVEPOINT|SET TRANSACTION|SERIALIZABLE)\b/i,
+    "pages by offset, and transactions of more than one statement",
+  ],
+  [/\bCOLLATE\b|\bI?LIKE\b|\b(upper|lower)\s*\(/i, "an order or case of text that the server decides"],
+  [/;/, "more than one statement"],
+];
+
+const { LIST_PLANTS, ...others } = statements;
+const ALL: readonly Statement[] = [...Object.values(others), ...Object.values(LIST_PLANTS), ...STEPS, ...Object.values(SCHEMA), INSPECT];
+
+describe("the SQL", () => {
+  it("holds nothing that a relative of PostgreSQL lacks", () => {
+    expect(ALL.length).toBeGreaterThan(20);
+    const found = ALL.flatMap(({ text }) => BANNED.filter(([pattern]) => pattern.test(text)).map(([, why]) => `${why}: ${text}`));
+    expect(found).toEqual([]);
+  });
+
+  for (const text of [
+    "INSERT INTO plants (id) VALUES ($1) ON CONFLICT DO NOTHING",
+    "INSERT INTO plants (id) VALUES ($1) ON CONFLICT (hash) DO NOTHING",
+    "UPDATE tokens SET revoked = now()",
+    "CREATE TABLE x (id SERIAL)",
+    "CREATE TABLE x (id INT PRIMARY KEY)",
+    "SELECT pg_advisory_lock(1)",
+    "LISTEN plants",
+    "SELECT xmax FROM plants",
+    "SELECT id FROM plants ORDER BY id LIMIT 1 OFFSET 2",
+    "SELECT id FROM plants WHERE id = $1 FOR UPDATE",
+    'SELECT id FROM plants ORDER BY name COLLATE "C"',
+    "BEGIN; COMMIT",
+  ]) {
+    it(`would be seen to hold "${text}"`, () => {
+      expect(BANNED.some(([pattern]) => pattern.test(text))).toBe(true);
+    });
+  }
+
+  it("makes one thing a step, which may be there already", () => {
+    for (const { text } of STEPS) expect(text.match(/CREATE (UNIQUE )?(TABLE|INDEX) IF NOT EXISTS/g)).toHaveLength(1);
+  });
+
+  it("casts every parameter but what a driver knows", () => {
+    for (const { text } of ALL) expect(text.match(/\$\d+(?!\d*::)/g) ?? [], text).toEqual([]);
+  });
+
+  it("stands nowhere else", () => {
+    const folder = join(PROJECT, "src/store/postgres");
+    const files = readdirSync(folder).filter((name) => !["statements.ts", "schema.ts", "server.ts"].includes(name));
+    expect(files.length).toBeGreaterThan(5);
+    for (const name of files)
+      expect(readFileSync(join(folder, name), "utf8"), name).not.toMatch(/["`](SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|SET|WITH) /);
+  });
+});

@@ -1,0 +1,9 @@
+import { createLog } from "../../src/log.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import { sharedCluster } from "../postgres/cluster.ts";
+import { testStore } from "./suite.ts";
+
+const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+const url = await (await sharedCluster()).createDatabase();
+
+testStore("PostgreSQL", { open: () => openPostgresStore({ url, isServing: true, queueMax: 1024, queueWaitMs: 1000, log }) });
