@@ -5,7 +5,7 @@ export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/batch.ts",
     from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
-    to: 'outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: [] }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(undefined, () => {});',
+    to: 'outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(undefined, () => {});',
   },
 ];
 

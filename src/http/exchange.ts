@@ -54,9 +54,11 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         imports -= 1;
       }
     },
-    exportPlants({ parameters: { format, profile }, headers }) {
+    async exportPlants({ parameters: { format, profile }, headers }) {
       const form = toExportForm(format ?? (acceptsCsv(headers) ? "csv" : undefined), profile);
       if (exports >= EXPORTS_MAX) throw new PlantStoreError("overloaded");
+      // What could not even begin is answered 503; later it can only break off.
+      await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
       return {
         status: 200,
         body: toStream(exporting(form), log),

@@ -1,29 +1,57 @@
+import { PlantStoreError } from "../errors.ts";
 import { TAGS_MAX } from "./store.ts";
 import type { TagCount, TagCounts } from "./store.ts";
 
-/** How old a count of tags may be, in milliseconds. */
-const COUNT_FRESH_MS = 5000;
+/** How old a count of tags may be, in milliseconds; one that took long, as many times that as here. */
+const FRESH_MS = 5000;
+const FRESH_TIMES = 5;
+
+/** How long somebody waits for a count, in milliseconds. It goes on without him. */
+const WAIT_MS_MAX = 5000;
 
 /** The TAGS_MAX most frequent ones, in this order; of those with as many plants, the first in the order of their code units. */
 export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
   return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
 }
 
-/** Counts when somebody asks and the last count is too old; one count serves all who wait for it. */
-export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () => number): () => Promise<TagCounts> {
-  let counted: Readonly<{ tags: readonly TagCount[]; at: number }> | undefined;
-  let counting: Promise<NonNullable<typeof counted>> | undefined;
+type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number }>;
 
-  async function countAnew(): Promise<NonNullable<typeof counted>> {
+/** Counts when somebody asks and the last count is too old; one count serves all who wait for it. Whoever waits too long gets the last one, or `overloaded`. */
+export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () => number): () => Promise<TagCounts> {
+  let counted: Counted | undefined;
+  let counting: Promise<Counted> | undefined;
+
+  async function countAnew(): Promise<Counted> {
     const at = now();
-    return { tags: mostFrequent(await count()), at };
+    try {
+      const tags = mostFrequent(await count());
+      return (counted = { tags, at, tookMs: now() - at });
+    } finally {
+      counting = undefined;
+    }
+  }
+
+  function isFresh({ at, tookMs }: Counted): boolean {
+    return now() - at < Math.max(FRESH_MS, FRESH_TIMES * tookMs);
   }
 
   return async () => {
-    if (!counted || now() - counted.at > COUNT_FRESH_MS) {
-      counting ??= countAnew().finally(() => (counting = undefined));
-      counted = await counting;
-    }
-    return { tags: counted.tags, ageMs: now() - counted.at };
+    const last = counted;
+    const { tags, at } = last && isFresh(last) ? last : await inTime((counting ??= countAnew()), last);
+    return { tags, ageMs: now() - at };
   };
+}
+
+async function inTime(counting: Promise<Counted>, last: Counted | undefined): Promise<Counted> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Counted>((resolve, reject) => {
+    timer = setTimeout(() => (last ? resolve(last) : reject(new PlantStoreError("overloaded"))), WAIT_MS_MAX);
+  });
+  try {
+    return await Promise.race([counting, late]);
+  } finally {
+    clearTimeout(timer);
+    // It may fail later, when nobody waits for it any more.
+    counting.catch(() => {});
+  }
 }

@@ -15,7 +15,7 @@ export type Cluster = DatabaseServer &
     addStandby(): Promise<Standby>;
   }>;
 
-type Standby = Cluster &
+export type Standby = Cluster &
   Readonly<{
     /** Resolves once it takes writes. */
     promote(): Promise<void>;

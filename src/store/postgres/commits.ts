@@ -14,9 +14,9 @@ import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLAN
 export type Commits = Pick<PlantStore, "create" | "swap" | "import"> & Readonly<{ close(): Promise<void> }>;
 
 type CommitsOptions = Readonly<{
-  /** For single changes, and for those of imports. */
+  /** For single changes, and for those of files. */
   ask: Ask;
-  askSlowly: Ask;
+  askForFiles: Ask;
   queueMax: number;
   queueWaitMs: number;
   now: () => number;
@@ -31,10 +31,10 @@ const IMPORT_MS_MAX = 20_000;
 /** How often it is looked again at plants that others create and delete at the same moment. */
 const TRIES_MAX = 10;
 
-export function createCommits({ ask, askSlowly, queueMax, queueWaitMs, now }: CommitsOptions): Commits {
+export function createCommits({ ask, askForFiles, queueMax, queueWaitMs, now }: CommitsOptions): Commits {
   let isClosed = false;
-  const single = putter(ask, queueWaitMs);
-  const bulk = putter(askSlowly, IMPORT_MS_MAX);
+  const single = putter(ask, { isRepeatable: true });
+  const bulk = putter(askForFiles, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
   const limits = { queueMax, waitMs: queueWaitMs, now };
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
@@ -43,7 +43,7 @@ export function createCommits({ ask, askSlowly, queueMax, queueWaitMs, now }: Co
   }
 
   async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
-    return { creates: [], swaps: await makeSwaps(ask, swaps, { limitMs: queueWaitMs, isRepeatable: false }) };
+    return { creates: [], swaps: await makeSwaps(ask, swaps, { isRepeatable: false }) };
   }
 
   // Apart, as a create may be repeated when nobody knows what became of it, and a swap may not.
@@ -67,9 +67,7 @@ export function createCommits({ ask, askSlowly, queueMax, queueWaitMs, now }: Co
 type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<ImportOutcome[]>;
 
 /** Creates or replaces plants; one outcome each, in their order. */
-function putter(ask: Ask, limitMs: number): Put {
-  const how: AskOptions = { limitMs, isRepeatable: true };
-
+function putter(ask: Ask, how: AskOptions): Put {
   async function insert(plants: readonly NewPlant[]): Promise<Set<bigint>> {
     const rows = await ask<[id: bigint]>(INSERT_PLANTS, contentOf(plants), how);
     return new Set(rows.map(([id]) => id));

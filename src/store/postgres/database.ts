@@ -9,17 +9,20 @@ export type Statement = Readonly<{ name?: string; text: string }>;
 
 /** Some connections to the database. */
 export type Database = Readonly<{
-  /** The rows of one statement, which is a transaction of its own. Rejects after `limitMs` at the latest; then the connection is given up. */
-  query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limitMs: number): Promise<Row[]>;
+  /** The rows of one statement, which is a transaction of its own. */
+  query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]>;
   /** Rejects what still waits for a connection, and ends when those in use have ended. */
   close(): Promise<void>;
 }>;
+
+/** In milliseconds. Past them it rejects; a connection with a statement under way is given up. */
+export type Limits = Readonly<{ connectMs: number; statementMs: number }>;
 
 type DatabaseOptions = Readonly<{
   hosts: Hosts;
   connectionsMax: number;
   /** The server gives a statement up after this, in milliseconds. */
-  statementMs: number;
+  serverMs: number;
   /** Looks at each new connection, and throws when it will not do. */
   inspect: (query: Database["query"]) => Promise<void>;
 }>;
@@ -32,7 +35,7 @@ const CONNECT_MS_MAX = 2000;
 /** The type BIGINT (pg_type.dat), whose values are read to `bigint`; all others stay the text that the server sends. */
 const INT8 = 20;
 
-export function openDatabase({ hosts, connectionsMax, statementMs, inspect }: DatabaseOptions): Database {
+export function openDatabase({ hosts, connectionsMax, serverMs, inspect }: DatabaseOptions): Database {
   const warnings = new WeakMap<ClientBase, string>();
 
   /** A connection to the server that is in use when it is opened; when that fails, the next is opened to another one. */
@@ -58,22 +61,21 @@ export function openDatabase({ hosts, connectionsMax, statementMs, inspect }: Da
     connectionTimeoutMillis: CONNECT_MS_MAX,
     // Those that are open stay so: then one that ends has failed.
     idleTimeoutMillis: 0,
-    statement_timeout: statementMs,
+    statement_timeout: serverMs,
     keepAlive: true,
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so.
-    onConnect: (client: ClientBase) => inspect((statement, values, limitMs) => ask(client, { statement, values, limitMs })),
+    onConnect: (client: ClientBase) => inspect((statement, values, { statementMs }) => ask(client, { statement, values, statementMs })),
   });
   pool.on("error", () => {});
 
   return {
-    async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limitMs: number) {
-      const until = performance.now() + limitMs;
-      const client = await connect(pool, limitMs);
+    async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], { connectMs, statementMs }: Limits) {
+      const client = await connect(pool, connectMs);
       try {
         warnings.delete(client);
-        const rows = await ask<Row>(client, { statement, values, limitMs: Math.max(1, until - performance.now()) });
+        const rows = await ask<Row>(client, { statement, values, statementMs });
         if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));
         client.release();
         return rows;
@@ -87,14 +89,14 @@ export function openDatabase({ hosts, connectionsMax, statementMs, inspect }: Da
   };
 }
 
-type Question = Readonly<{ statement: Statement; values: readonly unknown[]; limitMs: number }>;
+type Question = Readonly<{ statement: Statement; values: readonly unknown[]; statementMs: number }>;
 
-async function ask<Row extends unknown[]>(client: ClientBase, { statement, values, limitMs }: Question): Promise<Row[]> {
+async function ask<Row extends unknown[]>(client: ClientBase, { statement, values, statementMs }: Question): Promise<Row[]> {
   const query: QueryArrayConfig & { query_timeout: number } = {
     ...statement,
     values: [...values],
     rowMode: "array",
-    query_timeout: Math.ceil(limitMs),
+    query_timeout: Math.ceil(statementMs),
   };
   return (await client.query<Row>(query)).rows;
 }

@@ -14,7 +14,6 @@ type ReaderOptions = Readonly<{
   /** For single plants, and for all that may take longer. */
   ask: Ask;
   askSlowly: Ask;
-  findMs: number;
   now: () => number;
 }>;
 
@@ -25,15 +24,15 @@ const LIST_MS_MAX = 5000;
 const COUNT_MS_MAX = 30_000;
 
 /** All that reads plants. */
-export function createReader({ ask, askSlowly, findMs, now }: ReaderOptions): Pick<PlantStore, "find" | "list" | "countTags"> {
+export function createReader({ ask, askSlowly, now }: ReaderOptions): Pick<PlantStore, "find" | "list" | "countTags"> {
   async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
-    const rows = await ask<PlantRow>(FIND_PLANTS, [ids], { limitMs: findMs, isRepeatable: true });
+    const rows = await ask<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
     const plants = new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
     return ids.map((id) => plants.get(id));
   }
 
   async function countTags(): Promise<TagCount[]> {
-    const rows = await askSlowly<[tag: string, plants: bigint]>(COUNT_TAGS, [TAGS_MAX], { limitMs: COUNT_MS_MAX, isRepeatable: true });
+    const rows = await askSlowly<[tag: string, plants: bigint]>(COUNT_TAGS, [TAGS_MAX], { statementMs: COUNT_MS_MAX, isRepeatable: true });
     return rows.map(([tag, plants]) => ({ tag: fromColumn(tag), plants: Number(plants) }));
   }
 
@@ -41,7 +40,7 @@ export function createReader({ ask, askSlowly, findMs, now }: ReaderOptions): Pi
     find: readTogether({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
     async list(query) {
       if (query.after === PLANT_ID_MAX) return [];
-      const rows = await askSlowly<PlantRow>(statementOf(query), valuesOf(query), { limitMs: LIST_MS_MAX, isRepeatable: true });
+      const rows = await askSlowly<PlantRow>(statementOf(query), valuesOf(query), { statementMs: LIST_MS_MAX, isRepeatable: true });
       return rows.map(toPlant);
     },
     countTags: keepCounts(countTags, now),

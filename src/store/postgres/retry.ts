@@ -3,14 +3,21 @@ import type { Database, Statement } from "./database.ts";
 import { isConflict, judge } from "./failure.ts";
 import type { Health } from "./health.ts";
 
-/** Asks the database, and asks again as long as there is time and a failure may pass. Rejects with what a caller may know. */
+/** Asks the database, and asks again what failed in a way that may pass. Rejects with what a caller may know. */
 export type Ask = <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: AskOptions) => Promise<Row[]>;
 
 export type AskOptions = Readonly<{
-  /** For all tries and the pauses between them, in milliseconds. */
-  limitMs: number;
+  /** How long the database may take for the statement; no longer than all tries together, unless said. In milliseconds. */
+  statementMs?: number;
   /** Whether it may be done twice. If not, it is tried again only after what surely changed nothing. */
   isRepeatable: boolean;
+}>;
+
+type RetryOptions = Readonly<{
+  database: Database;
+  health: Health;
+  /** How long it is tried, and a connection waited for, in milliseconds. */
+  patienceMs: number;
 }>;
 
 const PAUSE_MS_BASE = 10;
@@ -19,13 +26,14 @@ const PAUSE_MS_MAX = 250;
 /** How often work that others were in the way of is tried again. */
 const CONFLICTS_MAX = 5;
 
-export function askAgain(database: Database, health: Health): Ask {
-  return async (statement, values, { limitMs, isRepeatable }) => {
-    const until = performance.now() + limitMs;
+export function askAgain({ database, health, patienceMs }: RetryOptions): Ask {
+  return async (statement, values, { statementMs, isRepeatable }) => {
+    const until = performance.now() + patienceMs;
     let conflicts = 0;
     for (let failed = 0; ; failed += 1) {
+      const restMs = Math.max(1, until - performance.now());
       try {
-        const rows = await database.query(statement, values, until - performance.now());
+        const rows = await database.query(statement, values, { connectMs: restMs, statementMs: statementMs ?? restMs });
         health.succeeded({ isWrite: !statement.text.startsWith("SELECT") });
         return rows as never;
       } catch (thrown) {

@@ -15,7 +15,7 @@ export class UnfitError extends Error {
 /** 15.0 as `server_version_num` has it. */
 const VERSION_MIN = 150_000;
 
-const INSPECT_MS = 2000;
+const LIMITS = { connectMs: 0, statementMs: 2000 };
 
 /** Takes nothing; settings that a relative of PostgreSQL lacks are null. */
 export const INSPECT = {
@@ -27,7 +27,7 @@ type Settings = [version: string, versionNumber: string | null, inHotStandby: st
 
 /** Looks at a new connection. Throws an UnfitError when what is committed there could be lost, or seen too late. */
 export async function inspectServer(query: Database["query"]): Promise<void> {
-  const [settings] = await query<Settings>(INSPECT, [], INSPECT_MS);
+  const [settings] = await query<Settings>(INSPECT, [], LIMITS);
   const [version, versionNumber, inHotStandby, commit, fsync] = settings!;
   // CockroachDB says that it is PostgreSQL 13, for the sake of old drivers.
   if (!version.startsWith("CockroachDB") && Number(versionNumber) < VERSION_MIN) {

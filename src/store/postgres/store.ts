@@ -32,20 +32,21 @@ const SLOW_MAX = 4;
 const QUICK_STATEMENT_MS = 5000;
 const SLOW_STATEMENT_MS = 30_000;
 
+/** How long an import waits for the database: a failover is no reason to break off a file. In milliseconds. */
+const IMPORT_PATIENCE_MS = 15_000;
+
 /** How long a start waits for the database, and between two looks, in milliseconds. */
 const START_MS_MAX = 30_000;
 const START_PAUSE_MS = 500;
 
-/** Longest for a statement of the schema, in milliseconds. */
-const SCHEMA_MS_MAX = 30_000;
-
-const PROBE_MS = 2000;
+/** For a statement of the schema, in milliseconds. */
+const SCHEMA_LIMITS = { connectMs: 2000, statementMs: SLOW_STATEMENT_MS };
 
 /** Opens, or makes, the store in a PostgreSQL database. Rejects, with what to do, when it cannot promise durability. */
 export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs, log }: PostgresOptions): Promise<Store> {
   const hosts = parseHosts(url);
-  const quick = openDatabase({ hosts, connectionsMax: QUICK_MAX, statementMs: QUICK_STATEMENT_MS, inspect: inspectServer });
-  const slow = openDatabase({ hosts, connectionsMax: SLOW_MAX, statementMs: SLOW_STATEMENT_MS, inspect: inspectServer });
+  const quick = openDatabase({ hosts, connectionsMax: QUICK_MAX, serverMs: QUICK_STATEMENT_MS, inspect: inspectServer });
+  const slow = openDatabase({ hosts, connectionsMax: SLOW_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
   const closeAll = async (): Promise<void> => void (await Promise.all([quick.close(), slow.close()]));
   try {
     await prepare(slow, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
@@ -55,19 +56,20 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   }
   const now = () => performance.now();
   const health = createHealth(log);
-  const ask = askAgain(quick, health);
-  const askSlowly = askAgain(slow, health);
-  const commits = createCommits({ ask, askSlowly, queueMax, queueWaitMs, now });
-  health.watch(({ isWrite }) => ask(isWrite ? SCHEMA.probe : SCHEMA.read, [], { limitMs: PROBE_MS, isRepeatable: true }));
+  const ask = askAgain({ database: quick, health, patienceMs: queueWaitMs });
+  const askSlowly = askAgain({ database: slow, health, patienceMs: queueWaitMs });
+  const askForFiles = askAgain({ database: slow, health, patienceMs: IMPORT_PATIENCE_MS });
+  const commits = createCommits({ ask, askForFiles, queueMax, queueWaitMs, now });
+  health.watch(({ isWrite }) => ask(isWrite ? SCHEMA.probe : SCHEMA.read, [], { isRepeatable: true }));
   return {
     name: hosts.name,
     plants: {
       create: commits.create,
       swap: commits.swap,
       import: commits.import,
-      ...createReader({ ask, askSlowly, findMs: queueWaitMs, now }),
+      ...createReader({ ask, askSlowly, now }),
     },
-    tokens: createTokens(ask, queueWaitMs),
+    tokens: createTokens(ask),
     check: health.check,
     async close() {
       health.close();
@@ -84,7 +86,7 @@ async function prepare(database: Database, { name, waitMs, log }: PrepareOptions
   const until = performance.now() + waitMs;
   for (let tries = 0; ; tries += 1) {
     try {
-      return await migrate((statement, values = []) => database.query(statement, values, SCHEMA_MS_MAX));
+      return await migrate((statement, values = []) => database.query(statement, values, SCHEMA_LIMITS));
     } catch (thrown) {
       if (!isAbsent(thrown) || performance.now() + START_PAUSE_MS > until) throw explain(thrown, name);
       if (tries === 0) log.warn("database_waiting", { store: name, forMs: waitMs, reason: thrown });

@@ -7,8 +7,8 @@ import { fromColumn, toColumn } from "./text.ts";
 type TokenRow = [id: string, name: string, scopes: string, created: bigint, expires: bigint | null, revoked: bigint | null];
 
 /** The tokens, of all replicas that share the database. */
-export function createTokens(ask: Ask, limitMs: number): TokenStore {
-  const how = { limitMs, isRepeatable: true };
+export function createTokens(ask: Ask): TokenStore {
+  const how = { isRepeatable: true };
 
   async function find(hash: string): Promise<Token | undefined> {
     const [row] = await ask<TokenRow>(FIND_TOKEN, [hash], how);

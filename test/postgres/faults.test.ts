@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { startTestService } from "../service.ts";
+import type { TestService } from "../service.ts";
+import { sharedCluster } from "./cluster.ts";
+import type { Fault } from "./faults.ts";
+import { until } from "./postmaster.ts";
+import { startProxy } from "./proxy.ts";
+import type { Proxy } from "./proxy.ts";
+
+const CREATE = /^INSERT INTO plants /;
+const SWAP = /^UPDATE plants SET name/;
+const WAIT_MS = 1000;
+
+/** What passes, and does not keep a create from being answered 200. */
+const PASSING: readonly Fault[] = [
+  { kind: "cut_before" },
+  { kind: "cut_during" },
+  { kind: "cut_after" },
+  { kind: "torn" },
+  { kind: "hold", holdMs: 300 },
+  { kind: "error", sqlstate: "40001" },
+  { kind: "error", sqlstate: "40P01" },
+  { kind: "error", sqlstate: "25006" },
+  { kind: "fatal", sqlstate: "57P01" },
+];
+
+/** What leaves it open whether a change was made. */
+const UNKNOWN: readonly Fault[] = [{ kind: "cut_during" }, { kind: "cut_after" }, { kind: "torn" }];
+
+describe("a service whose database fails", () => {
+  let proxy: Proxy;
+  let service: TestService;
+  let lastId = 0;
+  beforeAll(async () => {
+    const server = await sharedCluster();
+    proxy = await startProxy({ target: server });
+    service = await startTestService({ database: proxy.url(await server.createDatabase()), queueWaitMs: String(WAIT_MS) });
+  });
+  afterEach(() => proxy.clear());
+  afterAll(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  async function put(path: string, name: string): Promise<Response> {
+    return service.request(path, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }) });
+  }
+
+  /** Ready again, as one statement that succeeds makes it. */
+  async function heal(): Promise<void> {
+    proxy.clear();
+    await until("The service is ready", async () => (await service.request("/readyz")).status === 200);
+  }
+
+  for (const fault of PASSING) {
+    it(`creates a plant although its statement meets ${nameOf(fault)}, and answers the same again`, async () => {
+      const body = `{"id":${++lastId},"name":"Aloe vera"}`;
+      proxy.once(fault, CREATE);
+      expect((await service.post(body)).status).toBe(200);
+      expect(proxy.injected.get(nameOf(fault))).toBeGreaterThan(0);
+      expect((await service.post(body)).status).toBe(200);
+      expect(await (await service.request(`/plants/${lastId}`)).text()).toBe(body);
+    });
+  }
+
+  for (const sqlstate of ["53300", "57P03"] as const) {
+    it(`creates a plant although the first new connection is refused with ${sqlstate}`, async () => {
+      proxy.once({ kind: "refusal", sqlstate });
+      proxy.cutAll();
+      expect((await service.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(200);
+      expect(proxy.injected.get(`refusal ${sqlstate}`)).toBe(1);
+    });
+  }
+
+  for (const fault of UNKNOWN) {
+    it(`answers a change 503 after ${nameOf(fault)}, as nobody knows what became of it; the same again is 200`, async () => {
+      const path = `/plants/${++lastId}`;
+      expect((await put(path, "before")).status).toBe(200);
+      proxy.once(fault, SWAP);
+      const response = await put(path, "after");
+      expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
+      expect(["before", "after"]).toContain(((await (await service.request(path)).json()) as { name: string }).name);
+      expect((await put(path, "after")).status).toBe(200);
+      expect(await (await service.request(path)).json()).toEqual({ id: lastId, name: "after" });
+      await heal();
+    });
+  }
+
+  for (const fault of [{ kind: "error", sqlstate: "40001" }, { kind: "cut_before" }] as const) {
+    it(`makes a change once although it meets ${nameOf(fault)}, or says 503`, async () => {
+      const path = `/plants/${++lastId}`;
+      await put(path, "before");
+      proxy.once(fault, SWAP);
+      expect((await put(path, "after")).status).toBe(fault.kind === "error" ? 200 : 503);
+      await heal();
+    });
+  }
+
+  it("answers 503 with Retry-After when the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
+    proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });
+    const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
+    expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
+    expect(((await response.json()) as { error: number }).error).toBe(50302);
+    expect((await service.request("/plants/1")).status).toBe(200);
+    expect((await service.request("/readyz")).status).toBe(503);
+    expect((await service.request("/livez")).status).toBe(200);
+    await heal();
+  });
+
+  it("answers 503 within its limit when the database hangs, and 200 when it goes on", async () => {
+    proxy.once({ kind: "hold", holdMs: 3 * WAIT_MS }, CREATE);
+    const started = performance.now();
+    const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
+    expect(response.status).toBe(503);
+    expect(performance.now() - started).toBeLessThan(2 * WAIT_MS);
+    expect((await service.post(`{"id":${lastId},"name":"Aloe vera"}`)).status).toBe(200);
+    await heal();
+  });
+
+  it("answers 503 within its limit to reads, lists, searches, tags, files and tokens when nobody listens, and never 500", async () => {
+    const server = await sharedCluster();
+    proxy.pointAt({ host: "127.0.0.1", port: 1 });
+    proxy.cutAll();
+    const started = performance.now();
+    const paths = ["/plants/1", "/plants", "/plants?q=aloe", "/tags", "/plants/export"];
+    const answers = await Promise.all(paths.map((path) => service.request(path, { headers: { accept: "*/*" } }).catch(() => undefined)));
+    expect(answers.map((answer) => answer?.status)).toEqual([503, 503, 503, 503, 503]);
+    const unknown = await fetch(`${service.url}/plants/1`, {
+      headers: { authorization: "Bearer plant_00000000000000000000000000000000000000" },
+    });
+    expect([401, 503]).toContain(unknown.status);
+    expect(performance.now() - started).toBeLessThan(35_000);
+    proxy.pointAt(server);
+    await heal();
+    expect((await service.request("/plants/1")).status).toBe(200);
+  }, 40_000);
+});
+
+function nameOf(fault: Fault): string {
+  return "sqlstate" in fault ? `${fault.kind} ${fault.sqlstate}` : fault.kind;
+}

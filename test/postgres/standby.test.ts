@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../folder.ts";
+import { plantBugs } from "../planted.ts";
+import type { PlantedBug } from "../planted.ts";
+import { startProcess } from "../process.ts";
+import type { ServiceProcess } from "../process.ts";
+import { readToken } from "../service.ts";
+import { startCluster } from "./cluster.ts";
+import type { Cluster, Standby } from "./cluster.ts";
+import { until } from "./postmaster.ts";
+
+/** What is there already as it was sent counts as stored. */
+const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [
+  { file: "src/store/postgres/commits.ts", from: "if (!(await confirm(same))) open.push(...same);", to: "void confirm; void open;" },
+];
+
+/** A commit that the server warns of counts as any other. */
+const BELIEVE_WARNINGS: readonly PlantedBug[] = [
+  { file: "src/store/postgres/database.ts", from: "if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));", to: "" },
+];
+
+const PATIENCE_MS = 700;
+
+/**
+ * A synchronous standby that hangs. The server waits for it with each commit; whoever cancels that wait makes the commit visible, though a
+ * failover would take it back (postgresql.org/docs/current/warm-standby.html, "Planning for High Availability").
+ */
+describe("a service whose standby hangs", () => {
+  let primary: Cluster;
+  let standby: Standby;
+  let service: ServiceProcess | undefined;
+  let lastId = 0;
+  beforeAll(async () => {
+    primary = await startCluster();
+    standby = await primary.addStandby();
+  });
+  afterEach(async () => {
+    standby.resume();
+    await service?.end("SIGKILL");
+  });
+  afterAll(() => standby.resume());
+
+  /** A plant whose commit waits for the standby when that wait is ended by `pg_cancel_backend` or `pg_terminate_backend`; how its creates are answered. */
+  async function createWhileHanging(how: "cancel" | "terminate", bugs: readonly PlantedBug[]) {
+    const data = temporaryFolder();
+    const flags = ["--database", await primary.createDatabase(), "--queue-wait-ms", String(PATIENCE_MS)];
+    service = await startProcess({ data, flags, ...(bugs.length === 0 ? {} : { root: plantBugs(bugs) }) });
+    const { url } = service;
+    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+    const body = `{"id":${++lastId},"name":"Aloe vera"}`;
+    const create = async () => (await fetch(`${url}/plants`, { method: "POST", headers, body })).status;
+
+    // The token is known, and the plant the only thing that waits.
+    expect((await fetch(`${url}/plants`, { headers })).status).toBe(200);
+    standby.pause();
+    const first = create();
+    await until("The commit waits for the standby", async () => (await findWaiting()).length > 0);
+    for (const pid of await findWaiting()) await primary.query(`SELECT pg_${how}_backend(${pid})`);
+    const statuses = [await first, await create()];
+    standby.resume();
+    let afterwards = await create();
+    while (afterwards === 503) afterwards = await create();
+    return { statuses, afterwards };
+  }
+
+  async function findWaiting(): Promise<number[]> {
+    const rows = await primary.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    return rows.map(({ pid }) => Number(pid));
+  }
+
+  for (const how of ["cancel", "terminate"] as const) {
+    it(`answers 200 for no plant that the standby has not, when an administrator ends the wait for it (${how}), and 200 when it has`, async () => {
+      expect(await createWhileHanging(how, [])).toEqual({ statuses: [503, 503], afterwards: 200 });
+    });
+  }
+
+  it("would be seen to answer too early if it believed what it sees", async () => {
+    expect((await createWhileHanging("terminate", BELIEVE_WHAT_IS_SEEN)).statuses).toContain(200);
+  });
+
+  it("would be seen to answer too early if it believed the warnings of the server", async () => {
+    expect((await createWhileHanging("cancel", BELIEVE_WARNINGS)).statuses).toContain(200);
+  });
+});
