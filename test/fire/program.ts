@@ -1,6 +1,6 @@
 /** The path of a program that these tests cannot do without. Throws what to do when it is missing. */
 export function findProgram(name: "strace" | "curl"): string {
   const path = Bun.which(name);
-  if (path === null) throw new Error(`This test needs ${name}: apt-get install strace curl`);
+  if (path === null) throw new Error(`This test needs ${name}: apt-get install strace curl haproxy`);
   return path;
 }

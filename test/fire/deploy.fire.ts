@@ -1,0 +1,85 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { parse } from "yaml";
+import { parseConfig } from "../../src/config.ts";
+import { temporaryFolder } from "../folder.ts";
+import { sharedCluster } from "../postgres/cluster.ts";
+import { findFaults, startLoad } from "../postgres/load.ts";
+import { until } from "../postgres/postmaster.ts";
+import { PROJECT } from "../process.ts";
+import { readToken } from "../service.ts";
+import { findProgram } from "./program.ts";
+import { killServices, startService } from "./service.ts";
+
+const DEPLOY = join(PROJECT, "deploy");
+const balancerText = readFileSync(join(DEPLOY, "haproxy.cfg"), "utf8");
+type Compose = Readonly<{ services: Readonly<Record<string, Readonly<{ environment?: Record<string, string> }>>> }>;
+const compose = parse(readFileSync(join(DEPLOY, "compose.yaml"), "utf8"), { merge: true }) as Compose;
+const replicas = Object.keys(compose.services).filter((name) => name.startsWith("plants-"));
+
+let balancer: ChildProcess | undefined;
+afterEach(async () => {
+  balancer?.kill("SIGKILL");
+  await killServices();
+});
+
+/** The balancer of deploy/ as it stands, in front of services on other ports than there. */
+async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<string> {
+  const port = await findFreePort();
+  const text = balancerText
+    .replace("bind :8080", `bind 127.0.0.1:${port}`)
+    .replaceAll(/(server (plants-\d)) \S+/g, (_, server: string, name: string) => `${server} ${addresses.get(name)}`);
+  const path = join(temporaryFolder(), "haproxy.cfg");
+  writeFileSync(path, text);
+  balancer = spawn(findProgram("haproxy"), ["-f", path], { stdio: ["ignore", "ignore", "ignore"] });
+  const url = `http://127.0.0.1:${port}`;
+  await until("The balancer answers", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);
+  return url;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+describe("the replicas of deploy/", () => {
+  it("have settings that the service takes", () => {
+    expect(replicas).toHaveLength(3);
+    for (const name of replicas) {
+      expect(parseConfig(compose.services[name]!.environment ?? {}, {}).database.kind).toBe("postgres");
+      expect(balancerText).toContain(`server ${name} ${name}:8080`);
+    }
+  });
+
+  it("are replaced one after the other behind the balancer, under load, without a failed request", async () => {
+    const database = await (await sharedCluster()).createDatabase();
+    const drainDelay = compose.services[replicas[0]!]!.environment!["PLANT_STORE_DRAIN_DELAY_MS"]!;
+    const folders = new Map(replicas.map((name) => [name, temporaryFolder()]));
+    const start = (name: string, port = "0") =>
+      startService({ data: folders.get(name)!, flags: ["--database", database, "--drain-delay-ms", drainDelay, "--port", port] });
+    const running = new Map<string, Awaited<ReturnType<typeof start>>>();
+    for (const name of replicas) running.set(name, await start(name));
+    const url = await startBalancer(new Map([...running].map(([name, service]) => [name, new URL(service.url).host])));
+    const load = startLoad({ urls: [url], token: await readToken(folders.get(replicas[0]!)!), clients: 8, firstId: 1n });
+    for (const [name, service] of running) {
+      expect(await service.end("SIGTERM")).toBe(0);
+      await start(name, new URL(service.url).port);
+      await Bun.sleep(1000);
+    }
+    const journal = await load.stop();
+    expect(journal.wrong).toEqual([]);
+    expect([...journal.statuses.keys()]).toEqual([200]);
+    expect(journal.answered.size).toBeGreaterThan(1000);
+    expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
+  });
+});
