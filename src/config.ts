@@ -122,7 +122,7 @@ export function settingsInForce(environment: NodeJS.ProcessEnv, flags: Texts): S
 
 /** A setting as it may be shown: an address without its password. */
 export function withoutSecrets(text: string): string {
-  return text.replace(/^(\w+:\/\/[^:@/?]*):[^@/?]*@/, "$1:***@").replaceAll(/([?&]password=)[^&]*/gi, "$1***");
+  return text.replace(/^(\w+:\/\/[^:@]*):.*@/s, "$1:***@").replaceAll(/([?&]password=)[^&]*/gi, "$1***");
 }
 
 /** Reads the settings. Throws one ConfigError that names every wrong or unknown one; `unknown` are flags that do not exist. */

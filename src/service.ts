@@ -77,7 +77,7 @@ type StoreOptions = ServiceOptions & Readonly<{ isServing: boolean }>;
 
 /** Opens the store that the settings name. Commands that need no service use it as it is. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
-  makeFolder(data);
+  if (database.kind === "sqlite" || options.isServing) makeFolder(data);
   if (database.kind === "postgres") return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
   return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
 }

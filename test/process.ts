@@ -28,10 +28,12 @@ type ProcessOptions = Readonly<{
   flags?: readonly string[];
   /** A program and its arguments that the service is started under. */
   under?: readonly string[];
+  /** Called with each line that the service writes, also before it is ready. */
+  onLine?: (line: string) => void;
 }>;
 
 /** Starts `plant-store serve` on a free port and resolves once it is ready. */
-export async function startProcess({ data, root = PROJECT, flags = [], under = [] }: ProcessOptions): Promise<ServiceProcess> {
+export async function startProcess({ data, root = PROJECT, flags = [], under = [], onLine }: ProcessOptions): Promise<ServiceProcess> {
   const command = [...under, RUNTIME, `${root}/src/main.ts`, "serve", "--port", "0", "--data", data, ...flags];
   const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env: cleanEnvironment() });
   const exited = once(child, "exit").then(([code]) => code as number | null);
@@ -39,6 +41,7 @@ export async function startProcess({ data, root = PROJECT, flags = [], under = [
   const started = await new Promise<Record<string, string>>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       lines.push(line);
+      onLine?.(line);
       if (line.includes('"event":"started"')) resolve(JSON.parse(line) as Record<string, string>);
     });
     void exited.then((code) => reject(new Error(`The service ended with ${code} before it was ready:\n${lines.join("\n")}`)));

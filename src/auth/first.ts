@@ -23,7 +23,7 @@ export async function makeFirstToken({ tokens, path, random, now }: FirstTokenOp
   const draft = `${path}.${secret.slice(-6)}`;
   writeSecret(draft, secret);
   const isFirst = await tokens.create({ id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret));
-  if (isFirst) renameSync(draft, path);
+  if (isFirst) keepDraft(draft, path);
   else rmSync(draft);
   syncFolder(dirname(path));
   return isFirst ? secret : undefined;
@@ -35,8 +35,29 @@ async function adoptDraft(tokens: TokenStore, path: string): Promise<undefined> 
   const folder = dirname(path);
   for (const name of readdirSync(folder).filter((one) => one.startsWith(`${basename(path)}.`))) {
     const draft = join(folder, name);
-    const token = await tokens.find(hashToken(readFileSync(draft, "utf8").trim()));
-    if (token?.id === ID) renameSync(draft, path);
+    const secret = readDraft(draft);
+    if (secret === undefined) continue;
+    const token = await tokens.find(hashToken(secret));
+    if (token?.id === ID) keepDraft(draft, path);
+  }
+}
+
+/** Another service in this folder may do the same at this moment. */
+function keepDraft(draft: string, path: string): void {
+  try {
+    renameSync(draft, path);
+  } catch (reason) {
+    if (!existsSync(path)) throw reason;
+  }
+}
+
+/** The secret; undefined when the service that wrote it has just kept or removed it. */
+function readDraft(draft: string): string | undefined {
+  try {
+    return readFileSync(draft, "utf8").trim();
+  } catch (reason) {
+    if (existsSync(draft)) throw reason;
+    return undefined;
   }
 }
 

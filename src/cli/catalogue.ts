@@ -64,7 +64,8 @@ async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> 
   const config = configOf(command, process.env);
   if (!isNew && config.database.kind === "sqlite" && !existsSync(config.database.path))
     throw new Error(`There is no store in ${config.data}: name its folder with --data.`);
-  const store = await openStoreHere(config, { isServing: true });
+  // A file must not have a service at the same time; a database may have any number, and is not waited for.
+  const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite" });
   const parsePlant = plantParser(loadContract());
   return {
     import(bytes, { format, onConflict, dryRun, onProblem }) {

@@ -1,5 +1,5 @@
 /** The path of a program that these tests cannot do without. Throws what to do when it is missing. */
-export function findProgram(name: "strace" | "curl"): string {
+export function findProgram(name: "strace" | "curl" | "haproxy"): string {
   const path = Bun.which(name);
   if (path === null) throw new Error(`This test needs ${name}: apt-get install strace curl haproxy`);
   return path;

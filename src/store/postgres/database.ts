@@ -16,7 +16,7 @@ export type Database = Readonly<{
 }>;
 
 /** In milliseconds. Past them it rejects; a connection with a statement under way is given up. */
-export type Limits = Readonly<{ connectMs: number; statementMs: number }>;
+type Limits = Readonly<{ connectMs: number; statementMs: number }>;
 
 type DatabaseOptions = Readonly<{
   hosts: Hosts;

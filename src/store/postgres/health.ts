@@ -26,6 +26,8 @@ export function createHealth(log: Log): Health {
     // What becomes of it is noted as of any other statement.
     await probe({ isWrite: trouble !== undefined }).catch(() => {});
     isProbing = false;
+    // The look itself does not put off the next one.
+    isQuiet = true;
   }
 
   return {

@@ -8,7 +8,10 @@ export type Hosts = Readonly<{
   leave(url: string): void;
 }>;
 
-const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^/?]*)(?<database>\/[^?]*)?(?<options>\?.*)?$/s;
+// An @ or / that stands in a password as it is would make the rest of it a host or a database, which are told.
+const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^@/?]*)(?<database>\/[^@?]*)?(?<options>\?.*)?$/s;
+
+const ADVICE = "write it as postgres://user:password@host:5432/name, with %40 for an @ and %2F for a / in the password";
 
 /**
  * Reads a connection string, in which several servers may stand, separated by commas, as in that of libpq
@@ -19,7 +22,7 @@ export function parseHosts(text: string): Hosts {
   const names = hosts.split(",");
   const urls = names.map((host) => `${head}${host}${database}${options}`);
   // The address is not repeated: it may hold a password.
-  if (!urls.every((url) => URL.canParse(url))) throw new Error("The address of the database cannot be read.");
+  if (!urls.every((url) => URL.canParse(url))) throw new Error(`The address of the database cannot be read: ${ADVICE}.`);
   let at = 0;
   return {
     name: `PostgreSQL ${hosts}${database}`,

@@ -1,0 +1,180 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { withoutSecrets } from "../../src/config.ts";
+import { temporaryFolder } from "../folder.ts";
+import { runCommand, startProcess } from "../process.ts";
+import { readToken } from "../service.ts";
+import { sharedCluster } from "./cluster.ts";
+import { until } from "./postmaster.ts";
+
+const server = await sharedCluster();
+const database = await server.createDatabase();
+const data = temporaryFolder();
+// A machine that is busy with something else fails no test.
+const service = await startProcess({ data, flags: ["--database", database, "--queue-wait-ms", "10000"] });
+const token = await readToken(data);
+afterAll(() => service.end("SIGTERM"));
+
+const folder = temporaryFolder();
+const FILE = join(folder, "plants.csv");
+writeFileSync(FILE, "id;tag;name;height\n9223372036854775807;tree;Ginkgo biloba;30\n-5;;Monstera deliciosa;2\n");
+const WITH_BAD = join(folder, "bad.ndjson");
+writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"U+0000: \\u0000"}\n');
+
+/** A command of another folder, that has nothing in common with the service but the database. */
+function run(words: readonly string[], on = database) {
+  return runCommand([...words, "--data", join(folder, "other")], { environment: { PLANT_STORE_DATABASE: on } });
+}
+
+function get(path: string, secret = token): Promise<Response> {
+  return fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${secret}` } });
+}
+
+describe("plant-store import and export, beside a service on the same database", () => {
+  it("imports a file that the service answers with and finds at once, and exports it again", async () => {
+    const imported = await run(["import", FILE]);
+    expect(imported).toEqual({ status: 0, stderr: "", stdout: `${FILE}: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n` });
+    expect(await (await get("/plants/9223372036854775807")).text()).toBe('{"id":9223372036854775807,"name":"Ginkgo biloba","tag":"tree"}');
+    expect(await (await get("/plants?q=monst")).text()).toBe('[{"id":-5,"name":"Monstera deliciosa"}]');
+    const target = join(folder, "exported.csv");
+    expect(await run(["export", target])).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(readFileSync(target, "utf8")).toBe("id,name,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n");
+    expect(existsSync(`${target}.part`)).toBe(false);
+  });
+
+  it("changes nothing when a file is imported again", async () => {
+    const { status, stdout } = await run(["import", FILE]);
+    expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
+  });
+
+  it("ends with 1 when lines are refused, names each, and takes the others, U+0000 and all", async () => {
+    const { status, stdout, stderr } = await run(["import", WITH_BAD]);
+    expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
+    expect(stderr).toMatch(
+      /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not JSON.*\n$/,
+    );
+    expect(await (await get("/plants/3")).json()).toEqual({ id: 3, name: "U+0000: \0" });
+  });
+
+  it("writes the refused lines to a file when told so", async () => {
+    const refused = join(folder, "refused.txt");
+    const { status, stderr } = await run(["import", WITH_BAD, "--refused", refused]);
+    expect([status, stderr]).toEqual([1, ""]);
+    expect(readFileSync(refused, "utf8")).toMatch(/^\S+bad\.ndjson:2: 40005 .*\n\S+bad\.ndjson:3: 40001 .*\n$/);
+  });
+
+  it("stores nothing on a dry run, refuses an id in use, and replaces on demand", async () => {
+    const other = join(folder, "other.ndjson");
+    writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n{"id":77,"name":"Acer"}\n');
+    const dry = await run(["import", other, "--on-conflict", "replace", "--dry-run"]);
+    expect([dry.status, dry.stdout]).toEqual([0, `${other}: would be 2 read, 1 created, 0 unchanged, 1 replaced, 0 refused\n`]);
+    expect((await get("/plants/77")).status).toBe(404);
+    expect(await (await get("/plants/1")).json()).toEqual({ id: 1, name: "Ficus" });
+    const refusing = await run(["import", other]);
+    expect([refusing.status, refusing.stdout]).toEqual([1, `${other}: 2 read, 1 created, 0 unchanged, 0 replaced, 1 refused\n`]);
+    expect(refusing.stderr).toStartWith(`${other}:1: 40900 `);
+    const replacing = await run(["import", other, "--on-conflict=replace"]);
+    expect([replacing.status, replacing.stdout]).toEqual([0, `${other}: 2 read, 0 created, 1 unchanged, 1 replaced, 0 refused\n`]);
+    expect(await (await get("/plants/1")).json()).toEqual({ id: 1, name: "Ficus carica" });
+  });
+
+  it("needs no service: a file goes into a database that nobody has used, and out of it", async () => {
+    const fresh = await server.createDatabase();
+    expect((await run(["import", FILE], fresh)).status).toBe(0);
+    const { status, stdout } = await run(["export", "--format", "csv", "--profile", "dwc"], fresh);
+    expect([status, stdout]).toEqual([
+      0,
+      "catalogNumber,scientificName,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n",
+    ]);
+  });
+});
+
+describe("plant-store token, beside a service on the same database", () => {
+  it("makes a token that the service knows at once, lists it, and revokes it within a second", async () => {
+    const made = await run(["token", "create", "--name", "Anna's phone 🌿", "--scopes", "plants:read", "--days", "30"]);
+    expect(made).toMatchObject({ status: 0, stderr: "" });
+    expect(made.stdout).toMatch(/^plant_[0-9A-Za-z]{38}\n$/);
+    const secret = made.stdout.trim();
+    expect((await get("/plants", secret)).status).toBe(200);
+
+    const { stdout } = await run(["token", "list"]);
+    const [head, first, anna = "", ...rest] = stdout.trimEnd().split("\n");
+    expect(head).toMatch(/^id +state +name +scopes +created +expires$/);
+    expect(first).toMatch(/^first +valid +first +plants:read,plants:write,admin +\d{4}-\d\d-\d\d \d\d:\d\d +never$/);
+    expect(anna).toMatch(/^\w{8} +valid +Anna's phone 🌿 +plants:read +\d{4}-\d\d-\d\d \d\d:\d\d +\d{4}-/);
+    expect(rest).toEqual([]);
+    expect(stdout).not.toContain(secret);
+
+    const id = anna.slice(0, 8);
+    expect(await run(["token", "revoke", id])).toEqual({ status: 0, stdout: `The token ${id} is revoked.\n`, stderr: "" });
+    await Bun.sleep(1000);
+    expect((await get("/plants", secret)).status).toBe(401);
+    expect((await run(["token", "list"])).stdout).toMatch(/revoked +Anna's phone/);
+  });
+
+  it("waits for a database that is busy for longer than a request would", async () => {
+    const name = new URL(database).pathname.slice(1);
+    const busy = server.query("BEGIN; LOCK TABLE tokens; SELECT pg_sleep(1.5); COMMIT", name);
+    await until("The tokens are locked", async () => {
+      const locks = await server.query("SELECT FROM pg_locks WHERE relation = 'tokens'::regclass AND mode = 'AccessExclusiveLock'", name);
+      return locks.length > 0;
+    });
+    expect(await run(["token", "create"])).toMatchObject({ status: 0, stderr: "" });
+    await busy;
+  });
+
+  it("says that there is no token with an id that nobody has", async () => {
+    const message = "plant-store: There is no token with the id nobody: see `plant-store token list`.\n";
+    expect(await run(["token", "revoke", "nobody"])).toEqual({ status: 1, stdout: "", stderr: message });
+  });
+});
+
+describe("a command on a database that does not exist", () => {
+  for (const words of [["import", FILE], ["export"], ["token", "create"], ["token", "list"], ["token", "revoke", "first"]]) {
+    it(`ends with 1 and says how to make it: ${words.slice(0, 2).join(" ").replace(FILE, "")}`, async () => {
+      const { status, stdout, stderr } = await run(words, server.url("nowhere"));
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(
+        /^plant-store: PostgreSQL \S+\/nowhere cannot be used \(database "nowhere" does not exist\)\. .*createdb\.\n$/,
+      );
+    });
+  }
+});
+
+describe("plant-store config", () => {
+  it("prints the address of the database without its password, wherever that stands", async () => {
+    const address = "postgres://anna:s3cret@one:5432,two:5433/plants?password=s3cret&sslmode=disable";
+    const { status, stdout, stderr } = await runCommand(["config"], { environment: { PLANT_STORE_DATABASE: address } });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(
+      "\nPLANT_STORE_DATABASE=postgres://anna:***@one:5432,two:5433/plants?password=***&sslmode=disable  (environment)\n",
+    );
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  for (const { address, shown } of [
+    { address: "postgres://anna:s3cret@db/plants", shown: "postgres://anna:***@db/plants" },
+    { address: "postgresql://:s3cret@db/plants", shown: "postgresql://:***@db/plants" },
+    { address: "postgres://db/plants?user=anna&PASSWORD=s3cret", shown: "postgres://db/plants?user=anna&PASSWORD=***" },
+    { address: "postgres://anna:p@s3cret@db/plants", shown: "postgres://anna:***@db/plants" },
+    { address: "postgres://anna:1/s3cret@db/plants", shown: "postgres://anna:***@db/plants" },
+    { address: "postgres://anna:1?s3cret@db/plants", shown: "postgres://anna:***@db/plants" },
+    { address: "postgres://an/na:s3cret@db/plants", shown: "postgres://an/na:***@db/plants" },
+    { address: "postgres://anna@one:5432,two:5433/plants", shown: "postgres://anna@one:5432,two:5433/plants" },
+  ]) {
+    it(`would print ${address} as ${shown}`, () => {
+      expect(withoutSecrets(address)).toBe(shown);
+    });
+  }
+
+  it("refuses the address of another kind of database, and does not repeat it", async () => {
+    expect(await runCommand(["config", "--database", "mysql://anna:s3cret@db/plants"])).toEqual({
+      status: 1,
+      stdout: "",
+      stderr:
+        "plant-store: The settings are wrong:\n" +
+        "  - --database must be sqlite, or an address such as postgres://user:password@host:5432/name.\nSee `plant-store serve --help`.\n",
+    });
+  });
+});

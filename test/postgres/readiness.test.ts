@@ -1,0 +1,103 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { startCluster } from "./cluster.ts";
+import { startReplicas } from "./replicas.ts";
+
+const FOLLOWS_MS_MAX = 3000;
+
+const cluster = await startCluster();
+const database = await cluster.createDatabase("plants");
+const { services, ask, askAll, stop } = await startReplicas(database);
+afterAll(stop);
+
+/** Asks all for nothing but their readiness, until all are so; how long that took, in milliseconds. */
+async function untilReadiness(status: number, limitMs: number): Promise<number> {
+  const since = performance.now();
+  const isSo = async (): Promise<boolean> => (await askAll("GET", "/readyz")).every((one) => one === status);
+  while (!(await isSo())) {
+    expect(performance.now() - since).toBeLessThan(limitMs);
+    await Bun.sleep(20);
+  }
+  return performance.now() - since;
+}
+
+/** Asserts that these are answered as a store that cannot be reached is, by all. */
+async function expectUnavailable(requests: ReadonlyArray<readonly [method: string, path: string, body?: unknown]>): Promise<void> {
+  const answers = await Promise.all(
+    services.flatMap((_, at) =>
+      requests.map(async ([method, path, body]) => {
+        const response = await ask(at, method, path, body === undefined ? {} : { body });
+        const { error } = (await response.json()) as { error: number };
+        return { method, path, status: response.status, error, retryAfter: Number(response.headers.get("retry-after")) > 0 };
+      }),
+    ),
+  );
+  const expected = requests.map(([method, path]) => ({ method, path, status: 503, error: 50301, retryAfter: true }));
+  expect(answers).toEqual(services.flatMap(() => expected));
+}
+
+const PLANT = { id: 1, name: "Ficus" };
+const READS = [
+  ["GET", "/plants/1"],
+  ["GET", "/plants"],
+  ["GET", "/plants?q=ficus"],
+  ["GET", "/tags"],
+  ["GET", "/plants/export"],
+] as const;
+const CHANGES = [
+  ["POST", "/plants", { id: 2, name: "Acer" }],
+  ["PUT", "/plants/1", { name: "Acer" }],
+  ["PATCH", "/plants/1", { name: "Acer" }],
+  ["DELETE", "/plants/1"],
+] as const;
+
+describe("the readiness of three replicas", () => {
+  it(`follows their database within ${FOLLOWS_MS_MAX} ms, with no other request and no restart`, async () => {
+    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    const stopping = cluster.stop();
+    await untilReadiness(503, FOLLOWS_MS_MAX);
+    await stopping;
+    expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
+    await cluster.start();
+    await untilReadiness(200, FOLLOWS_MS_MAX);
+    for (const { pid } of services) expect(process.kill(pid, 0)).toBe(true);
+    expect(await askAll("POST", "/plants", { body: PLANT })).toEqual([200, 200, 200]);
+  }, 20_000);
+
+  it("is refused while the database is away, and so is every read and change, with Retry-After", async () => {
+    await cluster.stop();
+    await expectUnavailable([...READS, ...CHANGES]);
+    await expectUnavailable([["GET", "/readyz"]]);
+    expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
+    await cluster.start();
+    await untilReadiness(200, FOLLOWS_MS_MAX);
+    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/2")).toEqual([404, 404, 404]);
+  }, 30_000);
+
+  it("is refused when the database is read-only, also when nobody asks for anything", async () => {
+    await setReadOnly("on");
+    await untilReadiness(503, FOLLOWS_MS_MAX);
+    expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
+    await setReadOnly("off");
+    await untilReadiness(200, FOLLOWS_MS_MAX);
+  }, 20_000);
+
+  it("is refused once a change met a database that is read-only, while reads go on, until it takes changes again", async () => {
+    await setReadOnly("on");
+    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    await expectUnavailable(CHANGES);
+    await expectUnavailable([["GET", "/readyz"]]);
+    for (const [method, path] of READS) expect(await askAll(method, path)).toEqual([200, 200, 200]);
+    await Bun.sleep(1500);
+    await expectUnavailable([["GET", "/readyz"]]);
+    await setReadOnly("off");
+    await untilReadiness(200, FOLLOWS_MS_MAX);
+    expect(await askAll("POST", "/plants", { body: { id: 3, name: "Hedera" } })).toEqual([200, 200, 200]);
+  }, 20_000);
+});
+
+/** For all connections: those that are open are ended. */
+async function setReadOnly(state: "on" | "off"): Promise<void> {
+  await cluster.query(`ALTER DATABASE plants SET default_transaction_read_only = ${state}`);
+  await cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'plants'");
+}

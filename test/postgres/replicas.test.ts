@@ -1,0 +1,139 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../folder.ts";
+import { runCommand } from "../process.ts";
+import { sharedCluster } from "./cluster.ts";
+import { startReplicas } from "./replicas.ts";
+
+const ROUNDS = 100;
+const REVOKED_MS_MAX = 5000;
+
+const database = await (await sharedCluster()).createDatabase();
+// A machine that is busy with something else fails no test.
+const { services, ask, askAll, stop } = await startReplicas(database, ["--queue-wait-ms", "10000"]);
+afterAll(stop);
+
+const ALL = services.map((_, at) => at);
+
+async function command(...words: string[]): Promise<string> {
+  const { status, stdout } = await runCommand([...words, "--data", temporaryFolder(), "--database", database]);
+  expect(status).toBe(0);
+  return stdout.trim();
+}
+
+/** A request to each replica at the same moment; the statuses of their answers. */
+async function race(request: (at: number) => Promise<Response>): Promise<number[]> {
+  const answers = await Promise.all(ALL.map(request));
+  return answers.map(({ status }) => status);
+}
+
+function sorted(statuses: readonly number[]): number[] {
+  return statuses.toSorted((left, right) => left - right);
+}
+
+describe("three replicas on one database", () => {
+  it("read, find by its words and its tag, change and delete at once what another one created", async () => {
+    for (let id = 0; id < 30; id += 1) {
+      const [one, two, three] = [id % 3, (id + 1) % 3, (id + 2) % 3];
+      const plant = { id, name: `Monstera number${id}`, tag: `tag ${id}` };
+      expect((await ask(one, "POST", "/plants", { body: plant })).status).toBe(200);
+      for (const at of [two, three]) {
+        const read = await ask(at, "GET", `/plants/${id}`);
+        expect(await read.json()).toEqual(plant);
+        for (const query of [`q=number${id}`, `tag=tag+${id}`, `limit=1&after=${id - 1}`])
+          expect(await (await ask(at, "GET", `/plants?${query}`)).json()).toEqual([plant]);
+      }
+      expect((await ask(two, "PATCH", `/plants/${id}`, { body: { name: `Ficus other${id}`, tag: null } })).status).toBe(200);
+      expect(await (await ask(three, "GET", `/plants?q=other${id}`)).json()).toEqual([{ id, name: `Ficus other${id}` }]);
+      expect(await (await ask(one, "GET", `/plants?q=number${id}`)).json()).toEqual([]);
+      expect((await ask(three, "DELETE", `/plants/${id}`)).status).toBe(204);
+      expect(await askAll("GET", `/plants/${id}`)).toEqual([404, 404, 404]);
+    }
+  }, 20_000);
+
+  it(`keep one of three different plants created under one new id at the same moment, ${ROUNDS} times`, async () => {
+    for (let id = 1000; id < 1000 + ROUNDS; id += 1) {
+      const statuses = await race((at) => ask(at, "POST", "/plants", { body: { id, name: `of ${at}` } }));
+      expect(sorted(statuses)).toEqual([200, 409, 409]);
+      for (const at of ALL)
+        expect(await (await ask(at, "GET", `/plants/${id}`)).json()).toEqual({ id, name: `of ${statuses.indexOf(200)}` });
+    }
+  }, 20_000);
+
+  it(`answer 200 to all when the plants are the same, ${ROUNDS} times`, async () => {
+    for (let id = 2000; id < 2000 + ROUNDS; id += 1)
+      expect(await race((at) => ask(at, "POST", "/plants", { body: { id, name: "same" } }))).toEqual([200, 200, 200]);
+  }, 20_000);
+
+  it(`make one of three changes with the same If-Match, and one of three deletes, ${ROUNDS} times`, async () => {
+    for (let id = 3000; id < 3000 + ROUNDS; id += 1) {
+      const etag = (await ask(id % 3, "POST", "/plants", { body: { id, name: "before" } })).headers.get("etag")!;
+      const headers = { "if-match": etag };
+      const statuses = await race((at) => ask(at, "PUT", `/plants/${id}`, { headers, body: { name: `of ${at}` } }));
+      expect(sorted(statuses)).toEqual([200, 412, 412]);
+      const read = await ask(id % 3, "GET", `/plants/${id}`);
+      expect(await read.json()).toEqual({ id, name: `of ${statuses.indexOf(200)}` });
+      expect(sorted(await race((at) => ask(at, "DELETE", `/plants/${id}`)))).toEqual([204, 404, 404]);
+    }
+  }, 20_000);
+
+  it("lose none of the steps by which each of them raises one number with If-Match", async () => {
+    const id = 4000;
+    await ask(0, "POST", "/plants", { body: { id, name: "0" } });
+    const counted = ALL.map(async (at) => {
+      for (let made = 0; made < 20;) {
+        const read = await ask(at, "GET", `/plants/${id}`);
+        const { name } = (await read.json()) as { name: string };
+        const headers = { "if-match": read.headers.get("etag")! };
+        const { status } = await ask(at, "PUT", `/plants/${id}`, { headers, body: { name: String(Number(name) + 1) } });
+        expect([200, 412]).toContain(status);
+        if (status === 200) made += 1;
+      }
+    });
+    await Promise.all(counted);
+    expect(await (await ask(1, "GET", `/plants/${id}`)).json()).toEqual({ id, name: "60" });
+  }, 20_000);
+
+  it(`all know a token at once that a command made, and refuse it within ${REVOKED_MS_MAX} ms once one revoked it`, async () => {
+    const secret = await command("token", "create", "--name", "shared");
+    expect(await askAll("GET", "/plants", { secret })).toEqual([200, 200, 200]);
+    const id = /^(\w{8}) .* shared /m.exec(await command("token", "list"))![1]!;
+    await command("token", "revoke", id);
+    const revokedAt = performance.now();
+    // In use all the time, so that what a replica remembers of it is as fresh as can be.
+    while ((await askAll("GET", "/plants", { secret })).some((status) => status !== 401))
+      expect(performance.now() - revokedAt).toBeLessThan(REVOKED_MS_MAX);
+  }, 20_000);
+
+  it("end one of them with no failed request on the others, while all are busy", async () => {
+    const answered = [0, 0, 0];
+    const failed: string[] = [];
+    let isOver = false;
+    async function keepBusy(at: number, first: number): Promise<void> {
+      for (let id = first; !isOver; id += 1) {
+        try {
+          for (const [method, path, how] of [
+            ["POST", "/plants", { body: { id, name: "busy" } }],
+            ["GET", `/plants/${id}`, {}],
+          ] as const) {
+            const { status } = await ask(at, method, path, how);
+            if (status !== 200) throw new Error(`${method} ${path} on ${at}: ${status}`);
+            answered[at]! += 1;
+          }
+        } catch (reason) {
+          if (at === 2) return;
+          failed.push(String(reason));
+        }
+      }
+    }
+    const clients = ALL.flatMap((at) => [1, 2, 3, 4].map((client) => keepBusy(at, 100_000 * (4 * at + client))));
+    await Bun.sleep(300);
+    expect(Math.min(...answered)).toBeGreaterThan(0);
+    const before = [...answered];
+    expect(await services[2]!.end("SIGTERM")).toBe(0);
+    await Bun.sleep(300);
+    isOver = true;
+    await Promise.all(clients);
+    expect(failed).toEqual([]);
+    for (const at of [0, 1]) expect(answered[at]! - before[at]!).toBeGreaterThan(20);
+  }, 20_000);
+});

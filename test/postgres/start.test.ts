@@ -1,0 +1,163 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../folder.ts";
+import { runCommand, startProcess } from "../process.ts";
+import { readToken } from "../service.ts";
+import { startCluster } from "./cluster.ts";
+
+const PASSWORD = "s3cret";
+const CREATE_HINT =
+  "The user lacks a right: let it make tables (CREATE on the schema), or grant it SELECT, INSERT, UPDATE and DELETE on those there.";
+const PASSWORD_HINT = "It refuses the user or the password: check both in PLANT_STORE_DATABASE.";
+
+const cluster = await startCluster();
+await cluster.query(`CREATE ROLE careful LOGIN PASSWORD '${PASSWORD}'`);
+await cluster.query("CREATE ROLE resting NOLOGIN");
+await cluster.query("CREATE ROLE hasty LOGIN");
+await cluster.query("ALTER ROLE hasty SET synchronous_commit = off");
+await cluster.query("CREATE ROLE guest LOGIN");
+await askForPassword("careful");
+
+/** The server asks nobody for a password but this user: the first rule that fits counts. */
+async function askForPassword(user: string): Promise<void> {
+  const [row] = await cluster.query("SHOW hba_file");
+  const path = String(row?.["hba_file"]);
+  writeFileSync(path, `host all ${user} all scram-sha-256\n${readFileSync(path, "utf8")}`);
+  await cluster.query("SELECT pg_reload_conf()");
+}
+
+/** The address of a database, as a user, with a password that must not be told. */
+function addressOf(database: string, { user = "plants", password = PASSWORD } = {}): string {
+  const address = new URL(cluster.url(database));
+  Object.assign(address, { username: user, password });
+  return address.href;
+}
+
+function serve(database: string) {
+  return runCommand(["serve", "--port", "0", "--data", temporaryFolder()], { environment: { PLANT_STORE_DATABASE: database } });
+}
+
+describe("a start is refused, with status 1 and one sentence that says what to do and holds no password, by", () => {
+  for (const { what, before = "", user = "plants", password = PASSWORD, says } of [
+    {
+      what: "a password that is wrong",
+      user: "careful",
+      password: "wr0ng",
+      says: ` cannot be used (password authentication failed for user "careful"). ${PASSWORD_HINT}`,
+    },
+    {
+      what: "a password that is missing",
+      user: "careful",
+      password: "",
+      says: ` cannot be used (SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string). ${PASSWORD_HINT}`,
+    },
+    {
+      what: "a user who may not log in",
+      user: "resting",
+      says: ` cannot be used (role "resting" is not permitted to log in). ${PASSWORD_HINT}`,
+    },
+    {
+      what: "a user who may not create tables",
+      user: "guest",
+      says: ` cannot be used (permission denied for schema public). ${CREATE_HINT}`,
+    },
+    {
+      what: "a database that answers before it syncs",
+      before: "ALTER DATABASE $NAME SET synchronous_commit = off",
+      says: ": The database answers before it syncs: set synchronous_commit = on, for the server, the database or the user.",
+    },
+    {
+      what: "a user for whom it answers before it syncs",
+      user: "hasty",
+      says: ": The database answers before it syncs: set synchronous_commit = on, for the server, the database or the user.",
+    },
+    {
+      what: "a database that is read-only",
+      before: "ALTER DATABASE $NAME SET default_transaction_read_only = on",
+      says:
+        " cannot be used (cannot execute CREATE TABLE in a read-only transaction)." +
+        " It takes no changes: name the primary, or end its read-only mode.",
+    },
+    {
+      what: "a table of another program named plants",
+      before: "CREATE TABLE plants (pot int)",
+      says: ": The database has tables of another program named plants or tokens: use a database of its own.",
+    },
+    {
+      what: "a schema that is newer than the program",
+      before:
+        "CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL); INSERT INTO plant_store_schema VALUES (1, 99)",
+      says: ": The database was made by a newer Plant Store: use that one.",
+    },
+  ]) {
+    it(what, async () => {
+      const name = new URL(await cluster.createDatabase()).pathname.slice(1);
+      await cluster.query(before.replace("$NAME", name), name);
+      const { status, stdout, stderr } = await serve(addressOf(name, { user, password }));
+      expect({ status, stdout, stderr }).toEqual({
+        status: 1,
+        stdout: "",
+        stderr: `plant-store: PostgreSQL 127.0.0.1:${cluster.port}/${name}${says}\n`,
+      });
+    });
+  }
+
+  it("a database that does not exist", async () => {
+    const { status, stdout, stderr } = await serve(addressOf("nowhere"));
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: "",
+      stderr:
+        `plant-store: PostgreSQL 127.0.0.1:${cluster.port}/nowhere cannot be used (database "nowhere" does not exist).` +
+        " There is no database of that name: make it, for example with createdb.\n",
+    });
+  });
+
+  it("a server that does not sync its files", async () => {
+    const careless = await startCluster({ settings: { fsync: "off" } });
+    const { status, stdout, stderr } = await serve(careless.url());
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `plant-store: PostgreSQL 127.0.0.1:${careless.port}/postgres: The database does not sync its files: set fsync = on in postgresql.conf.\n`,
+    });
+  });
+
+  for (const { what, address } of [
+    { what: "an address with an @ in its password as it stands", address: `postgres://anna:p@${PASSWORD}@127.0.0.1/plants` },
+    { what: "an address with a / in its password as it stands", address: `postgres://anna:1/${PASSWORD}@127.0.0.1/plants` },
+    { what: "an address with a port that is none", address: `postgres://anna:${PASSWORD}@127.0.0.1:99999/plants` },
+  ]) {
+    it(what, async () => {
+      const { status, stdout, stderr } = await serve(address);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toBe(
+        "plant-store: The address of the database cannot be read: write it as postgres://user:password@host:5432/name, with %40 for an @ and %2F for a / in the password.\n",
+      );
+    });
+  }
+});
+
+describe("a start on tables that are there already", () => {
+  it("needs no more than SELECT, INSERT, UPDATE and DELETE on them", async () => {
+    const name = new URL(await cluster.createDatabase()).pathname.slice(1);
+    const data = temporaryFolder();
+    await (await startProcess({ data, flags: ["--database", cluster.url(name)] })).end("SIGTERM");
+    await cluster.query("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest", name);
+
+    const service = await startProcess({ data, flags: ["--database", addressOf(name, { user: "guest" }), "--queue-wait-ms", "10000"] });
+    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+    const statuses: number[] = [];
+    for (const { method, path, body } of [
+      { method: "POST", path: "/plants", body: '{"id":1,"name":"Ficus"}' },
+      { method: "PUT", path: "/plants/1", body: '{"name":"Ficus carica"}' },
+      { method: "GET", path: "/plants?q=carica" },
+      { method: "DELETE", path: "/plants/1" },
+      { method: "GET", path: "/readyz" },
+    ]) {
+      statuses.push((await fetch(`${service.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 204, 200]);
+    expect(await service.end("SIGTERM")).toBe(0);
+  });
+});

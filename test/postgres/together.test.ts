@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { parseConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { start } from "../../src/service.ts";
+import { STEPS } from "../../src/store/postgres/schema.ts";
+import { temporaryFolder } from "../folder.ts";
+import { plantBugs } from "../planted.ts";
+import { runCommand, startProcess } from "../process.ts";
+import { readToken } from "../service.ts";
+import { sharedCluster } from "./cluster.ts";
+import { until } from "./postmaster.ts";
+
+const TOGETHER = 10;
+const ROUNDS = 3;
+
+async function expectReady(services: ReadonlyArray<Readonly<{ url: string }>>, token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  for (const { url } of services) {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${url}/plants`, { headers })).status).toBe(200);
+  }
+}
+
+function secretsOf(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.startsWith("first-token"));
+}
+
+/** In this process, as processes of their own would not begin at the same moment. */
+function startHere(data: string, database: string) {
+  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+  function onFatal(reason: Error): never {
+    throw reason;
+  }
+  return start(parseConfig({}, { port: "0", data, database, queueWaitMs: "10000" }), { log, onFatal });
+}
+
+describe(`${TOGETHER} services that start at the same moment on a new database`, () => {
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    it(`are all ready, on one schema, with one first token in all their folders together, time ${round} of ${ROUNDS}`, async () => {
+      const server = await sharedCluster();
+      const name = `plants_${randomUUID()}`;
+      const database = await server.createDatabase(name);
+      const folders = Array.from({ length: TOGETHER }, () => temporaryFolder());
+      const services = await Promise.all(folders.map((data) => startHere(data, database)));
+
+      expect(await server.query("SELECT id, version FROM plant_store_schema", name)).toEqual([{ id: "1", version: String(STEPS.length) }]);
+      const indexes = "SELECT indexrelid::regclass::text AS name, indisvalid FROM pg_index WHERE indrelid = 'plants'::regclass ORDER BY 1";
+      const expected = ["plants_by_tag", "plants_by_word", "plants_pkey"].map((index) => ({ name: index, indisvalid: true }));
+      expect(await server.query(indexes, name)).toEqual(expected);
+      expect(await server.query("SELECT id FROM tokens", name)).toEqual([{ id: "first" }]);
+      expect(folders.flatMap(secretsOf)).toEqual(["first-token"]);
+      const [token, ...others] = services.flatMap(({ firstToken }) => firstToken ?? []);
+      expect(others).toEqual([]);
+      expect(await readToken(folders.find((folder) => secretsOf(folder).length > 0)!)).toBe(token!);
+      await expectReady(services, token!);
+      await Promise.all(services.map((service) => service.stop()));
+    }, 20_000);
+  }
+});
+
+const KEEP = "if (isFirst) keepDraft(draft, path);";
+const KILL = 'process.kill(process.pid, "SIGKILL");';
+
+describe("a start", () => {
+  it("that another one in its folder overtakes between the commit of the first token and its file is ready all the same", async () => {
+    const server = await sharedCluster();
+    const database = await server.createDatabase();
+    const data = temporaryFolder();
+    const slowly = `await new Promise((go) => setTimeout(go, 1500)); ${KEEP}`;
+    const root = plantBugs([{ file: "src/auth/first.ts", from: KEEP, to: slowly }]);
+    const slow = startProcess({ data, root, flags: ["--database", database] });
+    const name = new URL(database).pathname.slice(1);
+    await until("The first token is committed", async () => {
+      const [there] = await server.query("SELECT to_regclass('tokens_by_hash') IS NOT NULL AS is_there", name);
+      return there?.["is_there"] === true && (await server.query("SELECT FROM tokens", name)).length === 1;
+    });
+    const quick = await startProcess({ data, flags: ["--database", database] });
+    expect(secretsOf(data)).toEqual(["first-token"]);
+    const services = [quick, await slow];
+    await expectReady(services, await readToken(data));
+    for (const service of services) expect(await service.end("SIGTERM")).toBe(0);
+  }, 20_000);
+});
+
+describe("a start that is killed", () => {
+  it("between the commit of the first token and its file leaves a draft that the next start adopts", async () => {
+    const root = plantBugs([{ file: "src/auth/first.ts", from: KEEP, to: `if (isFirst) ${KILL}` }]);
+    const flags = ["--database", await (await sharedCluster()).createDatabase()];
+    const data = temporaryFolder();
+    expect((await runCommand(["serve", "--port", "0", "--data", data, ...flags], { root })).status).toBeNull();
+    const [draft = ""] = secretsOf(data);
+    expect(draft).toMatch(/^first-token\.\w{6}$/);
+    const secret = readFileSync(join(data, draft), "utf8").trim();
+
+    const service = await startProcess({ data, flags });
+    expect(secretsOf(data)).toEqual(["first-token"]);
+    expect(await readToken(data)).toBe(secret);
+    await expectReady([service], secret);
+    expect(await service.end("SIGTERM")).toBe(0);
+  }, 20_000);
+
+  it("before that commit leaves a draft of no use, and the next start makes the first token", async () => {
+    const create = "const isFirst = await tokens.create(";
+    const root = plantBugs([{ file: "src/auth/first.ts", from: create, to: `${KILL} ${create}` }]);
+    const flags = ["--database", await (await sharedCluster()).createDatabase()];
+    const data = temporaryFolder();
+    expect((await runCommand(["serve", "--port", "0", "--data", data, ...flags], { root })).status).toBeNull();
+    const secret = readFileSync(join(data, secretsOf(data)[0]!), "utf8").trim();
+
+    const service = await startProcess({ data, flags });
+    expect((await fetch(`${service.url}/plants`, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(401);
+    await expectReady([service], await readToken(data));
+    expect(await service.end("SIGTERM")).toBe(0);
+  }, 20_000);
+});

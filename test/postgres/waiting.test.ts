@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../folder.ts";
+import { PROJECT, runCommand, startProcess } from "../process.ts";
+import { startCluster } from "./cluster.ts";
+
+const PASSWORD = "s3cret";
+
+/** A server asks nobody for a password, so that any may be given; it must not be told. */
+function withPassword(url: string): string {
+  return Object.assign(new URL(url), { password: PASSWORD }).href;
+}
+
+/** A service that starts while its database is not there, and the moment at which it says so. */
+function startWaiting(database: string) {
+  const told = Promise.withResolvers<void>();
+  const onLine = (line: string) => line.includes('"database_waiting"') && told.resolve();
+  const starting = startProcess({ data: temporaryFolder(), flags: ["--database", withPassword(database)], onLine });
+  // A start that does not wait is not waited for.
+  return { starting, told: Promise.race([told.promise, starting]) };
+}
+
+const server = await startCluster();
+
+describe("a start waits for", () => {
+  it("a server that nobody has started yet, says so once and without the password, and is ready when it is there", async () => {
+    await server.stop();
+    const { starting, told } = startWaiting(server.url());
+    await told;
+    // Long enough for another look, which is not told.
+    await Bun.sleep(1200);
+    await server.start();
+    const service = await starting;
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    const events = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(events.map(({ event }) => event)).toEqual(["database_waiting", "started"]);
+    expect(events[0]).toMatchObject({ level: "warn", store: `PostgreSQL 127.0.0.1:${server.port}/postgres`, forMs: 30_000 });
+    expect(service.lines.join("\n")).not.toContain(PASSWORD);
+    expect(await service.end("SIGTERM")).toBe(0);
+  }, 20_000);
+
+  it("a standby that is about to be promoted, and takes changes then", async () => {
+    const standby = await server.addStandby();
+    const { starting, told } = startWaiting(standby.url());
+    await told;
+    await standby.promote();
+    const service = await starting;
+    expect(service.lines[0]).toContain("The database is a standby: name the primary too, or promote it.");
+    expect(await standby.query("SELECT id FROM tokens")).toEqual([{ id: "first" }]);
+    expect(await service.end("SIGTERM")).toBe(0);
+  }, 20_000);
+});
+
+const gone = await startCluster();
+await gone.stop();
+
+describe("a command does not wait for the database", () => {
+  for (const words of [
+    ["token", "list"],
+    ["export", "-"],
+    ["import", join(PROJECT, "package.json")],
+  ]) {
+    it(`but tells at once that nobody is there: ${words.slice(0, 2).join(" ").replace(PROJECT, "")}`, async () => {
+      const since = performance.now();
+      const { status, stdout, stderr } = await runCommand([...words, "--data", temporaryFolder()], {
+        environment: { PLANT_STORE_DATABASE: withPassword(gone.url()) },
+      });
+      expect({ status, stdout, stderr }).toEqual({
+        status: 1,
+        stdout: "",
+        stderr:
+          `plant-store: PostgreSQL 127.0.0.1:${gone.port}/postgres cannot be used (connect ECONNREFUSED 127.0.0.1:${gone.port}).` +
+          " Check its address in PLANT_STORE_DATABASE, and that it is running.\n",
+      });
+      // A start waits for 30 s.
+      expect(performance.now() - since).toBeLessThan(10_000);
+    }, 60_000);
+  }
+});
