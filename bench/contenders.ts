@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import manifest from "./fastify/package.json" with { type: "json" };
 import { startProgram } from "./program.ts";
 import type { Program } from "./program.ts";
 
@@ -11,6 +12,8 @@ export type Target = Readonly<{ program: Program; token: string }>;
 type StartOptions = Readonly<{
   /** The data folder, made when missing. */
   data: string;
+  /** The address of a PostgreSQL database; unless told, plants are in the data folder. */
+  database?: string;
   /** The cores that it may use; one, unless told otherwise. */
   cores?: string;
   /** The folder that holds src/; the project, unless told otherwise. */
@@ -28,18 +31,24 @@ const ANY_TOKEN = "plants-for-everyone-who-knows-this-token";
 export const CONTENDERS = {
   service: startService,
   ceiling: startCeiling,
-  "fastify-full": (options) => startFastify("FULL", options),
-  "fastify-normal": (options) => startFastify("NORMAL", options),
+  "fastify-full": (options) => startFastify(["sqlite.mjs", "--data", options.data, "--synchronous", "FULL"], options),
+  "fastify-normal": (options) => startFastify(["sqlite.mjs", "--data", options.data, "--synchronous", "NORMAL"], options),
 } as const satisfies Record<string, (options: StartOptions) => Promise<Target>>;
 
 export type ContenderName = keyof typeof CONTENDERS;
 
 /** The service as a user runs it. */
-export async function startService({ data, cores, root = ROOT, signal }: StartOptions): Promise<Target> {
-  const main = [join(root, "src", "main.ts"), "serve"];
-  const command = (port: number) => [...main, "--data", data, "--port", String(port), "--log", "warn"];
+export async function startService({ data, database, cores, root = ROOT, signal }: StartOptions): Promise<Target> {
+  const main = [join(root, "src", "main.ts"), "serve", "--data", data, ...(database ? ["--database", database] : [])];
+  const command = (port: number) => [...main, "--port", String(port), "--log", "warn"];
   const program = await startProgram({ command, ...(cores ? { cores } : {}), signal });
   return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
+}
+
+/** Has the service make its tables, and its first token, which stays in the data folder. */
+export async function makeTables(options: StartOptions): Promise<void> {
+  const { program } = await startService(options);
+  await program.stop();
 }
 
 /** The service with an eye on its event loop: see watched.ts. */
@@ -56,11 +65,19 @@ async function startCeiling({ signal }: StartOptions): Promise<Target> {
   return { program, token: ANY_TOKEN };
 }
 
-async function startFastify(synchronous: "FULL" | "NORMAL", { data, signal }: StartOptions): Promise<Target> {
-  const main = [NODE, join(FASTIFY, "server.mjs")];
+/** Fastify on a PostgreSQL database, with so many connections to it. */
+export async function startFastifyOnPostgres(options: Omit<StartOptions, "data">, connections: number): Promise<Target> {
+  return startFastify(["postgres.mjs", "--database", options.database ?? "", "--connections", String(connections)], options);
+}
+
+async function startFastify(
+  [script = "", ...flags]: readonly string[],
+  { cores, signal }: Pick<StartOptions, "cores" | "signal">,
+): Promise<Target> {
   const program = await startProgram({
-    command: (port) => [...main, "--data", data, "--port", String(port), "--synchronous", synchronous],
+    command: (port) => [NODE, join(FASTIFY, script), ...flags, "--port", String(port)],
     variables: { BENCH_TOKEN: ANY_TOKEN, NODE_ENV: "production" },
+    ...(cores ? { cores } : {}),
     signal,
   });
   return { program, token: ANY_TOKEN };
@@ -68,7 +85,12 @@ async function startFastify(synchronous: "FULL" | "NORMAL", { data, signal }: St
 
 /** Installs what the contenders need that the repository does not hold, when it is missing. */
 export async function prepareContenders(names: readonly ContenderName[], { signal }: { signal: AbortSignal }): Promise<void> {
-  if (!names.some((name) => name.startsWith("fastify")) || existsSync(NODE)) return;
+  if (names.some((name) => name.startsWith("fastify"))) await prepareFastify({ signal });
+}
+
+export async function prepareFastify({ signal }: { signal: AbortSignal }): Promise<void> {
+  const folders = Object.keys(manifest.dependencies).map((name) => join(FASTIFY, "node_modules", name));
+  if (folders.every((folder) => existsSync(folder))) return;
   // better-sqlite3 brings its binaries along, so nothing is to be compiled.
   await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--prefix", FASTIFY], { signal });
 }

@@ -3,17 +3,29 @@ import { cost } from "./cost.ts";
 import { exchange } from "./exchange.ts";
 import { checkMachine, describeMachine, leaveProgramCore } from "./machine.ts";
 import { memory } from "./memory.ts";
+import { postgres } from "./postgres.ts";
+import { postgresSize } from "./postgres-size.ts";
 import { reads } from "./reads.ts";
+import { replicas } from "./replicas.ts";
 import { HELP, parseSettings } from "./settings.ts";
 import type { Bench, PartName, Settings } from "./settings.ts";
 import { size } from "./size.ts";
 import { start } from "./start.ts";
 import { upkeep } from "./upkeep.ts";
 
-const RUNS = { compare, memory, start, size, reads, upkeep, cost, exchange } as const satisfies Record<
-  PartName,
-  (bench: Bench) => Promise<string>
->;
+const RUNS = {
+  compare,
+  memory,
+  start,
+  size,
+  reads,
+  upkeep,
+  cost,
+  exchange,
+  postgres,
+  replicas,
+  "postgres-size": postgresSize,
+} as const satisfies Record<PartName, (bench: Bench) => Promise<string>>;
 
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { cpuSecondsOf } from "./cputime.ts";
 import { PROGRAM_CORE } from "./machine.ts";
 
 /** A program under test, on a core of its own. */
@@ -33,9 +34,6 @@ const POLL_MS = 2;
 const READY_MS_MAX = 30_000;
 const STOP_MS_MAX = 15_000;
 
-/** USER_HZ, the unit of /proc/PID/stat, is 100 on every Linux that Bun runs on. */
-const TICKS_PER_SECOND = 100;
-
 /** Starts a program and waits until it is ready. Its output, if any, goes to stderr. */
 export async function startProgram({ command, variables, cores = PROGRAM_CORE, signal }: ProgramOptions): Promise<Program> {
   const port = await findFreePort();
@@ -55,7 +53,7 @@ export async function startProgram({ command, variables, cores = PROGRAM_CORE, s
   return {
     url,
     startMs: performance.now() - started,
-    cpuSeconds: () => readCpuSeconds(child),
+    cpuSeconds: () => cpuSecondsOf(child.pid!),
     memory: () => ({ residentBytes: readStatusBytes(child, "VmRSS"), peakBytes: readStatusBytes(child, "VmHWM") }),
     stop: () => stop(child),
   };
@@ -105,13 +103,6 @@ async function stop(child: ChildProcess): Promise<void> {
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
-}
-
-/** Fields 14 and 15 of proc_pid_stat(5): user and system time. The name of the program, in brackets before them, may hold spaces. */
-function readCpuSeconds({ pid }: ChildProcess): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 function readStatusBytes({ pid }: ChildProcess, name: "VmRSS" | "VmHWM"): number {

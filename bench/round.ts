@@ -8,15 +8,21 @@ export type Figures = LoadReport &
   Readonly<{
     /** Core-seconds a second that the program used. */
     programCores: number;
+    /** The same of the database server, where there is one. */
+    serverCores: number | undefined;
     /** How much of the time the core of wrk was busy, 0 to 1. Near 1, wrk is the limit and not the program. */
     loadCoreBusy: number;
     /** Resident memory at the end of the load. */
     memoryBytes: number;
   }>;
 
-type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "cores" | "signal">>;
+type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "connections" | "cores" | "signal">> &
+  Readonly<{
+    /** The database server that the program uses, which works meanwhile too. */
+    server?: Readonly<{ cpuSeconds(): number }>;
+  }>;
 
-const WARM_UP_SECONDS = 8;
+export const WARM_UP_SECONDS = 8;
 
 /** More ids than any load uses. */
 const LOAD_IDS_MAX = 1_000_000_000;
@@ -27,17 +33,23 @@ export const ROUND_IDS_MAX = 2 * LOAD_IDS_MAX;
 /** Warms a program up, then measures it. */
 export async function measure(
   { program, token }: Target,
-  { ids, start, seconds, cores = LOAD_CORE, signal }: RoundOptions,
+  { ids, start, seconds, connections, cores = LOAD_CORE, server, signal }: RoundOptions,
 ): Promise<Figures> {
-  const load = { url: program.url, token, ids, cores, signal };
+  const load = { url: program.url, token, ids, ...(connections ? { connections } : {}), cores, signal };
   await runLoad({ ...load, start, seconds: WARM_UP_SECONDS });
-  const clocks = () => ({ seconds: performance.now() / 1000, program: program.cpuSeconds(), core: readCoreTicks(LOAD_CORE) });
+  const clocks = () => ({
+    seconds: performance.now() / 1000,
+    program: program.cpuSeconds(),
+    server: server?.cpuSeconds() ?? 0,
+    core: readCoreTicks(LOAD_CORE),
+  });
   const before = clocks();
   const report = await runLoad({ ...load, start: ids === "read" ? start : start + LOAD_IDS_MAX, seconds });
   const after = clocks();
   return {
     ...report,
     programCores: (after.program - before.program) / (after.seconds - before.seconds),
+    serverCores: server && (after.server - before.server) / (after.seconds - before.seconds),
     loadCoreBusy: (after.core.busy - before.core.busy) / (after.core.all - before.core.all),
     memoryBytes: program.memory().residentBytes,
   };

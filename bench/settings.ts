@@ -2,7 +2,19 @@ import { parseArgs } from "node:util";
 import { CONTENDERS } from "./contenders.ts";
 import type { ContenderName } from "./contenders.ts";
 
-const PARTS = ["compare", "memory", "start", "size", "reads", "upkeep", "cost", "exchange"] as const;
+const PARTS = [
+  "compare",
+  "memory",
+  "start",
+  "size",
+  "reads",
+  "upkeep",
+  "cost",
+  "exchange",
+  "postgres",
+  "replicas",
+  "postgres-size",
+] as const;
 export type PartName = (typeof PARTS)[number];
 
 export type Settings = Readonly<{

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
 import { createClient, ServiceError } from "../src/client/client.ts";
-import { startService } from "./contenders.ts";
+import { makeTables, startService } from "./contenders.ts";
 import { BOTH_CORES } from "./machine.ts";
 import type { Bench } from "./settings.ts";
 import { toText } from "./table.ts";
@@ -15,22 +15,32 @@ type StockOptions = Readonly<{
   bench: Bench;
 }>;
 
-const PLANTS_PER_TRANSACTION = 500_000;
+const SMALL = 10_000;
+const MIDDLE = 1_000_000;
+
+export const PLANTS_PER_TRANSACTION = 500_000;
+
+/** In the SQL that SQLite and PostgreSQL have in common. */
+export const NAME_OF_NUMBER = `'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997)`;
+export const TAG_OF_NUMBER = `'tag ' || (number % 50)`;
 
 const FILL = `
   WITH RECURSIVE numbers (number) AS (SELECT :first UNION ALL SELECT number + 1 FROM numbers WHERE number < :last)
   INSERT INTO plants (id, name, tag)
-    SELECT number * :step, 'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997), 'tag ' || (number % 50) FROM numbers`;
+    SELECT number * :step, ${NAME_OF_NUMBER}, ${TAG_OF_NUMBER} FROM numbers`;
 
 /** A word that one plant alone has, and one that every plant has. */
 export const RARE_WORD = "xylorhiza";
 export const COMMON_WORD = "planta";
 
+/** The stores whose sizes are compared, the smallest first. */
+export function sizesOf({ plants }: Bench): number[] {
+  return [...new Set([SMALL, MIDDLE, plants])].toSorted((left, right) => left - right);
+}
+
 /** Makes a data folder with many plants. The service makes the tables; through it, the plants would take minutes. */
 export async function makeLargeStore(data: string, options: StockOptions): Promise<void> {
-  const { signal } = options.bench;
-  const { program } = await startService({ data, signal });
-  await program.stop();
+  await makeTables({ data, signal: options.bench.signal });
   const path = join(data, "plants.db");
   const db = new DatabaseSync(path);
   try {

@@ -11,6 +11,8 @@ export type Load = Readonly<{
   /** The first id, or the seed of random ones; of reads how many plants there are, from id 1 on. Loads of creates on one store need starts of their own, far apart. */
   start: number;
   seconds: number;
+  /** 64, unless told otherwise. */
+  connections?: number;
   /** The cores of wrk. */
   cores?: string;
   signal: AbortSignal;
@@ -18,12 +20,21 @@ export type Load = Readonly<{
 
 export type LoadReport = Readonly<{ rate: number; p50Ms: number; p99Ms: number }>;
 
-const CONNECTIONS = 64;
+export const CONNECTIONS = 64;
 const SCRIPT = join(import.meta.dirname, "load.lua");
 
 /** Sends requests as fast as the answers come. Throws when any request failed: the figures would mean nothing. */
-export async function runLoad({ url, token, ids, start, seconds, cores = LOAD_CORE, signal }: Load): Promise<LoadReport> {
-  const wrk = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", "-s", SCRIPT, url, "--", ids, String(start)];
+export async function runLoad({
+  url,
+  token,
+  ids,
+  start,
+  seconds,
+  connections = CONNECTIONS,
+  cores = LOAD_CORE,
+  signal,
+}: Load): Promise<LoadReport> {
+  const wrk = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--latency", "-s", SCRIPT, url, "--", ids, String(start)];
   const { stdout } = await promisify(execFile)("taskset", ["--cpu-list", cores, ...wrk], {
     env: { ...process.env, BENCH_TOKEN: token },
     signal,

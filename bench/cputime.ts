@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** USER_HZ, the unit of /proc/PID/stat, is 100 on every Linux that Bun runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** What a process has used of the processor so far, with all its threads. */
+export function cpuSecondsOf(pid: number): number {
+  return readStat(pid)?.ownSeconds ?? Number.NaN;
+}
+
+/** What a process and its children have used, also those that have ended: the kernel adds their time to that of the parent who waited for them. */
+export function cpuSecondsOfFamily(pid: number): number {
+  const { ownSeconds, endedSeconds } = readStat(pid) ?? { ownSeconds: Number.NaN, endedSeconds: Number.NaN };
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const children = pids.map((child) => readStat(Number(child))).filter((stat) => stat?.parent === pid);
+  return children.reduce((sum, stat) => sum + (stat?.ownSeconds ?? 0), ownSeconds + endedSeconds);
+}
+
+type Stat = Readonly<{ parent: number; ownSeconds: number; endedSeconds: number }>;
+
+/**
+ * Field 4 of proc_pid_stat(5), and 14 to 17: user and system time of its own, and of children that have ended. The name of the program, in
+ * brackets before them, may hold spaces. Undefined for a process that has gone.
+ */
+function readStat(pid: number): Stat | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+    return {
+      parent: fields[1] ?? 0,
+      ownSeconds: (user + system) / TICKS_PER_SECOND,
+      endedSeconds: (endedUser + endedSystem) / TICKS_PER_SECOND,
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { INSERT_PLANTS } from "../src/store/postgres/statements.ts";
+import { withFolder } from "./folder.ts";
+import type { Server } from "./server.ts";
+
+export type Inserts = Readonly<{
+  server: Server;
+  /** The address of one with the tables of the service. */
+  database: string;
+  /** How many plants one statement creates, and how many statements are under way. */
+  plants: number;
+  clients: number;
+  /** Where the ids begin. */
+  start: number;
+  seconds: number;
+  signal: AbortSignal;
+}>;
+
+/** The parameters of the statement, as pgbench can name them: it has variables, but none that are arrays and change. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  $1: "ARRAY(SELECT generate_series(:first::bigint, :last::bigint))",
+  $2: ":names",
+  $3: ":tags",
+  $4: ":words",
+};
+
+/** Throws, with what to do, when it is not there: the PostgreSQL of npm has none. */
+export function checkPgbench({ binaries }: Server): void {
+  if (!existsSync(join(binaries, "pgbench"))) throw new Error("The part postgres needs pgbench: apt-get install postgresql");
+}
+
+/** The statement that the service creates plants with, by pgbench, as fast as the answers come. Gives plants a second. */
+export async function runPgbench({ server, database, plants, clients, start, seconds, signal }: Inserts): Promise<number> {
+  return withFolder(async (folder) => {
+    const script = join(folder, "inserts.sql");
+    await writeFile(script, toScript({ plants, clients, start }));
+    const columns = { names: "Monstera deliciosa", tags: "tropical", words: "monstera deliciosa" };
+    const values = Object.entries(columns).flatMap(([name, value]) => ["-D", `${name}={${Array(plants).fill(`"${value}"`).join(",")}}`]);
+    const flags = ["--no-vacuum", "--protocol=prepared", "-c", String(clients), "-T", String(seconds), "-D", "turn=0", ...values];
+    const { stdout } = await promisify(execFile)(join(server.binaries, "pgbench"), [...flags, "-f", script, database], { signal });
+    const commits = /^tps = ([\d.]+)/m.exec(stdout)?.[1];
+    if (commits === undefined || !/failed transactions: 0 /.test(stdout)) throw new Error(`pgbench did not succeed:\n${stdout}`);
+    return Number(commits) * plants;
+  });
+}
+
+/** The clients take turns with the ids, so that these rise for all together, as those of the service do. */
+function toScript({ plants, clients, start }: Pick<Inserts, "plants" | "clients" | "start">): string {
+  const insert = INSERT_PLANTS.text.replaceAll(/\$\d/g, (parameter) => PARAMETERS[parameter] ?? parameter);
+  return `\\set first ${start} + (:turn * ${clients} + :client_id) * ${plants}
+\\set last :first + ${plants - 1}
+\\set turn :turn + 1
+${insert};
+`;
+}
