@@ -9,10 +9,12 @@ function plant(id: number) {
 }
 
 /** A group commit over a store whose commits end only when the test says so. */
-function groupCommit(limits: { queueMax?: number; waitMs?: number } = {}) {
+function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?: number; enough?: number } = {}) {
   const commits: { size: number; end: PromiseWithResolvers<Outcomes> }[] = [];
   const group = createGroupCommit({
     inFlightMax: 1,
+    gatherTurns: 4,
+    enough: Infinity,
     queueMax: 100,
     waitMs: 60_000,
     ...limits,
@@ -69,6 +71,33 @@ describe("the group commit", () => {
     await endCommit(1);
     await Promise.all(creates);
     expect(commits.map(({ size }) => size)).toEqual([1, 49]);
+  });
+
+  it("runs as many commits at a time as it may, and puts what arrives meanwhile into the next", async () => {
+    const { group, commits, endCommit } = groupCommit({ inFlightMax: 2 });
+    const creates = [group.create(plant(1))];
+    await Bun.sleep(20);
+    creates.push(group.create(plant(2)));
+    await Bun.sleep(20);
+    for (let id = 3; id <= 10; id += 1) creates.push(group.create(plant(id)));
+    await Bun.sleep(20);
+    expect(commits.map(({ size }) => size)).toEqual([1, 1]);
+    await endCommit(1);
+    await endCommit(2);
+    await endCommit(0);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([1, 1, 8]);
+  });
+
+  it("begins a commit at once when enough wait for it, as long as another may run", async () => {
+    const { group, commits, endCommit } = groupCommit({ inFlightMax: 2, enough: 3 });
+    const creates = Array.from({ length: 8 }, (_, at) => group.create(plant(at + 1)));
+    expect(commits.map(({ size }) => size)).toEqual([3, 3]);
+    await Bun.sleep(20);
+    expect(commits).toHaveLength(2);
+    for (const at of [0, 1, 2]) await endCommit(at);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([3, 3, 2]);
   });
 
   it("refuses as overloaded what is more than queueMax, at once, and answers the rest", async () => {

@@ -28,6 +28,13 @@ type GroupCommitOptions = Readonly<{
   commit: (changes: Changes) => Promise<Outcomes>;
   /** How many commits may run at a time. */
   inFlightMax: number;
+  /**
+   * How often the event loop turns before a commit begins. What the clients send on getting the answers of the last commit is then
+   * part of this one: fewer commits, each larger, which costs less of the processor than it adds waiting.
+   */
+  gatherTurns: number;
+  /** So many changes wait for no more, if another commit may run. */
+  enough: number;
   /** How many changes may wait for a running commit. */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
@@ -48,13 +55,7 @@ type Batch = Readonly<{
   outcomes: PromiseWithResolvers<Outcomes>;
 }>;
 
-/**
- * How often the event loop turns before a commit begins. What the clients send on getting the answers of the last commit is then
- * part of this one: fewer commits, each twice as large, which costs less of the processor than it adds waiting.
- */
-const GATHER_TURNS = 4;
-
-export function createGroupCommit({ commit, inFlightMax, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
+export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
   let waiting: Batch | undefined;
   const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
@@ -63,13 +64,26 @@ export function createGroupCommit({ commit, inFlightMax, queueMax, waitMs, now }
 
   async function run(): Promise<void> {
     while (waiting) {
-      for (let turn = 0; turn < GATHER_TURNS; turn += 1) await new Promise(setImmediate);
-      const batch = waiting;
-      waiting = undefined;
-      if (batch) running.set(batch, commitBatch(batch));
-      if (running.size >= inFlightMax) await Promise.race(running.values());
+      for (let turn = 0; turn < gatherTurns; turn += 1) await new Promise(setImmediate);
+      await waitForRoom();
+      begin();
+      await waitForRoom();
     }
     round = undefined;
+  }
+
+  async function waitForRoom(): Promise<void> {
+    while (running.size >= inFlightMax) await Promise.race(running.values());
+  }
+
+  function begin(): void {
+    const batch = waiting;
+    waiting = undefined;
+    if (batch) running.set(batch, commitBatch(batch));
+  }
+
+  function beginIfEnough({ creates, swaps }: Batch): void {
+    if (creates.length + swaps.length >= enough && running.size < inFlightMax) begin();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
@@ -119,6 +133,7 @@ export function createGroupCommit({ commit, inFlightMax, queueMax, waitMs, now }
     async create(plant, whileWriting) {
       const batch = join();
       const at = batch.creates.push(plant) - 1;
+      beginIfEnough(batch);
       await batch.begun.promise;
       whileWriting?.();
       return settle((await batch.outcomes.promise).creates[at]);
@@ -126,6 +141,7 @@ export function createGroupCommit({ commit, inFlightMax, queueMax, waitMs, now }
     async swap(swap) {
       const batch = join();
       const at = batch.swaps.push(swap) - 1;
+      beginIfEnough(batch);
       await batch.begun.promise;
       return (await batch.outcomes.promise).swaps[at] ?? false;
     },

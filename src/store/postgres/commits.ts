@@ -26,6 +26,10 @@ type CommitsOptions = Readonly<{
 const CREATES_IN_FLIGHT = 3;
 const SWAPS_IN_FLIGHT = 2;
 
+/** While one commit is elsewhere the processor is free for the next: commits that take turns are faster than one for all who wait. Measured. */
+const GATHER_TURNS = 2;
+const ENOUGH = 32;
+
 const IMPORT_MS_MAX = 20_000;
 
 /** How often it is looked again at plants that others create and delete at the same moment. */
@@ -35,7 +39,7 @@ export function createCommits({ ask, askForFiles, queueMax, queueWaitMs, now }: 
   let isClosed = false;
   const single = putter(ask, { isRepeatable: true });
   const bulk = putter(askForFiles, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
-  const limits = { queueMax, waitMs: queueWaitMs, now };
+  const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, queueMax, waitMs: queueWaitMs, now };
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
     const outcomes = await single(creates, { isReplacing: false, isDryRun: false });

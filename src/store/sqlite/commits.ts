@@ -19,6 +19,8 @@ type CommitsOptions = Readonly<{
   now: () => number;
 }>;
 
+const GATHER_TURNS = 4;
+
 export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: CommitsOptions): Commits {
   let isClosed = false;
 
@@ -36,7 +38,15 @@ export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: Co
     return { creates: outcomes, swaps: committed.swapped };
   }
 
-  const group = createGroupCommit({ commit, inFlightMax: 1, queueMax, waitMs: queueWaitMs, now });
+  const group = createGroupCommit({
+    commit,
+    inFlightMax: 1,
+    gatherTurns: GATHER_TURNS,
+    enough: Infinity,
+    queueMax,
+    waitMs: queueWaitMs,
+    now,
+  });
 
   return {
     create: group.create,
