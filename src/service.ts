@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { makeFirstToken } from "./auth/first.ts";
 import { createGate } from "./auth/gate.ts";
 import type { Config } from "./config.ts";
@@ -11,6 +12,7 @@ import { documentHandlers } from "./http/documents.ts";
 import { exchangeHandlers } from "./http/exchange.ts";
 import { healthHandlers } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
+import { loadPages } from "./http/pages.ts";
 import { plantHandlers } from "./http/plants.ts";
 import type { Log } from "./log.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
@@ -23,6 +25,12 @@ type ServiceOptions = Readonly<{
   onFatal: (reason: Error) => void;
 }>;
 
+type StartOptions = ServiceOptions &
+  Readonly<{
+    /** The folder of the built pages; without it, the project's own. */
+    web?: string;
+  }>;
+
 export type Running = Readonly<{
   url: string;
   store: Store;
@@ -34,13 +42,16 @@ export type Running = Readonly<{
   stop(): Promise<void>;
 }>;
 
+const WEB = fileURLToPath(new URL("../dist/web", import.meta.url));
+
 /** Within this time a revocation bites, in milliseconds. */
 const TOKEN_FRESH_MS = 500;
 const TOKEN_CACHE_MAX = 10_000;
 
 /** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
-export async function start(config: Config, { log, onFatal }: ServiceOptions): Promise<Running> {
+export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
   const contract = loadContract();
+  const pages = loadPages(web);
   const store = await openStore(config, { isServing: true, log, onFatal });
   try {
     const tokenFile = join(config.data, "first-token");
@@ -53,7 +64,7 @@ export async function start(config: Config, { log, onFatal }: ServiceOptions): P
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };
-    const app = createApp({ contract, handlers, gate, log, bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining });
+    const app = createApp({ contract, handlers, pages, gate, log, bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining });
     const listener = listen(app, config);
     return {
       url: listener.url,

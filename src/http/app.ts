@@ -7,6 +7,7 @@ import type { Log } from "../log.ts";
 import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { checkBodyHeaders, openBody, readBody } from "./body.ts";
+import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers } from "./router.ts";
@@ -23,6 +24,8 @@ type Connection = Readonly<{
 type AppOptions = Readonly<{
   contract: Contract;
   handlers: Handlers;
+  /** What stands at the paths that the contract does not have. */
+  pages: Pages;
   gate: Gate;
   log: Log;
   /** Largest body of a request. */
@@ -31,14 +34,14 @@ type AppOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-export function createApp({ contract, handlers, gate, log, bodyBytesMax, isDraining }: AppOptions): App {
+export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, isDraining }: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
 
   /** Each step throws what is wrong; their order is part of the interface. */
   async function answer(request: Request, connection: Connection): Promise<Answer> {
     const { path, query } = splitUrl(request.url);
     const found = route(path);
-    if (!found) throw new PlantStoreError("unknown_path");
+    if (!found) return pages(path, request);
     const { resource, id } = found;
     if (request.method === "OPTIONS") return { status: 204, headers: { allow: resource.allow } };
     const target = resource.routes.get(request.method);

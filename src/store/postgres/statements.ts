@@ -55,7 +55,7 @@ export const FIND_PLANTS = {
  * The index finds an MD5, and the tag itself is compared then. In CASE, as the planner would otherwise take the two conditions for independent, expect
  * almost nothing of any tag, and sort all of a frequent one in the place of going through its ids.
  */
-const HAS_TAG = `md5(tag) = md5($3::text) AND CASE WHEN tag = $3::text THEN true ELSE false END`;
+const HAS_TAG = `left(md5(tag), 15) = left(md5($3::text), 15) AND CASE WHEN tag = $3::text THEN true ELSE false END`;
 
 /** Take the least id, how many, and then the tag, the words, or both. What depends on their frequency is planned for the values at hand. */
 export const LIST_PLANTS = {
