@@ -11,6 +11,9 @@ export type ParametersOf = Readonly<{
   importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean }>;
   exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc" }>;
   listTags: Readonly<{ limit: number }>;
+  listTokens: Readonly<Record<string, never>>;
+  createToken: Readonly<Record<string, never>>;
+  revokeToken: Readonly<{ id: string }>;
   getLiveness: Readonly<Record<string, never>>;
   getReadiness: Readonly<Record<string, never>>;
   getContract: Readonly<Record<string, never>>;
@@ -27,6 +30,10 @@ export type Schemas = Readonly<{
   PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null }>;
   TagCount: Readonly<{ tag: string; plants: number }>;
   ImportSummary: Readonly<{ read: number; created: number; unchanged: number; replaced: number; refused: number; problems: ReadonlyArray<Readonly<{ line: number; error: number; message: string }>> }>;
+  Scope: "plants:read" | "plants:write" | "admin";
+  Token: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; revoked?: string }>;
+  NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;
+  CreatedToken: Schemas["Token"] & Readonly<{ token: string }>;
   Error: Readonly<{ error: number; message: string }>;
   Health: Readonly<{ status: "ok" }>;
 }>;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { _, Ajv2020 } from "ajv/dist/2020.js";
-import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { _, Ajv2020, stringify } from "ajv/dist/2020.js";
+import type { ErrorObject, KeywordCxt, ValidateFunction } from "ajv/dist/2020.js";
 import type { OperationId } from "../contract/operations.ts";
 import { PlantStoreError } from "./errors.ts";
 import { toNewPlant } from "./plant.ts";
@@ -16,6 +16,8 @@ export type Operation = Readonly<{
   path: string;
   /** The scope that a token needs; undefined when the operation needs no token. */
   scope: Scope | undefined;
+  /** What stands for `{id}` at the end of the path, if anything. */
+  pathId: ParameterSchema | undefined;
   /** The query parameters that it takes. */
   query: readonly QueryParameter[];
   body: Body;
@@ -28,6 +30,7 @@ export type ParameterSchema = Readonly<{
   format?: "int32" | "int64";
   minimum?: number;
   enum?: readonly string[];
+  pattern?: string;
   default?: string | number | boolean;
 }>;
 
@@ -79,7 +82,7 @@ type DocumentOperation = Readonly<{
   "x-scope"?: string;
   security?: readonly unknown[];
   parameters?: readonly DocumentParameter[];
-  requestBody?: { content: Record<string, unknown> };
+  requestBody?: { content: Record<string, { examples?: Record<string, { value: unknown }> }> };
 }>;
 
 /** The JSON form of a contract: people write the YAML beside it, which takes fifty times as long to read. */
@@ -96,14 +99,16 @@ function toOperation(source: Source): Operation {
   if (isPublic ? scope !== undefined : scope === undefined || !isScope(scope)) {
     throw new Error(`contract: ${operation.operationId} needs either an x-scope that exists or an empty security.`);
   }
+  const parameters = (operation.parameters ?? []).map((parameter) =>
+    parameter.$ref ? document.components.parameters[parameter.$ref.split("/").at(-1)!]! : parameter,
+  );
   return {
     id: operation.operationId,
     method: method.toUpperCase(),
     path,
     scope: scope as Scope | undefined,
-    query: (operation.parameters ?? [])
-      .map((parameter) => (parameter.$ref ? document.components.parameters[parameter.$ref.split("/").at(-1)!]! : parameter))
-      .filter((parameter) => parameter.in === "query"),
+    pathId: parameters.find((parameter) => parameter.in === "path")?.schema,
+    query: parameters.filter((parameter) => parameter.in === "query"),
     body: toBody(source),
   };
 }
@@ -112,7 +117,8 @@ function toBody({ path, method, operation, ajv }: Source): Body {
   if (!operation.requestBody) return { kind: "none" };
   const types = Object.keys(operation.requestBody.content);
   if (!types.includes("application/json")) return { kind: "stream", types };
-  return { kind: "json", check: bodyCheck(ajv, bodyPointer(path, method)) };
+  const [example] = Object.values(operation.requestBody.content["application/json"]?.examples ?? {});
+  return { kind: "json", check: bodyCheck(ajv, bodyPointer(path, method), JSON.stringify(example?.value)) };
 }
 
 function bodyPointer(path: string, method: string): string {
@@ -123,48 +129,73 @@ function escapePointer(segment: string): string {
   return encodeURIComponent(segment.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** Ajv, taught the two things that it does not know of our JSON: an int64 is a `bigint`, and text must be well-formed Unicode. */
+/** Ajv, taught what it does not know of our JSON: a whole number is a `bigint`, and text must be well-formed Unicode. */
 function createAjv(document: Document): Ajv2020 {
   // The schemas are linted before they are published; to check them against their own schema again takes longer than the rest of the start.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, meta: false, validateSchema: false });
   // Keywords that write their own code are checked in line; a `validate` function is called with an object made for it.
   ajv.addKeyword({ keyword: "int64", code: (context) => context.fail(_`typeof ${context.data} !== "bigint"`) });
   ajv.addKeyword({ keyword: "wellFormed", type: "string", code: (context) => context.fail(_`!${context.data}.isWellFormed()`) });
+  ajv.addKeyword({
+    keyword: "within",
+    code: failOutside,
+    error: { message: "must be within", params: ({ schema }) => _`${stringify(schema)}` },
+  });
   ajv.addSchema(exactSchema(document) as object, "contract");
   return ajv;
 }
 
-/** The same document with our two keywords in the place of what stands for them. */
+/** A number with or without a fraction: one without comes as a `bigint`, for which JSON Schema's own limits do not hold. */
+function failOutside(context: KeywordCxt): void {
+  const { data, schema } = context;
+  const { exclusiveMinimum, maximum } = schema as Limits;
+  context.fail(_`typeof ${data} !== "number" && typeof ${data} !== "bigint" || ${data} <= ${exclusiveMinimum} || ${data} > ${maximum}`);
+}
+
+type Limits = Readonly<{ exclusiveMinimum: number; maximum: number }>;
+
+/** The same document with our keywords in the place of what stands for them. */
 function exactSchema(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(exactSchema);
   if (typeof node !== "object" || node === null) return node;
   const schema = node as Record<string, unknown>;
   if (schema["type"] === "integer" && schema["format"] === "int64") return { int64: true };
+  const { type, exclusiveMinimum, maximum } = schema;
+  if (type === "number") return { within: { exclusiveMinimum, maximum } };
   const members = Object.entries(schema).map(([key, value]) => [key, exactSchema(value)]);
   return { ...Object.fromEntries(members), ...([schema["type"]].flat().includes("string") ? { wellFormed: true } : {}) };
 }
 
-function bodyCheck(ajv: Ajv2020, pointer: string): (value: unknown) => void {
+/** `example` is a good body, for the message to somebody who sent something else altogether. */
+function bodyCheck(ajv: Ajv2020, pointer: string, example: string): (value: unknown) => void {
   const validate: ValidateFunction = ajv.compile({ $ref: pointer });
   return (value) => {
     if (validate(value)) return;
     const [problem] = validate.errors ?? [];
-    throw problem ? toError(problem) : new Error(`contract: ${pointer} refused a body without a reason`);
+    throw problem ? toError(problem, example) : new Error(`contract: ${pointer} refused a body without a reason`);
   };
 }
 
-function toError({ keyword, instancePath, params }: ErrorObject): PlantStoreError {
-  const field = instancePath.slice(1);
+function toError({ keyword, instancePath, params }: ErrorObject, example: string): PlantStoreError {
+  const [, field = "", ...inside] = instancePath.split("/");
   if (keyword === "wellFormed") return new PlantStoreError("invalid_unicode");
   if (keyword === "required") return invalidBody(`The field \`${params["missingProperty"]}\` is missing: add it.`);
-  if (field === "") return invalidBody('The body is not an object: send one such as {"id": 1, "name": "Monstera deliciosa"}.');
-  if (keyword === "int64") {
-    return invalidBody(`The field \`${field}\` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.`);
-  }
-  return invalidBody(
-    `The field \`${field}\` must be a ${[params["type"]].flat().join(" or ")}: send one, or leave out a field that has no value.`,
-  );
+  if (field === "") return invalidBody(`The body is not an object: send one such as ${example}.`);
+  const subject = inside.length > 0 ? `Each value in the field \`${field}\`` : `The field \`${field}\``;
+  return invalidBody(`${subject} ${PROBLEMS[keyword]?.(params) ?? "is not as /openapi.json says: send it so"}.`);
 }
+
+/** What is wrong with a value, and what to do, by the keyword that refused it. */
+const PROBLEMS: Readonly<Record<string, (params: ErrorObject["params"]) => string>> = {
+  int64: () => "must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes",
+  within: ({ exclusiveMinimum, maximum }) => `must be a number above ${exclusiveMinimum} and at most ${maximum}, without quotes`,
+  type: ({ type }) => `must be a ${[type].flat().join(" or ").replace("array", "list")}: send one, or leave out a field that has no value`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as string[]).join(", ")}`,
+  minLength: ({ limit }) => `has fewer characters than ${limit}: send a longer one`,
+  maxLength: ({ limit }) => `has more characters than ${limit}: send a shorter one`,
+  minItems: ({ limit }) => `has fewer values than ${limit}: add one`,
+  uniqueItems: () => "has a value twice: send each once",
+};
 
 function invalidBody(message: string): PlantStoreError {
   return new PlantStoreError("invalid_body", { message });

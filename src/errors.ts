@@ -17,6 +17,7 @@ export const CATALOGUE = {
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),
   unknown_path: entry(40400, "There is nothing at this path: see /openapi.json for those that exist."),
   plant_not_found: entry(40401, "There is no plant with this id: check the id, or create the plant."),
+  token_not_found: entry(40402, "There is no token with this id: see GET /tokens for those that exist."),
   method_not_allowed: entry(40500, "This path does not have that method: use one of those in the Allow header."),
   id_in_use: entry(40900, "The id names another plant already: choose an id that is not used."),
   precondition_failed: entry(41200, "The plant is not as the condition says: read it again, then repeat the change."),

@@ -14,6 +14,7 @@ import { healthHandlers } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { loadPages } from "./http/pages.ts";
 import { plantHandlers } from "./http/plants.ts";
+import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
@@ -61,6 +62,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const handlers = {
       ...plantHandlers(store.plants),
       ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, log }),
+      ...tokenHandlers({ tokens: store.tokens, random: randomBytes, now: Date.now }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };

@@ -22,13 +22,17 @@ function sendRaw(text: string): Promise<string> {
 
 describe("a path", () => {
   for (const path of [
-    "/",
     "/plant",
     "/plants/",
     "/plants/abc",
     "/plants/01",
     "/plants/9223372036854775808",
     "/PLANTS",
+    "/tokens/",
+    "/tokens/a-b",
+    `/tokens/${"a".repeat(65)}`,
+    "/tokens/{id}",
+    "/plants/{id}",
     "/%70lants",
     "/openapi",
   ]) {
@@ -45,6 +49,8 @@ describe("a method", () => {
     { path: "/plants", allow: "GET, HEAD, OPTIONS, POST", wrong: ["PUT", "PATCH", "DELETE"] },
     { path: "/plants/1", allow: "DELETE, GET, HEAD, OPTIONS, PATCH, PUT", wrong: ["POST"] },
     { path: "/plants/import", allow: "OPTIONS, POST", wrong: ["GET", "PUT", "PATCH", "DELETE", "HEAD"] },
+    { path: "/tokens", allow: "GET, HEAD, OPTIONS, POST", wrong: ["PUT", "PATCH", "DELETE"] },
+    { path: `/tokens/${"z".repeat(64)}`, allow: "DELETE, OPTIONS", wrong: ["GET", "HEAD", "POST", "PUT", "PATCH"] },
     { path: "/livez", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "DELETE"] },
     { path: "/openapi/1.0.0.json", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "PUT"] },
   ]) {

@@ -100,7 +100,7 @@ describe("GET /plants/{id}", () => {
 
   it("refuses a token without plants:read, and names the scope", async () => {
     const { tokens } = service.store;
-    const token = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "writer", scopes: ["plants:write"] });
+    const { secret: token } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "writer", scopes: ["plants:write"] });
     const response = await service.request("/plants/1", { headers: { authorization: `Bearer ${token}` } });
     expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="insufficient_scope", scope="plants:read"');
     expect(await expectConform(READ, response)).toMatchObject({ error: 40300 });

@@ -17,7 +17,8 @@ export type TestService = Running &
     request: (path: string, init?: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }) => Promise<Response>;
   }>;
 
-export async function startTestService(flags: Record<string, string> = {}): Promise<TestService> {
+/** `web` is a folder of built pages, when it shall not be the project's own. */
+export async function startTestService(flags: Record<string, string> = {}, { web }: { web?: string } = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
   const config = parseConfig({}, { port: "0", data, ...flags });
   const logged: string[] = [];
@@ -27,6 +28,7 @@ export async function startTestService(flags: Record<string, string> = {}): Prom
     onFatal(reason) {
       throw reason;
     },
+    ...(web === undefined ? {} : { web }),
   });
   const token = await readToken(data);
   function request(path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}): Promise<Response> {

@@ -18,9 +18,10 @@ const service = await startTestService({ data });
 const { tokens } = service.store;
 afterAll(() => service.stop());
 
-function issue(scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
+async function issue(scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
   const lifetime = lifetimeMs === undefined ? {} : { lifetimeMs };
-  return issueToken({ tokens, random: randomBytes, now: Date.now, name: "test", scopes, ...lifetime });
+  const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "test", scopes, ...lifetime });
+  return secret;
 }
 
 async function post(authorization: string | undefined): Promise<Response> {

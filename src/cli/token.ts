@@ -23,7 +23,8 @@ function createCommand(): Command {
   return withTokens(command, async (tokens) => {
     const { name, scopes, days } = command.opts<{ name: string; scopes: Scope[]; days?: number }>();
     const lifetime = days === undefined ? {} : { lifetimeMs: Math.round(days * DAY_MS) };
-    return issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, ...lifetime });
+    const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, ...lifetime });
+    return secret;
   });
 }
 

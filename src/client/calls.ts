@@ -2,6 +2,7 @@ import type { ExportQuery } from "./export.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import type { ListQuery, Page } from "./page.ts";
 import type { Plant, PlantPatch, StoredPlant, Tags } from "./plant.ts";
+import type { CreatedToken, NewToken, Token } from "./token.ts";
 
 /** What every call takes. Aborting makes it throw the reason of the signal. */
 export type CallOptions = Readonly<{ signal?: AbortSignal | undefined }>;
@@ -49,4 +50,10 @@ export type Client = Readonly<{
   exportPlants: (options?: CallOptions & ExportQuery) => Promise<ReadableStream<Uint8Array>>;
   /** The whole catalogue in one request, plant by plant. */
   exportedPlants: (options?: CallOptions) => AsyncIterable<Plant>;
+  /** All tokens, the expired and revoked ones too, by the time of their creation. This and the next two need the scope `admin`. */
+  listTokens: (options?: CallOptions) => Promise<readonly Token[]>;
+  /** Makes a token. It is never tried again by itself: of an answer that was lost, nobody has the secret. */
+  createToken: (token: NewToken, options?: CallOptions) => Promise<CreatedToken>;
+  /** Makes a token invalid for good. False when there is none with this id. */
+  revokeToken: (id: string, options?: CallOptions) => Promise<boolean>;
 }>;

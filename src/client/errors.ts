@@ -14,6 +14,7 @@ export const ERROR_NUMBERS = {
   insufficient_scope: 40300,
   unknown_path: 40400,
   plant_not_found: 40401,
+  token_not_found: 40402,
   method_not_allowed: 40500,
   id_in_use: 40900,
   precondition_failed: 41200,

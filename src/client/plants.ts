@@ -1,9 +1,10 @@
+import { orAbsent } from "./absent.ts";
 import { requiredHeader } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { ERROR_NUMBERS, ServiceError } from "./errors.ts";
+import { ERROR_NUMBERS } from "./errors.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";
 import { idText, parseContent, parseList, parsePlant, parseTagCount, plantText } from "./plant.ts";
@@ -26,7 +27,7 @@ export function plantCalls(connection: Connection): PlantCalls {
     },
     async find(id, { signal } = {}) {
       const outgoing = { method: "GET", path: `/plants/${idText(id)}`, isRepeatable: true, signal } as const;
-      return orAbsent(request(connection, outgoing, parseStored));
+      return orAbsent(request(connection, outgoing, parseStored), ERROR_NUMBERS.plant_not_found);
     },
     async put(plant, options = {}) {
       const headers = { ...JSON_TYPE, ...conditions(options) };
@@ -52,7 +53,12 @@ export function plantCalls(connection: Connection): PlantCalls {
     async remove(id, options = {}) {
       const path = `/plants/${idText(id)}`;
       const outgoing = { method: "DELETE", path, headers: conditions(options), isRepeatable: false, signal: options.signal } as const;
-      return (await orAbsent(request(connection, outgoing, () => true))) ?? false;
+      return (
+        (await orAbsent(
+          request(connection, outgoing, () => true),
+          ERROR_NUMBERS.plant_not_found,
+        )) ?? false
+      );
     },
     page: (options = {}) => findPage(connection, options),
     async *list(options = {}) {
@@ -77,16 +83,6 @@ async function findPage(connection: Connection, { signal, ...query }: ListQuery 
   const { limit, after, tag, q } = query;
   const path = `/plants${queryText({ limit, after, tag, q })}`;
   return request(connection, { method: "GET", path, isRepeatable: true, signal }, (answer) => parsePage(answer, query));
-}
-
-/** Undefined in the place of the answer that there is no plant with the id. Any other 404 is about the url. */
-async function orAbsent<Result>(answer: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await answer;
-  } catch (thrown) {
-    if (thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.plant_not_found) return undefined;
-    throw thrown;
-  }
 }
 
 function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; ifNoneMatch?: string | undefined }): Record<string, string> {

@@ -3,7 +3,11 @@ import type { ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
 
 /** An answer before it has become a Response. A body is JSON, unless the headers say otherwise. */
-export type Answer = Readonly<{ status: number; body?: string | Uint8Array | ReadableStream<Uint8Array>; headers?: Readonly<Record<string, string>> }>;
+export type Answer = Readonly<{
+  status: number;
+  body?: string | Uint8Array | ReadableStream<Uint8Array>;
+  headers?: Readonly<Record<string, string>>;
+}>;
 
 const RETRY_AFTER_SECONDS = "1";
 

@@ -1,5 +1,5 @@
 import type { OperationId, ParametersOf } from "../../contract/operations.ts";
-import type { Operation } from "../contract.ts";
+import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
 import type { Answer } from "./answer.ts";
@@ -23,22 +23,39 @@ type Resource = Readonly<{ allow: string; routes: ReadonlyMap<string, Route> }>;
 
 type Route = Readonly<{ operation: Operation; handle: Handler }>;
 
-/** Finds what stands at a path, with the id that the path holds; undefined where the contract has nothing. */
-export type Router = (path: string) => Readonly<{ resource: Resource; id: PlantId | undefined }> | undefined;
+/** Finds what stands at a path, with the id that the path ends in, if any; undefined where the contract has nothing. */
+export type Router = (path: string) => Readonly<{ resource: Resource; id: PlantId | string | undefined }> | undefined;
 
 const ID = "{id}";
 
 /** Routes for each path of the contract, with its methods and the exact Allow header. A path may end in an id. */
 export function createRouter(operations: readonly Operation[], handlers: Handlers): Router {
-  const byPath = Map.groupBy(operations, ({ path }) => path);
-  const resources = new Map(Array.from(byPath, ([path, atPath]) => [path, toResource(atPath, handlers)]));
+  const byPath = Array.from(Map.groupBy(operations, ({ path }) => path));
+  const fixed = new Map(byPath.filter(([path]) => !path.endsWith(ID)).map(([path, atPath]) => [path, toResource(atPath, handlers)]));
+  const folders = new Map(
+    byPath
+      .filter(([path]) => path.endsWith(ID))
+      .map(([path, atPath]) => [
+        path.slice(0, -ID.length),
+        { resource: toResource(atPath, handlers), parseId: idParser(atPath[0]?.pathId) },
+      ]),
+  );
   return (path) => {
-    const folder = path.slice(0, path.lastIndexOf("/") + 1);
-    const id = parsePlantId(path.slice(folder.length));
-    // A client that sends the template itself asks for nothing that exists.
-    const resource = id === undefined && path.endsWith(ID) ? undefined : resources.get(id === undefined ? path : folder + ID);
-    return resource && { resource, id };
+    const resource = fixed.get(path);
+    if (resource) return { resource, id: undefined };
+    const idStart = path.lastIndexOf("/") + 1;
+    const folder = folders.get(path.slice(0, idStart));
+    const id = folder?.parseId(path.slice(idStart));
+    return folder && id !== undefined ? { resource: folder.resource, id } : undefined;
   };
+}
+
+/** Reads an id in its one written form; what has another form stands at no path. */
+function idParser(schema: ParameterSchema | undefined): (text: string) => PlantId | string | undefined {
+  if (schema?.format === "int64") return parsePlantId;
+  if (schema?.pattern === undefined) throw new Error("contract: an id in a path must be an int64 or have a pattern.");
+  const pattern = new RegExp(schema.pattern, "u");
+  return (text) => (pattern.test(text) ? text : undefined);
 }
 
 function toResource(operations: readonly Operation[], handlers: Handlers): Resource {

@@ -3,15 +3,19 @@ import type { OperationId, ParametersOf, Schemas } from "../../contract/operatio
 import { ERROR_NUMBERS, createClient } from "../../src/client/client.ts";
 import type {
   Client,
+  CreatedToken,
   ErrorNumber,
   ExportQuery,
   ImportProblem,
   ImportQuery,
   ImportSummary,
   ListQuery,
+  NewToken,
   Plant,
   PlantPatch,
+  Scope,
   TagCount,
+  Token,
 } from "../../src/client/client.ts";
 import { loadContract } from "../../src/contract.ts";
 
@@ -29,6 +33,10 @@ true satisfies Equal<Plant, Schemas["NewPlant"]>;
 true satisfies Equal<Omit<Plant, "id">, Schemas["Plant"]>;
 true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id">>;
 true satisfies Equal<TagCount, Schemas["TagCount"]>;
+true satisfies Equal<Scope, Schemas["Scope"]>;
+true satisfies Equal<Token, Schemas["Token"]>;
+true satisfies Equal<NewToken, Schemas["NewToken"]>;
+true satisfies Equal<CreatedToken, Schemas["CreatedToken"]>;
 true satisfies Equal<ImportSummary, Schemas["ImportSummary"]>;
 true satisfies Equal<ImportProblem, Schemas["ImportSummary"]["problems"][number]>;
 true satisfies Equal<ListQuery, Given<"listPlants">>;
@@ -55,6 +63,9 @@ const CALLS = {
   importPlants: ["importPlants"],
   exportPlants: ["exportPlants", "exportedPlants"],
   listTags: ["tags"],
+  listTokens: ["listTokens"],
+  createToken: ["createToken"],
+  revokeToken: ["revokeToken"],
 } as const satisfies Record<Exclude<OperationId, ServiceOperation>, readonly (keyof Client)[]>;
 
 type ServiceOperation = "getBaseContract" | "getContract" | "getLiveness" | "getReadiness";

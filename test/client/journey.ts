@@ -56,6 +56,15 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   );
   await note("exported plants", () => gather(plants.exportedPlants(), ({ id }) => id));
 
+  await note("make a token", async () => {
+    const made = await plants.createToken({ name: "journey", scopes: ["plants:read"], days: 1 });
+    await note("use the token", () => client.createClient({ url, token: made.token }).find(2n ** 53n + 3n));
+    await note("revoke the token", () => plants.revokeToken(made.id));
+    return made.scopes;
+  });
+  await note("revoke a token that is none", () => plants.revokeToken("none"));
+  await note("list tokens", async () => (await plants.listTokens()).map(({ name, revoked }) => [name, revoked !== undefined]));
+
   const stranger = client.createClient({ url, token: "none" });
   await note("find with a wrong token", () => stranger.find(1n));
   await note("import with a wrong token", () => stranger.importPlants(cut('{"id":8,"name":"x"}\n')));

@@ -80,6 +80,24 @@ export const requestTroubles: Troubles = {
     outcome: "ServiceError 503 50300 r1 0 unknown",
     requests: 1,
   },
+  "a new token whose answer is lost": {
+    faults: [drop, good],
+    call: (plants) => plants.createToken({ name: "x", scopes: ["admin"] }),
+    outcome: "ConnectionError unknown with a cause",
+    requests: 1,
+  },
+  "a revocation that is answered 503, then done": {
+    faults: [busy, answer(204, "")],
+    call: (plants) => plants.revokeToken("a"),
+    outcome: "true",
+    requests: 2,
+  },
+  "a list of tokens that is none": {
+    faults: [answer(200, [{ id: "a", name: "x", scopes: "admin", created: "" }])],
+    call: (plants) => plants.listTokens(),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
   "a bug of the service": {
     faults: [answer(500, { error: 50000, message: "Broken." }, { "x-request-id": "r3" }), good],
     call: (plants) => plants.find(1n),

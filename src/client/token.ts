@@ -1,0 +1,39 @@
+import { parseFields, parseList } from "./plant.ts";
+
+/** What a token may do. */
+export type Scope = "plants:read" | "plants:write" | "admin";
+
+/** A token without its secret. Times are RFC 3339 in UTC; `expires` and `revoked` are left out when it does not and is not. */
+export type Token = Readonly<{ id: string; name: string; scopes: readonly Scope[]; created: string; expires?: string; revoked?: string }>;
+
+/** What a token is for, 1 to 100 characters; what it may do; and the days, of 24 hours, until it expires, above 0 and at most 36,500. */
+export type NewToken = Readonly<{ name: string; scopes: readonly Scope[]; days?: number }>;
+
+/** A token that was just made. Its secret, `token`, is told this once. */
+export type CreatedToken = Token & Readonly<{ token: string }>;
+
+/** Reads a token from parsed JSON, without fields that this version does not know. Throws a TypeError when it is none. */
+export function parseToken(value: unknown): Token {
+  const fields = parseFields(value);
+  const scopes = parseList(fields["scopes"], parseText) as Scope[];
+  const [id, name, created] = [fields["id"], fields["name"], fields["created"]].map(parseText) as [string, string, string];
+  const { expires, revoked } = fields;
+  return {
+    id,
+    name,
+    scopes,
+    created,
+    ...(expires === undefined ? {} : { expires: parseText(expires) }),
+    ...(revoked === undefined ? {} : { revoked: parseText(revoked) }),
+  };
+}
+
+/** Throws a TypeError. */
+export function parseCreatedToken(value: unknown): CreatedToken {
+  return { ...parseToken(value), token: parseText(parseFields(value)["token"]) };
+}
+
+function parseText(value: unknown): string {
+  if (typeof value !== "string") throw new TypeError("not a text");
+  return value;
+}

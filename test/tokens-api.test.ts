@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { randomBytes } from "node:crypto";
+import type { Schemas } from "../contract/operations.ts";
+import { createClient } from "../src/client/client.ts";
+import { hasTokenForm, randomText } from "../src/auth/token.ts";
+import { CATALOGUE } from "../src/errors.ts";
+import { SCOPES } from "../src/scope.ts";
+import { expectConform } from "./conform.ts";
+import { ENGINES } from "./engines.ts";
+import { startTestService } from "./service.ts";
+import type { TestService } from "./service.ts";
+
+const LIST = { method: "get", path: "/tokens" };
+const CREATE = { method: "post", path: "/tokens" };
+const REVOKE = { method: "delete", path: "/tokens/{id}" };
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }>[] = [
+  { why: "no name", body: { scopes: ["admin"] }, message: "The field `name` is missing: add it." },
+  {
+    why: "an empty name",
+    body: { name: "", scopes: ["admin"] },
+    message: "The field `name` has fewer characters than 1: send a longer one.",
+  },
+  {
+    why: "a name of 101 characters",
+    body: { name: "🌿".repeat(101), scopes: ["admin"] },
+    message: "The field `name` has more characters than 100: send a shorter one.",
+  },
+  {
+    why: "a name that is no text",
+    body: { name: 1, scopes: ["admin"] },
+    message: "The field `name` must be a string: send one, or leave out a field that has no value.",
+  },
+  { why: "a name with a lone surrogate", body: { name: "\ud800", scopes: ["admin"] }, message: CATALOGUE.invalid_unicode.message },
+  { why: "no scopes", body: { name: "x" }, message: "The field `scopes` is missing: add it." },
+  { why: "an empty list of scopes", body: { name: "x", scopes: [] }, message: "The field `scopes` has fewer values than 1: add one." },
+  {
+    why: "an unknown scope",
+    body: { name: "x", scopes: ["plants:read", "root"] },
+    message: "Each value in the field `scopes` must be one of plants:read, plants:write, admin.",
+  },
+  {
+    why: "a scope twice",
+    body: { name: "x", scopes: ["admin", "plants:read", "admin"] },
+    message: "The field `scopes` has a value twice: send each once.",
+  },
+  {
+    why: "scopes that are no list",
+    body: { name: "x", scopes: "admin" },
+    message: "The field `scopes` must be a list: send one, or leave out a field that has no value.",
+  },
+  {
+    why: "a scope that is no text",
+    body: { name: "x", scopes: [1] },
+    message: "Each value in the field `scopes` must be one of plants:read, plants:write, admin.",
+  },
+  ...[0, -1, -0.5, 36_501, 36_500.01, 1e300, "30", null, true, []].map((days) => ({
+    why: `days: ${JSON.stringify(days)}`,
+    body: { name: "x", scopes: ["admin"], days },
+    message: "The field `days` must be a number above 0 and at most 36500, without quotes.",
+  })),
+  {
+    why: "a list in the place of the object",
+    body: [],
+    message: 'The body is not an object: send one such as {"name":"Anna\'s phone","scopes":["plants:read"],"days":365}.',
+  },
+];
+
+for (const { engine, openFlags } of ENGINES) {
+  describe(`on ${engine}`, () => {
+    let service: TestService;
+    beforeAll(async () => {
+      service = await startTestService(await openFlags());
+    }, 60_000);
+    afterAll(() => service.stop());
+
+    async function create(body: unknown): Promise<Schemas["CreatedToken"]> {
+      const response = await service.request("/tokens", { method: "POST", body: JSON.stringify(body) });
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(response.status).toBe(200);
+      return (await expectConform(CREATE, response)) as Schemas["CreatedToken"];
+    }
+
+    async function list(): Promise<readonly Schemas["Token"][]> {
+      return (await expectConform(LIST, await service.request("/tokens"))) as Schemas["Token"][];
+    }
+
+    function revoke(id: string): Promise<Response> {
+      return service.request(`/tokens/${id}`, { method: "DELETE" });
+    }
+
+    function listPlantsWith(token: string): Promise<Response> {
+      return service.request("/plants", { headers: { authorization: `Bearer ${token}` } });
+    }
+
+    it("lists the first token of the service, without its secret", async () => {
+      const [first] = await list();
+      expect(first).toEqual({ id: "first", name: "first", scopes: SCOPES, created: expect.stringMatching(TIME) });
+    });
+
+    it("makes a token that lets in at once, for its scopes alone, and shows its secret that once", async () => {
+      const from = Date.now();
+      const { token, ...made } = await create({ name: "Anna's \0 📱", scopes: ["plants:read"] });
+      expect(hasTokenForm(token)).toBe(true);
+      expect(made).toEqual({
+        id: expect.stringMatching(/^[0-9A-Za-z]{8}$/),
+        name: "Anna's \0 📱",
+        scopes: ["plants:read"],
+        created: expect.stringMatching(TIME),
+      });
+      expect(Date.parse(made.created)).toBeWithin(from, Date.now() + 1);
+      expect((await listPlantsWith(token)).status).toBe(200);
+      const write = await service.post('{"id":1,"name":"x"}', { authorization: `Bearer ${token}` });
+      expect(write.status).toBe(403);
+      const text = await (await service.request("/tokens")).text();
+      expect(JSON.parse(text)).toContainEqual(made);
+      expect(text).not.toContain(token.slice(6, 38));
+      expect(service.logged.join("")).not.toContain(token.slice(6, 38));
+    });
+
+    it("takes names of 1 and of 100 characters, all scopes, and fields that it does not know", async () => {
+      expect(await create({ name: "x", scopes: ["admin", "plants:write", "plants:read"], colour: "green" })).not.toHaveProperty("colour");
+      expect((await create({ name: "🌿".repeat(100), scopes: ["admin"] })).name).toBe("🌿".repeat(100));
+    });
+
+    for (const days of ["1", "36500", "0.5", "3.65e2", "1.0", "1e-9"]) {
+      it(`makes a token that expires after ${days} days of 24 hours`, async () => {
+        const response = await service.request("/tokens", { method: "POST", body: `{"name":"x","scopes":["plants:read"],"days":${days}}` });
+        const { created, expires = "" } = (await expectConform(CREATE, response)) as Schemas["CreatedToken"];
+        expect(expires).toMatch(TIME);
+        expect(Date.parse(expires) - Date.parse(created)).toBe(Math.ceil(Number(days) * DAY_MS));
+      });
+    }
+
+    it("refuses a token once it has expired", async () => {
+      const { token, expires } = await create({ name: "brief", scopes: ["plants:read"], days: 0.3 / 86_400 });
+      expect((await listPlantsWith(token)).status).toBe(200);
+      await Bun.sleep(Date.parse(expires!) - Date.now() + 10);
+      expect((await listPlantsWith(token)).status).toBe(401);
+    });
+
+    it("lists tokens by their creation, the expired and revoked ones too", async () => {
+      const made = [];
+      for (const name of ["one", "two", "three"]) {
+        made.push((await create({ name, scopes: ["plants:read"], days: 1e-9 })).id);
+        await Bun.sleep(2);
+      }
+      expect((await revoke(made[1]!)).status).toBe(204);
+      const listed = await list();
+      expect(listed.slice(-3).map(({ id }) => id)).toEqual(made);
+      expect(listed.map(({ created }) => created)).toEqual(listed.map(({ created }) => created).toSorted());
+      expect(listed.slice(-3).map(({ revoked }) => revoked !== undefined)).toEqual([false, true, false]);
+    });
+
+    it("revokes a token within a second, answers a second time the same, and keeps the first time", async () => {
+      const { id, token } = await create({ name: "lost", scopes: ["plants:read"] });
+      expect((await listPlantsWith(token)).status).toBe(200);
+      const response = await revoke(id);
+      expect(response.status).toBe(204);
+      await expectConform(REVOKE, response);
+      const revokedAt = performance.now();
+      while ((await listPlantsWith(token)).status === 200) expect(performance.now() - revokedAt).toBeLessThan(1000);
+      const first = (await list()).find((one) => one.id === id)?.revoked;
+      expect(first).toMatch(TIME);
+      expect((await revoke(id)).status).toBe(204);
+      expect((await list()).find((one) => one.id === id)?.revoked).toBe(first);
+    });
+
+    for (const id of ["nothing", "0", "1", "z".repeat(64), randomText(randomBytes, 8)]) {
+      it(`answers 404 to the revocation of ${id}, which no token has`, async () => {
+        expect(await expectConform(REVOKE, await revoke(id))).toEqual({ ...CATALOGUE.token_not_found });
+      });
+    }
+
+    for (const { why, body, message } of REFUSED) {
+      it(`refuses ${why}, names it, and makes no token`, async () => {
+        const before = (await list()).length;
+        const response = await service.request("/tokens", { method: "POST", body: JSON.stringify(body) });
+        expect(response.status).toBe(400);
+        expect(await expectConform(CREATE, response)).toMatchObject({ message });
+        expect(await list()).toHaveLength(before);
+      });
+    }
+
+    it("does it all through the client", async () => {
+      const admin = createClient({ url: service.url, token: service.token });
+      const { token, ...made } = await admin.createToken({ name: "client", scopes: ["plants:read", "plants:write"], days: 1 });
+      await createClient({ url: service.url, token }).create({ id: 1n, name: "Ficus" });
+      expect(await admin.listTokens()).toContainEqual(made);
+      expect([await admin.revokeToken(made.id), await admin.revokeToken(made.id), await admin.revokeToken("nothing")]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+      expect((await admin.listTokens()).find(({ id }) => id === made.id)?.revoked).toMatch(TIME);
+    });
+  });
+}
