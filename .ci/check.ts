@@ -5,6 +5,7 @@ const CHECKS = {
   format: ["oxfmt", "--check"],
   "lint, with floating promises and import floors": ["oxlint", "--deny-warnings"],
   types: ["tsc"],
+  "types of the page": ["tsc", "-p", "web"],
   "unused code": ["knip"],
   "operations made from the contract": ["bun", "contract/generate.ts", "--check"],
   "contract lint": ["redocly", "lint", "contract/base-1.0.0.yaml", "contract/openapi.yaml"],

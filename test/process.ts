@@ -25,6 +25,9 @@ type ProcessOptions = Readonly<{
   data: string;
   /** The folder that holds src/: the project, or a copy with a planted bug. */
   root?: string;
+  /** What to run in the place of the project's own program, and the folder to run it in. */
+  program?: string;
+  cwd?: string;
   flags?: readonly string[];
   /** A program and its arguments that the service is started under. */
   under?: readonly string[];
@@ -33,9 +36,11 @@ type ProcessOptions = Readonly<{
 }>;
 
 /** Starts `plant-store serve` on a free port and resolves once it is ready. */
-export async function startProcess({ data, root = PROJECT, flags = [], under = [], onLine }: ProcessOptions): Promise<ServiceProcess> {
-  const command = [...under, RUNTIME, `${root}/src/main.ts`, "serve", "--port", "0", "--data", data, ...flags];
-  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env: cleanEnvironment() });
+export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { data, root = PROJECT, program, cwd, flags = [], under = [], onLine } = options;
+  const words = program === undefined ? [RUNTIME, `${root}/src/main.ts`] : [program];
+  const command = [...under, ...words, "serve", "--port", "0", "--data", data, ...flags];
+  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env: cleanEnvironment(), cwd });
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const lines: string[] = [];
   const started = await new Promise<Record<string, string>>((resolve, reject) => {

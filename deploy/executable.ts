@@ -1,0 +1,41 @@
+// Packs the whole service into one file that needs nothing else on the machine: the runtime, the contracts and the pages are inside.
+// `npm run build:exe` writes dist/plant-store, for the system that it runs on.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildWeb } from "../web/build.ts";
+
+const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+
+/** Writes the executable. */
+export async function buildExecutable(path: string): Promise<void> {
+  const staged = mkdtempSync(join(tmpdir(), "plant-store-executable-"));
+  try {
+    await buildWeb(join(staged, "dist/web"));
+    await Bun.build({
+      entrypoints: ["src/main.ts", "src/store/sqlite/worker.ts"].map((name) => join(PROJECT, name)),
+      root: PROJECT,
+      target: "bun",
+      minify: true,
+      // All code is in src/ and says where it is, as in the project: so it finds its neighbours by the same relative paths.
+      naming: { entry: "src/[name].[ext]" },
+      define: { "import.meta.url": '"file:///$bunfs/root/src/main.js"' },
+      compile: {
+        outfile: path,
+        assets: [join(PROJECT, "contract"), join(staged, "dist")],
+        // The settings are those of the service, not of whatever folder it is started in.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+      },
+    });
+  } finally {
+    rmSync(staged, { recursive: true });
+  }
+}
+
+if (import.meta.main) {
+  const path = join(PROJECT, "dist/plant-store");
+  await buildExecutable(path);
+  process.stdout.write(`${path} is ready: copy it anywhere, and run it with \`serve\`.\n`);
+}

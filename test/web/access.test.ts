@@ -1,0 +1,253 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { Visit } from "./visit.ts";
+
+setDefaultTimeout(120_000);
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+});
+afterEach(() => place.close());
+
+/** What fades in would be looked at half seen. */
+const CALM = { reducedMotion: "reduce" } as const;
+
+type Results = Readonly<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>;
+
+/** What axe finds wrong with what is shown now: the colours, the rule and the element. */
+async function findViolations(page: Page): Promise<string[]> {
+  // It is evaluated by the browser itself, which the page's policy does not hold back.
+  await page.evaluate(AXE);
+  const found: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await page.evaluate<Results>("axe.run()");
+    found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${colorScheme}, ${id}: ${html}`)));
+  }
+  return found;
+}
+
+const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", "9007199254740994,Ginkgo biloba,tree", "9223372036854775807,Untagged,"];
+
+/** Each view, from the catalogue of PLANTS on. */
+const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
+  "the catalogue": async ({ sees }) => sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]),
+  "a search with a filter": async ({ button, reads }) => {
+    await button(/^tree/).first().click();
+    await reads("1 plant found.");
+  },
+  "nothing found": async ({ field, reads }) => {
+    await field("Search names").fill("zzz");
+    await reads("No plant fits.");
+  },
+  "adding a plant, with a problem": async ({ button, reads }) => {
+    await button("Add plant").click();
+    await button("Save").click();
+    await reads("The id is a whole number");
+  },
+  "changing a plant": async ({ button, field }) => {
+    await button("Edit Ginkgo biloba").click();
+    await field("Name").waitFor();
+  },
+  "yours or theirs": async ({ button, field, reads }) => {
+    place.expectStatus(412);
+    await button("Edit Ginkgo biloba").click();
+    await field("Name").fill("Mine");
+    const init = { method: "PUT", body: `{"name":"Theirs ${Math.random()}"}`, headers: { "content-type": "application/json" } };
+    await place.service.request("/plants/9007199254740994", init);
+    await button("Save").click();
+    await reads("Somebody changed this plant meanwhile.");
+    await place.service.request("/plants/9007199254740994", { ...init, body: '{"name":"Ginkgo biloba","tag":"tree"}' });
+  },
+  "a deletion that can be undone": async ({ button }) => {
+    await button("Delete Untagged").click();
+    await button("Undo").waitFor();
+  },
+  "choosing a file": async ({ button, field }) => {
+    await button("Import").click();
+    await field("Or paste the rows").waitFor();
+  },
+  "the preview of a file": async (visit) => {
+    await VIEWS["choosing a file"]!(visit);
+    await visit.field("Or paste the rows").fill("id,name\n9007199254740993,Other\nx,Bad\n");
+    await visit.button("Look at what was pasted").click();
+    await visit.reads("1 line that will be refused");
+  },
+  "what became of a file": async (visit) => {
+    await VIEWS["the preview of a file"]!(visit);
+    await visit.button("Import 1 plant").click();
+    await visit.reads("0 plants added, 2 refused.");
+  },
+  "the tokens": async ({ button, reads }) => {
+    await button("Tokens").click();
+    await reads("plants:read, plants:write, admin");
+  },
+  "a new token": async ({ button, field }) => {
+    await button("Tokens").click();
+    await button("New token").click();
+    await field("Name").fill("somebody");
+  },
+  "a token that was made": async (visit) => {
+    await VIEWS["a new token"]!(visit);
+    await visit.button("Make the token").click();
+    await visit.field("The new token").waitFor();
+  },
+};
+
+describe("in light and dark, axe finds no violation in", () => {
+  it("the sign-in, also with a problem", async () => {
+    place.expectStatus(401);
+    const { page, field, button, reads } = await place.visit("/", CALM);
+    expect(await findViolations(page)).toEqual([]);
+    await field("Token").fill("wrong");
+    await button("Sign in").click();
+    await reads("The bearer token is not valid");
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it("the first visit", async () => {
+    const { page, signIn, reads } = await place.visit("/", CALM);
+    await signIn();
+    await reads("Nothing grows here yet");
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  for (const width of [360, 1440]) {
+    it(`any other view, ${width} pixels wide`, async () => {
+      await place.plant(PLANTS);
+      const found: Record<string, string[]> = {};
+      for (const [name, open] of Object.entries(VIEWS)) {
+        const visit = await place.visit("/", { ...CALM, viewport: { width, height: 800 } });
+        await visit.signIn();
+        await visit.sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
+        await open(withMenu(visit));
+        const violations = await findViolations(visit.page);
+        if (violations.length > 0) found[name] = violations;
+        await visit.page.close();
+      }
+      expect(found).toEqual({});
+    });
+  }
+});
+
+/** On a phone, some buttons are behind another. */
+function withMenu(visit: Visit): Visit {
+  const { page, button } = visit;
+  function buttonInMenu(name: RegExp | string) {
+    const found = button(name);
+    return Object.assign(Object.create(found) as typeof found, {
+      async click() {
+        for (const opener of [page.getByRole("button", { name: "Menu" }), button(/^Show \d+$/)]) {
+          if (await found.first().isVisible()) break;
+          if (await opener.isVisible()) await opener.click();
+        }
+        await found.click();
+      },
+      first: () => buttonInFold(name),
+    });
+  }
+  function buttonInFold(name: RegExp | string) {
+    const found = button(name).first();
+    return Object.assign(Object.create(found) as typeof found, {
+      async click() {
+        const fold = button(/^Show \d+$/);
+        if (await fold.isVisible()) await fold.click();
+        await found.click();
+      },
+    });
+  }
+  return { ...visit, button: buttonInMenu };
+}
+
+describe("the page", () => {
+  it("can be used with the keyboard alone", async () => {
+    await place.plant(PLANTS);
+    const { page, sees, reads, field, button } = await place.visit();
+    const { keyboard } = page;
+    expect(await focused(page)).toBe("INPUT");
+    await keyboard.type(place.service.token);
+    await keyboard.press("Enter");
+    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
+    // The first stop leads past everything to the plants.
+    await keyboard.press("Tab");
+    await reads("Skip to the plants");
+    await keyboard.press("Enter");
+    expect(await focused(page)).toBe("SECTION#plants");
+    await keyboard.press("Tab");
+    expect(await focused(page)).toBe("BUTTON Show only tropical");
+    await keyboard.press("Tab");
+    expect(await focused(page)).toBe("BUTTON Edit Monstera deliciosa");
+    await keyboard.press("ArrowDown");
+    expect(await focused(page)).toBe("BUTTON Edit Ginkgo biloba");
+    await keyboard.press("Enter");
+    await field("Name").waitFor();
+    expect(await focused(page)).toBe("INPUT");
+    await keyboard.press("ControlOrMeta+A");
+    await keyboard.type("Ginkgo");
+    await keyboard.press("Enter");
+    await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
+    // The focus is back where it was.
+    expect(await focused(page)).toBe("BUTTON Edit Ginkgo");
+    await keyboard.press("Tab");
+    await keyboard.press("Enter");
+    await sees(["Monstera deliciosa", "Untagged"]);
+    expect(await focused(page)).toBe("BUTTON Undo");
+    await keyboard.press("Enter");
+    await sees(["Monstera deliciosa", "Ginkgo", "Untagged"]);
+    expect(await focused(page)).toBe("SECTION#plants");
+    await keyboard.press("/");
+    await keyboard.type("monst");
+    await sees(["Monstera deliciosa"]);
+    await button("Add plant").focus();
+    await keyboard.press("Enter");
+    await field("Id").waitFor();
+    await keyboard.press("Escape");
+    await field("Id").waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("BUTTON Add plant");
+  });
+
+  it("tells a screen reader how many plants there are, and what was done", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, sees, field } = await place.visit();
+    await signIn();
+    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
+    const table = page.getByRole("table", { name: "Plants" });
+    expect(await table.getAttribute("aria-rowcount")).toBe("4");
+    expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Id", "Name", "Tag", "Change"]);
+    expect(await table.getByRole("row").nth(1).getByRole("cell").first().innerText()).toBe("9007199254740993");
+    await field("Search names").fill("ginkgo");
+    await sees(["Ginkgo biloba"]);
+    await page.getByRole("status").filter({ hasText: "1 plant found." }).waitFor();
+  });
+
+  it("comes in less than 60 KB, compressed, in all", async () => {
+    const { page } = await place.visit();
+    await page.getByLabel("Token").waitFor();
+    const sizes = await page.evaluate<[string, number][]>(
+      "performance.getEntries().filter(({ encodedBodySize }) => encodedBodySize > 0).map(({ name, encodedBodySize }) => [name, encodedBodySize])",
+    );
+    expect(sizes).toHaveLength(3);
+    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(60_000);
+  });
+});
+
+/** The element with the focus, by its kind and name. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>(`(() => {
+    const { tagName, id, title, ariaLabel, textContent } = document.activeElement;
+    return tagName === "INPUT" ? tagName : id === "plants" ? tagName + "#" + id : tagName + " " + (ariaLabel || title || textContent);
+  })()`);
+}

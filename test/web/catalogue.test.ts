@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+/** Past 2^53, where two neighbours are one number. */
+const BASE = 2n ** 53n;
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+});
+afterEach(() => place.close());
+
+const FEW = [
+  `${BASE + 1n},Monstera deliciosa,tropical`,
+  `${BASE + 2n},Ginkgo biloba,tree`,
+  `${BASE + 3n},Monstera adansonii,tropical`,
+  `${BASE + 4n},Mentha spicata,herb`,
+  `-9223372036854775808,Acer palmatum,tree`,
+];
+const ALL = ["Acer palmatum", "Monstera deliciosa", "Ginkgo biloba", "Monstera adansonii", "Mentha spicata"];
+
+async function untilFound(q: string, plants: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const found = (await (await place.service.request(`/plants?q=${q}`)).json()) as unknown[];
+    if (found.length === plants) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`${q} is not found`);
+}
+
+describe("the catalogue", () => {
+  it("shows all plants by id, every digit of it", async () => {
+    await place.plant(FEW);
+    const { signIn, sees, rows } = await place.visit();
+    await signIn();
+    await sees(ALL);
+    expect(await rows.locator("td.id").allInnerTexts()).toEqual([
+      "-9223372036854775808",
+      "9007199254740993",
+      "9007199254740994",
+      "9007199254740995",
+      "9007199254740996",
+    ]);
+  });
+
+  it("searches as one types, filters by tag, and goes back step by step", async () => {
+    await place.plant(FEW);
+    await untilFound("mon", 2);
+    const { page, signIn, sees, field, button, address } = await place.visit();
+    await signIn();
+    await sees(ALL);
+    await field("Search names").pressSequentially("mons", { delay: 100 });
+    await sees(["Monstera deliciosa", "Monstera adansonii"]);
+    expect(address()).toBe("/?q=mons");
+    await field("Search names").press("Enter");
+    await field("Search names").fill("");
+    await sees(ALL);
+    await button(/^tree/).first().click();
+    await sees(["Acer palmatum", "Ginkgo biloba"]);
+    expect(address()).toBe("/?tag=tree");
+    await page.goBack();
+    await sees(ALL);
+    await page.goBack();
+    await sees(["Monstera deliciosa", "Monstera adansonii"]);
+    expect(await field("Search names").inputValue()).toBe("mons");
+    // What was typed in one go is one step.
+    await page.goBack();
+    await sees(ALL);
+    await page.goForward();
+    await sees(["Monstera deliciosa", "Monstera adansonii"]);
+  });
+
+  it("opens a shared link after the sign-in", async () => {
+    await place.plant(FEW);
+    await untilFound("mon", 2);
+    const { signIn, sees, field, button } = await place.visit("/?q=adans&tag=tropical");
+    await signIn();
+    await sees(["Monstera adansonii"]);
+    expect(await field("Search names").inputValue()).toBe("adans");
+    await button("Remove the filter tropical").click();
+    await sees(["Monstera adansonii"]);
+  });
+
+  it("drops an answer that comes after that of a later search", async () => {
+    await place.plant(FEW);
+    await untilFound("mon", 2);
+    const { page, signIn, sees, field } = await place.visit();
+    await signIn();
+    await sees(ALL);
+    await page.route("**/plants?*q=gink*", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      // It is aborted by then.
+      await route.continue().catch(() => {});
+    });
+    await field("Search names").fill("gink");
+    await page.waitForTimeout(200);
+    await field("Search names").fill("mentha");
+    await sees(["Mentha spicata"]);
+    await page.waitForTimeout(1_200);
+    await sees(["Mentha spicata"]);
+  });
+
+  it("says that nothing fits, and shows everything again", async () => {
+    await place.plant(FEW);
+    const { signIn, sees, reads, button, address } = await place.visit("/?q=nothing");
+    await signIn();
+    await reads("No plant fits.");
+    await button("Show all plants").click();
+    await sees(ALL);
+    expect(address()).toBe("/");
+  });
+
+  it("shows the plants of each tag as bars, the largest first, and filters by them", async () => {
+    await place.plant([...FEW, `${BASE + 5n},Quercus robur,tree`]);
+    const { page, signIn, sees, button } = await place.visit();
+    await signIn();
+    const bars = page.getByRole("complementary", { name: "Tags" }).getByRole("listitem");
+    await bars.first().waitFor();
+    expect(await bars.allInnerTexts()).toEqual(["tree\n3", "tropical\n2", "herb\n1"].map((text) => text));
+    await button(/^herb/).first().click();
+    await sees(["Mentha spicata"]);
+    expect(await button(/^herb/).first().getAttribute("aria-pressed")).toBe("true");
+    await button(/^herb/).first().click();
+    await sees([...ALL, "Quercus robur"]);
+  });
+
+  it("loads ten thousand plants as one scrolls, and holds only those in sight", async () => {
+    await place.plant(Array.from({ length: 10_000 }, (_, at) => `${BASE + BigInt(at)},Plant ${at},tag ${at % 7}`));
+    const { page, signIn, rows, reads } = await place.visit();
+    await signIn();
+    await rows.first().waitFor();
+    const table = page.locator("table.plants");
+    expect(await table.getAttribute("aria-rowcount")).toBe("-1");
+    for (let tries = 0; tries < 500 && (await table.getAttribute("aria-rowcount")) === "-1"; tries += 1) {
+      await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+      await page.waitForTimeout(20);
+    }
+    expect(await table.getAttribute("aria-rowcount")).toBe("10001");
+    await reads("10,000 plants.");
+    await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+    await reads("Plant 9999");
+    const last = rows.filter({ hasText: "Plant 9999" });
+    expect(await last.getAttribute("aria-rowindex")).toBe("10001");
+    expect(await last.locator("td.id").innerText()).toBe(String(BASE + 9_999n));
+    expect(await rows.count()).toBeLessThan(80);
+  });
+
+  it("welcomes whoever comes first, with thirty plants to try", async () => {
+    const { page, signIn, reads, button, rows } = await place.visit();
+    await signIn();
+    await reads("Nothing grows here yet");
+    await button("Add a plant").waitFor();
+    await button("Import a file").waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "save the sample file" }).click()]);
+    expect(download.suggestedFilename()).toBe("sample.csv");
+    await button("Try thirty real plants").click();
+    await button("Import 30 plants").click();
+    await reads("30 plants added.");
+    await button("Done").click();
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(30);
+    expect(await rows.first().innerText()).toContain("9007199254740993");
+  });
+});

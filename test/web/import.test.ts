@@ -1,0 +1,197 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Browser, Download, Page } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { Visit } from "./visit.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+});
+afterEach(() => place.close());
+
+const MIXED = [
+  "id,name,tag",
+  "9007199254740993,Monstera deliciosa,tropical",
+  "x,Bad id,tag",
+  '9007199254740994,"Two\nlines",',
+  '9007199254740995,a "quote,tag',
+  "9007199254740996",
+  "9007199254740997,Used already,tree",
+  "9223372036854775807,Bärlauch,herb",
+];
+
+async function upload({ field }: Visit, name: string, text: string): Promise<void> {
+  await field("File to import").setInputFiles({ name, mimeType: "", buffer: Buffer.from(text) });
+}
+
+async function readDownload(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [download] = (await Promise.all([page.waitForEvent("download"), act()])) as [Download, unknown];
+  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+}
+
+describe("an import", () => {
+  it("names the first problems by line before anything is sent, then tells what became of each line", async () => {
+    await place.plant(["9007199254740997,Another,tree"]);
+    const visit = await place.visit();
+    const { page, signIn, button, reads, sees } = visit;
+    await signIn();
+    await sees(["Another"]);
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    await button("Import").click();
+    await upload(visit, "plants.csv", MIXED.join("\n"));
+    await reads("is CSV with 4 plants and 3 lines that will be refused. Nothing is sent yet.");
+    const problems = page.getByRole("group", { name: "Problems" }).getByRole("listitem");
+    expect(await problems.allInnerTexts()).toEqual([
+      "Line 3 The field `id` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.",
+      "Line 6 The row is not CSV: put quotes around a cell that holds any, and write each of those twice.",
+      "Line 7 The field `name` is missing: add it.",
+    ]);
+    expect(sent.filter((url) => url.includes("/plants"))).toEqual([]);
+    await button("Import 4 plants").click();
+    await reads("3 plants added, 4 refused.");
+    expect(await problems.last().innerText()).toBe("Line 8 The id names another plant already: choose an id that is not used.");
+    const refused = await readDownload(page, () => button("Save the refused lines").click());
+    expect(refused).toEqual({
+      name: "refused-plants.csv",
+      text: 'id,name,tag\nx,Bad id,tag\n9007199254740995,a "quote,tag\n9007199254740996\n9007199254740997,Used already,tree\n',
+    });
+    const reasons = await readDownload(page, () => button("Save the reasons").click());
+    expect(reasons.name).toBe("reasons-plants.csv.txt");
+    expect(reasons.text.split("\n")).toContain("plants.csv:8: 40900 The id names another plant already: choose an id that is not used.");
+    await button("Done").click();
+    await sees(["Monstera deliciosa", "Two lines", "Another", "Bärlauch"]);
+  });
+
+  it("takes NDJSON that is pasted, and replaces what has the same id when told to", async () => {
+    await place.plant(["9223372036854775807,Another,tree"]);
+    const { signIn, button, field, reads, sees, page } = await place.visit();
+    await signIn();
+    await button("Import").click();
+    await field("Or paste the rows").fill('{"id":9223372036854775807,"name":"Mine"}\n{"id":1,"name":7}\n');
+    await button("Look at what was pasted").click();
+    await reads("is NDJSON with 1 plant and 1 line that will be refused.");
+    await page.getByRole("checkbox").check();
+    await button("Import 1 plant").click();
+    await reads("0 plants added, 1 replaced, 1 refused.");
+    await button("Done").click();
+    await sees(["Mine"]);
+  });
+
+  it("takes a file that is dropped anywhere on the page", async () => {
+    await place.plant(["1,One,"]);
+    const { page, signIn, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["One"]);
+    await page.evaluate(`{
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["id;name\\n9007199254740993;Dropped\\n"], "dropped.csv"));
+      document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    }`);
+    await reads("is CSV with 1 plant. Nothing is sent yet.");
+  });
+
+  it("says why a file cannot be read at all", async () => {
+    const visit = await place.visit();
+    await visit.signIn();
+    await visit.button("Import a file").click();
+    await upload(visit, "plants.csv", "name,tag\nMonstera,tropical\n");
+    await visit.reads("The first line names no columns `id` and `name`: name them, as in id,name,tag.");
+    expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
+  });
+
+  it("tells how far it is, can be cancelled, and goes on where it was", async () => {
+    const visit = await place.visit();
+    const { page, signIn, button, reads } = visit;
+    await signIn();
+    await button("Import a file").click();
+    let slices = 0;
+    let isSlow = true;
+    await page.route("**/plants/import*", async (route) => {
+      slices += 1;
+      if (isSlow && slices > 3) await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await route.continue().catch(() => {});
+    });
+    const rows = Array.from({ length: 10_500 }, (_, at) => `${2n ** 53n + BigInt(at)},"Plant\n${at}",bulk`);
+    await upload(visit, "many.csv", `id,name,tag\r\n${rows.join("\r\n")}`);
+    await button("Import 10,500 plants").click();
+    await reads("3,000 of 10,500");
+    await reads(/ a second$/);
+    expect(await page.getByRole("progressbar").getAttribute("value")).toBe("3000");
+    await button("Cancel").click();
+    await reads("The import stopped after 3,000 of 10,500 lines. You cancelled it.");
+    isSlow = false;
+    await button("Go on").click();
+    await reads(/10,500 plants added\.|7,500 plants added|plants added, 1,000 there already\./);
+    await button("Done").click();
+    const exported = await (await place.service.request("/plants/export")).text();
+    expect(exported.trimEnd().split("\n")).toHaveLength(10_500);
+    expect(exported).toContain(`{"id":${2n ** 53n + 10_499n},"name":"Plant\\n10499","tag":"bulk"}`);
+  });
+
+  it("waits for a service that has no room, and sends the lines again", async () => {
+    place.expectStatus(503);
+    const visit = await place.visit();
+    await visit.signIn();
+    await visit.button("Import a file").click();
+    let tries = 0;
+    await visit.page.route("**/plants/import*", (route) => {
+      tries += 1;
+      const body = '{"error":50300,"message":"The service has more work than it can do: try again after the seconds in Retry-After."}';
+      return tries > 1
+        ? route.continue()
+        : route.fulfill({ status: 503, headers: { "retry-after": "1" }, contentType: "application/json", body });
+    });
+    await upload(visit, "plants.csv", "id,name\n1,One\n");
+    await visit.button("Import 1 plant").click();
+    await visit.reads("The service has no room at the moment: it is asked again.");
+    await visit.reads("1 plant added.");
+  });
+});
+
+describe("an export", () => {
+  for (const { button: name, ending, text } of [
+    { button: "Export CSV", ending: "csv", text: "id,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,Ginkgo,\n" },
+    {
+      button: "Export NDJSON",
+      ending: "ndjson",
+      text: '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":9223372036854775807,"name":"Ginkgo"}\n',
+    },
+  ]) {
+    it(`is a file of ${ending}`, async () => {
+      await place.plant(["9007199254740993,Monstera,tropical", "9223372036854775807,Ginkgo,"]);
+      const { page, signIn, sees, button } = await place.visit();
+      await signIn();
+      await sees(["Monstera", "Ginkgo"]);
+      const saved = await readDownload(page, () => button(name).click());
+      expect(saved.name).toMatch(new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${ending}$`));
+      expect(saved.text).toBe(text);
+    });
+  }
+
+  it("saves nothing when it breaks off", async () => {
+    place.expectStatus(503);
+    await place.plant(["1,One,"]);
+    const { page, signIn, sees, button, reads } = await place.visit();
+    await signIn();
+    await sees(["One"]);
+    await page.route("**/plants/export*", (route) =>
+      route.fulfill({ status: 503, contentType: "application/json", body: '{"error":50301,"message":"The store cannot be reached."}' }),
+    );
+    let downloads = 0;
+    page.on("download", () => (downloads += 1));
+    await button("Export CSV").click();
+    await reads("Nothing was saved. The store cannot be reached.");
+    expect(downloads).toBe(0);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+const ID = "9223372036854775807";
+const OTHER = "9007199254740993";
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+});
+afterEach(() => place.close());
+
+/** The plant as the service has it: its JSON text, or the status of what it says instead. */
+async function stored(id: string): Promise<string> {
+  const response = await place.service.request(`/plants/${id}`);
+  return response.ok ? response.text() : String(response.status);
+}
+
+async function change(id: string, body: string): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  expect((await place.service.request(`/plants/${id}`, { method: "PUT", body, headers })).status).toBe(200);
+}
+
+describe("a plant", () => {
+  it("is added under an id that no number could hold", async () => {
+    const { signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button("Add a plant").click();
+    await field("Id").fill(ID);
+    await field("Name").fill("Monstera deliciosa");
+    await field("Tag").fill("tropical");
+    await button("Save").click();
+    await reads("“Monstera deliciosa” is saved.");
+    await sees(["Monstera deliciosa"]);
+    expect(await stored(ID)).toBe(`{"id":${ID},"name":"Monstera deliciosa","tag":"tropical"}`);
+  });
+
+  it("is not added under an id that is none, nor under one that is used, as the service says", async () => {
+    place.expectStatus(409);
+    await place.plant([`${OTHER},Ginkgo biloba,tree`]);
+    const { signIn, button, field, sees, reads, dialog } = await place.visit();
+    await signIn();
+    await sees(["Ginkgo biloba"]);
+    await button("Add plant").click();
+    await field("Name").fill("Acer palmatum");
+    for (const id of ["", "1.5", "1e3", "9223372036854775808", "one"]) {
+      await field("Id").fill(id);
+      await button("Save").click();
+      await reads("The id is a whole number from -9223372036854775808 to 9223372036854775807.");
+    }
+    await field("Id").fill(OTHER);
+    await button("Save").click();
+    await reads("The id names another plant already: choose an id that is not used.");
+    await button("Look at the plant that has it").click();
+    await dialog.getByText(OTHER).waitFor();
+    expect(await field("Name").inputValue()).toBe("Ginkgo biloba");
+  });
+
+  it("is changed, and keeps what nobody touched", async () => {
+    const odd = `{"id":${OTHER},"name":"Two\\nlines \\u0000","tag":""}`;
+    await place.service.post(odd);
+    const { signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button(/^Edit/).click();
+    await field("Tag").fill("strange");
+    await button("Save").click();
+    await reads("is saved");
+    expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"Two\\nlines \\u0000","tag":"strange"}`);
+    await button(/^Edit/).click();
+    await field("Name").fill("One line");
+    await field("Tag").fill("");
+    await button("Save").click();
+    await sees(["One line"]);
+    expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"One line"}`);
+  });
+
+  it("that somebody changed meanwhile is theirs or yours, as one chooses", async () => {
+    place.expectStatus(412);
+    await place.plant([`${ID},Ginkgo,tree`]);
+    const { signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button("Edit Ginkgo").click();
+    await field("Name").fill("Ginkgo mine");
+    await change(ID, '{"name":"Ginkgo theirs","tag":"tree"}');
+    await button("Save").click();
+    await reads("Somebody changed this plant meanwhile. Nothing of yours is saved yet.");
+    expect(await stored(ID)).toContain("Ginkgo theirs");
+    await button("Keep theirs").click();
+    await sees(["Ginkgo theirs"]);
+
+    await button("Edit Ginkgo theirs").click();
+    await field("Name").fill("Ginkgo mine");
+    await change(ID, '{"name":"Ginkgo again","tag":"tree"}');
+    await button("Save").click();
+    await reads("Somebody changed this plant meanwhile.");
+    await change(ID, '{"name":"Ginkgo once more","tag":"tree"}');
+    await button("Replace with yours").click();
+    // What they did since the choice was shown is not overwritten either.
+    await reads("Ginkgo once more");
+    await button("Replace with yours").click();
+    await sees(["Ginkgo mine"]);
+    expect(await stored(ID)).toBe(`{"id":${ID},"name":"Ginkgo mine","tag":"tree"}`);
+  });
+
+  it("that somebody deleted meanwhile can be saved as new", async () => {
+    place.expectStatus(412);
+    place.expectStatus(404);
+    await place.plant([`${ID},Ginkgo,tree`]);
+    const { signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button("Edit Ginkgo").click();
+    await field("Name").fill("Ginkgo mine");
+    await place.service.request(`/plants/${ID}`, { method: "DELETE" });
+    await button("Save").click();
+    await reads("Somebody deleted this plant meanwhile.");
+    await button("Save yours as new").click();
+    await sees(["Ginkgo mine"]);
+    expect(await stored(ID)).toContain("Ginkgo mine");
+  });
+
+  it("is hidden when deleted, comes back when that is undone, and is gone when it was not", async () => {
+    await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
+    const { page, signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["Ginkgo", "Monstera"]);
+    await button("Delete Ginkgo").click();
+    await reads("“Ginkgo” will be deleted in 8 seconds.");
+    await sees(["Monstera"]);
+    expect(await stored(OTHER)).toContain("Ginkgo");
+    await button("Undo").click();
+    await sees(["Ginkgo", "Monstera"]);
+    await page.clock.install();
+    await button("Delete Monstera").click();
+    await sees(["Ginkgo"]);
+    await page.clock.fastForward(8_000);
+    for (let tries = 0; tries < 200 && (await stored(ID)) !== "404"; tries += 1) await page.waitForTimeout(100);
+    expect(await stored(ID)).toBe("404");
+    expect(await stored(OTHER)).toContain("Ginkgo");
+    await sees(["Ginkgo"]);
+  });
+
+  it("is kept when somebody changed it before its deletion", async () => {
+    await place.plant([`${OTHER},Ginkgo,tree`]);
+    const { page, signIn, button, reads, sees } = await place.visit();
+    await signIn();
+    await page.clock.install();
+    await button("Delete Ginkgo").click();
+    await change(OTHER, '{"name":"Ginkgo biloba"}');
+    await page.clock.fastForward(8_000);
+    await reads("Somebody changed “Ginkgo” meanwhile: it was kept.");
+    await sees(["Ginkgo biloba"]);
+    expect(await stored(OTHER)).toContain("Ginkgo biloba");
+  });
+
+  it("is deleted at once when one signs out", async () => {
+    await place.plant([`${OTHER},Ginkgo,tree`]);
+    const { signIn, button, field } = await place.visit();
+    await signIn();
+    await button("Delete Ginkgo").click();
+    await button("Sign out").click();
+    await field("Token").waitFor();
+    expect(await stored(OTHER)).toBe("404");
+  });
+
+  it("is not changed with a token that may only read, as the service says", async () => {
+    place.expectStatus(403);
+    await place.plant([`${OTHER},Ginkgo,tree`]);
+    const created = await place.service.request("/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "reader", scopes: ["plants:read"] }),
+      headers: { "content-type": "application/json" },
+    });
+    const { token } = (await created.json()) as { token: string };
+    const { signIn, button, field, reads } = await place.visit();
+    await signIn(token);
+    await button("Edit Ginkgo").click();
+    await field("Name").fill("Ginkgo biloba");
+    await button("Save").click();
+    await reads("The token lacks the scope plants:write: use one that has it.");
+    expect(await button("Tokens").count()).toBe(0);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+});
+afterEach(() => place.close());
+
+describe("signing in", () => {
+  it("keeps the token for this tab alone, and neither in the address nor anywhere else", async () => {
+    const { page, signIn, address, reads } = await place.visit();
+    await signIn();
+    await reads("Nothing grows here yet");
+    const kept = await page.evaluate("({ session: Object.values(sessionStorage), local: localStorage.length, cookie: document.cookie })");
+    expect(kept).toEqual({ session: [place.service.token], local: 0, cookie: "" });
+    expect(address()).toBe("/");
+    await page.reload();
+    await reads("Nothing grows here yet");
+  });
+
+  it("says in the service's words that a token is not valid, and takes the next one", async () => {
+    place.expectStatus(401);
+    const { signIn, button, field, reads } = await place.visit();
+    await field("Token").fill("plant_wrong");
+    await button("Sign in").click();
+    await reads("The bearer token is not valid: send one that exists and is neither expired nor revoked.");
+    await field("Token").fill("two words");
+    await button("Sign in").click();
+    await reads("That is no token");
+    await signIn();
+    await reads("Nothing grows here yet");
+  });
+
+  it("goes back to it, with the reason and the view, once the token was revoked", async () => {
+    place.expectStatus(401);
+    await place.plant(["9007199254740993,Monstera deliciosa,tropical"]);
+    const created = await place.service.request("/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "short", scopes: ["plants:read", "plants:write", "admin"] }),
+      headers: { "content-type": "application/json" },
+    });
+    const { id, token } = (await created.json()) as { id: string; token: string };
+    const { page, signIn, field, reads, sees, address } = await place.visit("/?tag=tropical");
+    await signIn(token);
+    await sees(["Monstera deliciosa"]);
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await page.waitForTimeout(700);
+    await field("Search names").fill("mon");
+    await reads("The service no longer takes this token: it has expired or was revoked.");
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    await signIn();
+    await sees(["Monstera deliciosa"]);
+    expect(address()).toBe("/?q=mon&tag=tropical");
+  });
+
+  it("forgets the token when one signs out", async () => {
+    const { page, signIn, button, field } = await place.visit();
+    await signIn();
+    await button("Sign out").click();
+    await field("Token").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
+
+  it("says what is missing to a token that may not read", async () => {
+    place.expectStatus(403);
+    const created = await place.service.request("/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "writer", scopes: ["plants:write"] }),
+      headers: { "content-type": "application/json" },
+    });
+    const { token } = (await created.json()) as { token: string };
+    const { button, field, reads } = await place.visit();
+    await field("Token").fill(token);
+    await button("Sign in").click();
+    await reads("The token lacks the scope plants:read: use one that has it.");
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+});
+afterEach(() => place.close());
+
+describe("tokens", () => {
+  it("are made, shown once, copied, and revoked", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page, signIn, button, field, reads, dialog } = await place.visit("/", { permissions });
+    await signIn();
+    await button("Tokens").click();
+    const rows = dialog.locator("tbody tr");
+    await rows.first().waitFor();
+    await button("New token").click();
+    await field("Name").fill("Anna's phone");
+    await page.getByLabel("add, change, delete and import plants").uncheck();
+    await field("Days until it expires").fill("30");
+    await button("Make the token").click();
+    const secret = await field("The new token").inputValue();
+    expect(secret).toMatch(/^plant_[0-9A-Za-z]{38}$/);
+    await button("Copy").click();
+    await reads("Copied.");
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
+    expect(await rows.last().innerText()).toMatch(/Anna's phone[\s\S]*plants:read[\s\S]*valid until \d{4}-\d\d-\d\d/);
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await fetch(`${place.service.url}/plants`, { headers })).status).toBe(200);
+    expect((await fetch(`${place.service.url}/plants/1`, { method: "DELETE", headers })).status).toBe(403);
+
+    await button("Done").click();
+    await button("Tokens").click();
+    await rows.first().waitFor();
+    expect(await dialog.getByText(secret).count()).toBe(0);
+    await button("Revoke Anna's phone").click();
+    await button("Revoke Anna's phone for good").click();
+    await reads(/^revoked \d{4}/);
+    await page.waitForTimeout(700);
+    expect((await fetch(`${place.service.url}/plants`, { headers })).status).toBe(401);
+  });
+
+  it("are shown only to those who may manage them", async () => {
+    place.expectStatus(403);
+    const created = await place.service.request("/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "reader", scopes: ["plants:read"] }),
+      headers: { "content-type": "application/json" },
+    });
+    const { token } = (await created.json()) as { token: string };
+    const { page, signIn, button } = await place.visit();
+    const [answer] = await Promise.all([page.waitForResponse("**/tokens"), signIn(token)]);
+    expect(answer.status()).toBe(403);
+    await page.waitForTimeout(100);
+    expect(await button("Tokens").count()).toBe(0);
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, it, setDefaultTimeout } from "bun:test";
+import type { Browser, Route } from "playwright-core";
+import { startBrowser } from "../browser.ts";
+import { openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Browser;
+let place: Place;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  place = await openPlace(browser);
+  await place.plant(["9007199254740993,Monstera,tropical", "9007199254740994,Ginkgo,tree"]);
+});
+afterEach(() => place.close());
+
+describe("when things go wrong, the page", () => {
+  it("says that it is offline, and goes on by itself when it is back", async () => {
+    place.expectStatus(0);
+    const { page, signIn, sees, reads, button } = await place.visit();
+    await signIn();
+    await sees(["Monstera", "Ginkgo"]);
+    await page.context().setOffline(true);
+    await reads("You are offline.");
+    await button(/^tree/).first().click();
+    await reads("The service cannot be reached: check the connection, then try again.");
+    await page.context().setOffline(false);
+    await page.getByText("You are offline.").waitFor({ state: "hidden" });
+    await sees(["Ginkgo"]);
+  });
+
+  it("says that the service does not answer, keeps what was typed, and saves it when the service is back", async () => {
+    place.expectStatus(0);
+    const { page, signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button("Edit Ginkgo").click();
+    await field("Name").fill("Ginkgo biloba");
+    await page.route(`${place.service.url}/**`, (route: Route) => route.abort("connectionrefused"));
+    await button("Save").click();
+    await reads("The service cannot be reached: check the connection, then try again.");
+    await page.unrouteAll();
+    await button("Save").click();
+    await sees(["Monstera", "Ginkgo biloba"]);
+    await page.getByText("The service does not answer.").waitFor({ state: "hidden" });
+  });
+
+  it("shows what the service says when it has no time, and tries again when told to", async () => {
+    place.expectStatus(503);
+    const { page, signIn, sees, reads, button, field } = await place.visit();
+    await signIn();
+    await sees(["Monstera", "Ginkgo"]);
+    const message = "The search is being prepared: try again after the seconds in Retry-After.";
+    await page.route("**/plants?*", (route) =>
+      route.fulfill({
+        status: 503,
+        headers: { "retry-after": "0" },
+        contentType: "application/json",
+        body: JSON.stringify({ error: 50304, message }),
+      }),
+    );
+    await field("Search names").fill("m");
+    await reads(message);
+    await page.unrouteAll();
+    await field("Search names").fill("");
+    await sees(["Monstera", "Ginkgo"]);
+    await page.route("**/plants?*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
+    await button(/^tree/).first().click();
+    await reads("The answer is not Plant Store's");
+    await page.unrouteAll();
+    await button("Try again").click();
+    await sees(["Ginkgo"]);
+  });
+
+  it("keeps what is shown when the next page does not come, and loads it when told to", async () => {
+    place.expectStatus(503);
+    await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},`));
+    const { page, signIn, reads, button, rows } = await place.visit();
+    await page.route("**/plants?*after=*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
+    await signIn();
+    await rows.first().waitFor();
+    await reads("The first 100 plants.");
+    await page.unrouteAll();
+    await button("Try again").click();
+    await reads("302 plants.");
+  });
+});

@@ -1,0 +1,58 @@
+import type { Locator, Page } from "playwright-core";
+
+/** Somebody in front of the page. */
+export type Visit = Readonly<{
+  page: Page;
+  button: (name: RegExp | string) => Locator;
+  field: (label: string) => Locator;
+  /** The rows of the table that are drawn, without its head. */
+  rows: Locator;
+  dialog: Locator;
+  signIn: (token?: string) => Promise<void>;
+  /** Waits until the table shows just these plants, by their names. */
+  sees: (names: readonly string[]) => Promise<void>;
+  /** Waits until this text stands somewhere on the page, and can be seen. */
+  reads: (text: RegExp | string) => Promise<void>;
+  /** Where the address bar points, below the service. */
+  address: () => string;
+}>;
+
+/** Patience with a machine that has much to do. */
+const WAIT_MS = 15_000;
+const LOOK_MS = 25;
+
+export function toVisit(page: Page, firstToken: string): Visit {
+  page.setDefaultTimeout(WAIT_MS);
+  const rows = page.locator("table.plants tbody tr");
+
+  function button(name: RegExp | string): Locator {
+    return page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name });
+  }
+
+  return {
+    page,
+    button,
+    field: (label) => page.getByLabel(label, { exact: true }),
+    rows,
+    dialog: page.getByRole("dialog"),
+    async signIn(token = firstToken) {
+      await page.getByLabel("Token").fill(token);
+      await button("Sign in").click();
+      await button("Sign out").or(button("Menu")).first().waitFor();
+    },
+    async sees(names) {
+      const expected = names.join("|");
+      let seen = "";
+      for (const endsAt = performance.now() + WAIT_MS; performance.now() < endsAt; await page.waitForTimeout(LOOK_MS)) {
+        seen = (await rows.locator("td.name").allInnerTexts()).join("|");
+        if (seen === expected) return;
+      }
+      throw new Error(`The table shows ${seen}, not ${expected}`);
+    },
+    reads: (text) => page.getByText(text).filter({ visible: true }).first().waitFor(),
+    address() {
+      const { pathname, search, hash } = new URL(page.url());
+      return `${pathname}${search}${hash}`;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Builds what browsers load, from this folder into dist/web: the pages, bundled, and every file also compressed, as the service only picks and
+// sends. `npm run build:web`; also after `npm ci`, so that a service that was just installed has its page.
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const SOURCE = fileURLToPath(new URL(".", import.meta.url));
+
+/** Files that are served as they stand, under their own names. */
+const AS_THEY_STAND = ["sample.csv"];
+
+/** What is compressed already would only grow. */
+const COMPRESSIBLE = [".css", ".csv", ".html", ".js", ".json", ".svg", ".txt"];
+
+/** Builds into a folder, in the place of whatever was there. Another build of the same folder may run at the same time. */
+export async function buildWeb(folder: string): Promise<void> {
+  mkdirSync(dirname(folder), { recursive: true });
+  const making = mkdtempSync(`${folder}-`);
+  try {
+    await bundle(making);
+    for (const name of AS_THEY_STAND) cpSync(join(SOURCE, name), join(making, name));
+    compress(making);
+    // A folder made for the moment is for its owner alone; this one is read by whoever the service runs as.
+    chmodSync(making, 0o755);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(making, folder);
+  } catch (reason) {
+    rmSync(making, { recursive: true, force: true });
+    throw reason;
+  }
+}
+
+/** The pages: what index.html and docs.html name is bundled, minified and named by its content, so that browsers may keep it for good. */
+async function bundle(folder: string): Promise<void> {
+  await Bun.build({
+    entrypoints: ["index.html", "docs.html"].map((name) => join(SOURCE, name)),
+    outdir: folder,
+    target: "browser",
+    minify: true,
+    jsx: { runtime: "automatic", importSource: "preact", development: false },
+    define: { "process.env.NODE_ENV": '"production"' },
+    naming: { entry: "[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
+  });
+}
+
+function compress(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !COMPRESSIBLE.includes(extname(entry.name))) continue;
+    const path = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(path);
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: quality }));
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
+if (import.meta.main) {
+  if (existsSync(join(SOURCE, "../node_modules/preact"))) await buildWeb(join(SOURCE, "../dist/web"));
+  else process.stdout.write("The page is not built: it needs the dependencies for development (npm ci, without --omit=dev).\n");
+}

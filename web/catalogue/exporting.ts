@@ -1,0 +1,41 @@
+import type { Client } from "../../src/client/client.ts";
+import { failureText, isAbort } from "../failure.ts";
+import { DONE_MS, PROBLEM_MS } from "../notice.ts";
+import type { Notices } from "../notice.ts";
+import { saveFile } from "../save.ts";
+
+type ExportFormat = "csv" | "ndjson";
+
+const DETAIL_MS = 250;
+
+/** Gathers the whole catalogue, telling how far it is, and saves it as a file. The token goes in a header: a link could not take it along. */
+export async function exportToFile(client: Client, notices: Notices, format: ExportFormat): Promise<void> {
+  const stop = new AbortController();
+  const name = `plants-${new Date().toISOString().slice(0, 10)}.${format}`;
+  const notice = notices.add({ kind: "done", text: `Exporting ${name}`, action: { label: "Cancel", run: () => stop.abort() } });
+  let bytes = 0;
+  let toldAt = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      const now = performance.now();
+      if (now - toldAt > DETAIL_MS) notices.detail(notice, megabytes(bytes));
+      if (now - toldAt > DETAIL_MS) toldAt = now;
+      controller.enqueue(chunk);
+    },
+  });
+  try {
+    const stream = await client.exportPlants({ format, signal: stop.signal });
+    saveFile(await new Response(stream.pipeThrough(counted)).blob(), name);
+    notices.add({ kind: "done", text: `${name} is saved, ${megabytes(bytes)}.`, lastsMs: DONE_MS });
+  } catch (thrown) {
+    if (isAbort(thrown)) notices.add({ kind: "done", text: "The export was cancelled.", lastsMs: DONE_MS });
+    else notices.add({ kind: "problem", text: `Nothing was saved. ${failureText(thrown)}`, lastsMs: PROBLEM_MS });
+  } finally {
+    notices.close(notice);
+  }
+}
+
+function megabytes(bytes: number): string {
+  return bytes < 100_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

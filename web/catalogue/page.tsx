@@ -1,0 +1,117 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Plant } from "../../src/client/client.ts";
+import type { Page } from "../app.tsx";
+import { ImportDialog } from "../import/dialog.tsx";
+import { AddDialog } from "../plant/add.tsx";
+import { EditDialog } from "../plant/edit.tsx";
+import { useValue } from "../state.ts";
+import { TokenDialog } from "../token/dialog.tsx";
+import { isEverything } from "../view.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { useDrop } from "./drop.ts";
+import { exportToFile } from "./exporting.ts";
+import { Header } from "./header.tsx";
+import { Results } from "./results.tsx";
+import { TagBars } from "./tagbars.tsx";
+import { Toolbar } from "./toolbar.tsx";
+import { Welcome } from "./welcome.tsx";
+
+/** What stands in front of the catalogue. */
+export type Opened =
+  | Readonly<{ kind: "nothing" }>
+  | Readonly<{ kind: "add" }>
+  | Readonly<{ kind: "edit"; id: bigint }>
+  | Readonly<{ kind: "import"; file: File | undefined }>
+  | Readonly<{ kind: "tokens" }>;
+
+const NOTHING: Opened = { kind: "nothing" };
+
+export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Catalogue }) {
+  const { views, session, reaching, notices } = page;
+  const { listing, tagCounts, deletions, client } = catalogue;
+  const view = useValue(views.state);
+  const listed = useValue(listing.state);
+  const counts = useValue(tagCounts.state);
+  const [opened, setOpened] = useState<Opened>(NOTHING);
+  const isAdmin = useIsAdmin(catalogue);
+
+  useEffect(() => void listing.show(view), [listing, view]);
+  useEffect(() => void tagCounts.load(), [tagCounts]);
+  useEffect(() => {
+    document.title = [view.q, view.tag ?? "", "Plant Store"].filter((part) => part !== "").join(" – ");
+  }, [view]);
+  useEffect(
+    () =>
+      reaching.state.watch(() => {
+        if (reaching.state.get() === "reached" && listing.state.get().phase === "failed") void catalogue.reload();
+      }),
+    [catalogue],
+  );
+  // A form that is open would be lost with what is typed in it.
+  useDrop((file) => setOpened((now) => (now.kind === "nothing" || now.kind === "import" ? { kind: "import", file } : now)));
+
+  async function signOut(): Promise<void> {
+    await deletions.flush();
+    session.signOut();
+  }
+
+  const isEmpty = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
+  return (
+    <>
+      <Header
+        isAdmin={isAdmin}
+        onImport={() => setOpened({ kind: "import", file: undefined })}
+        onExport={(format) => void exportToFile(client, notices, format)}
+        onTokens={() => setOpened({ kind: "tokens" })}
+        onSignOut={() => void signOut()}
+      />
+      {isEmpty ? (
+        <Welcome onOpen={setOpened} />
+      ) : (
+        <div class="catalogue">
+          <TagBars
+            counts={counts}
+            chosen={view.tag}
+            onChoose={(tag) => views.show({ ...view, tag: tag === view.tag ? undefined : tag }, "push")}
+          />
+          <main>
+            <h1 class="unseen">Plants</h1>
+            <Toolbar views={views} listed={listed} onAdd={() => setOpened({ kind: "add" })} />
+            <Results
+              listed={listed}
+              view={view}
+              onMore={() => void listing.loadMore()}
+              onRetry={() => void (listed.plants.length === 0 ? catalogue.reload() : listing.loadMore())}
+              onShow={(next) => views.show(next, "push")}
+              onEdit={({ id }: Plant) => setOpened({ kind: "edit", id })}
+              onDelete={deletions.remove}
+            />
+          </main>
+        </div>
+      )}
+      <Front page={page} catalogue={catalogue} opened={opened} onOpen={setOpened} />
+    </>
+  );
+}
+
+type FrontProps = Readonly<{ page: Page; catalogue: Catalogue; opened: Opened; onOpen: (opened: Opened) => void }>;
+
+function Front({ page, catalogue, opened, onOpen }: FrontProps) {
+  const shared = { notices: page.notices, catalogue, onClose: () => onOpen(NOTHING) };
+  if (opened.kind === "add") return <AddDialog {...shared} onEdit={(id) => onOpen({ kind: "edit", id })} />;
+  if (opened.kind === "edit") return <EditDialog key={opened.id} {...shared} id={opened.id} />;
+  if (opened.kind === "import") return <ImportDialog {...shared} file={opened.file} />;
+  return opened.kind === "tokens" ? <TokenDialog {...shared} /> : null;
+}
+
+/** Whether the token may manage tokens. The service alone knows, so it is asked. */
+function useIsAdmin({ client }: Catalogue): boolean {
+  const [isAdmin, setAdmin] = useState(false);
+  useEffect(() => {
+    client.listTokens().then(
+      () => setAdmin(true),
+      () => setAdmin(false),
+    );
+  }, [client]);
+  return isAdmin;
+}

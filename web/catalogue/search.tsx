@@ -1,0 +1,76 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useValue } from "../state.ts";
+import { Icon } from "../ui/icon.tsx";
+import type { Views } from "../view.ts";
+
+/** Long enough to ask once for what is typed in one go, too short to be felt. */
+const DEBOUNCE_MS = 60;
+
+/** Searches as one types. What is typed in one go is one step of the back button. */
+export function Search({ views }: { views: Views }) {
+  const view = useValue(views.state);
+  const [text, setText] = useState(view.q);
+  const input = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isTyping = useRef(false);
+
+  // The address bar may say something else: the back button, or a filter that was cleared.
+  useEffect(() => {
+    if (view.q === queryOf(text)) return;
+    clearTimeout(timer.current);
+    isTyping.current = false;
+    setText(view.q);
+  }, [view.q]);
+  useEffect(() => {
+    function focusBySlash(event: KeyboardEvent): void {
+      const isElsewhere = event.target instanceof Element && event.target.closest("input, textarea, select, dialog") !== null;
+      if (event.key !== "/" || isElsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      input.current?.focus();
+    }
+    addEventListener("keydown", focusBySlash);
+    return () => {
+      clearTimeout(timer.current);
+      removeEventListener("keydown", focusBySlash);
+    };
+  }, []);
+
+  function show(next: string): void {
+    clearTimeout(timer.current);
+    views.show({ ...views.state.get(), q: queryOf(next) }, isTyping.current ? "replace" : "push");
+    isTyping.current = true;
+  }
+
+  return (
+    <form
+      class="search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        show(text);
+        isTyping.current = false;
+      }}
+    >
+      <Icon name="search" />
+      <input
+        type="search"
+        ref={input}
+        aria-label="Search names"
+        placeholder="Search names"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget: { value } }) => {
+          setText(value);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => show(value), DEBOUNCE_MS);
+        }}
+        onBlur={() => (isTyping.current = false)}
+      />
+    </form>
+  );
+}
+
+function queryOf(text: string): string {
+  return text.trim().toWellFormed();
+}

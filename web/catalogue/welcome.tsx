@@ -1,0 +1,42 @@
+import { FOCUS_HOME } from "../ui/focus.ts";
+import type { Opened } from "./page.tsx";
+
+const SAMPLE = "sample.csv";
+
+/** The first visit to a store that is empty. */
+export function Welcome({ onOpen }: { onOpen: (opened: Opened) => void }) {
+  async function importSample(): Promise<void> {
+    const response = await fetch(SAMPLE);
+    onOpen({ kind: "import", file: new File([await response.blob()], SAMPLE) });
+  }
+  return (
+    <main class="welcome">
+      <h1 id={FOCUS_HOME} tabIndex={-1}>
+        Nothing grows here yet
+      </h1>
+      <p>
+        This catalogue keeps plants: each has a number, a name and, if you like, a tag. Add them one by one, or bring a whole spreadsheet as
+        CSV. What is saved here stays saved, even if the power fails in the next moment.
+      </p>
+      <div class="choices">
+        <button class="button primary" type="button" onClick={() => onOpen({ kind: "add" })}>
+          Add a plant
+        </button>
+        <button class="button" type="button" onClick={() => onOpen({ kind: "import", file: undefined })}>
+          Import a file
+        </button>
+      </div>
+      <p class="hint">
+        No file at hand?{" "}
+        <button class="link" type="button" onClick={() => void importSample()}>
+          Try thirty real plants
+        </button>{" "}
+        or{" "}
+        <a href={SAMPLE} download={SAMPLE}>
+          save the sample file
+        </a>
+        .
+      </p>
+    </main>
+  );
+}

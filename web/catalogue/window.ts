@@ -1,0 +1,57 @@
+import { useLayoutEffect, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+
+/** Rows from `first` up to, not with, `end`. */
+export type Range = Readonly<{ first: number; end: number }>;
+
+/** Rows that are drawn before one sees them, on each side. */
+const SPARE_ROWS = 12;
+
+/** The rows change in steps, so that not every pixel that is scrolled draws them again. */
+const STEP_ROWS = 6;
+
+/** Which rows of a list are in sight, or nearly, while the whole page scrolls. */
+export function useRange(list: RefObject<HTMLElement | null>, rowPx: number): Range {
+  const [range, setRange] = useState<Range>({ first: 0, end: 40 });
+  useLayoutEffect(() => {
+    function measure(): void {
+      if (!list.current) return;
+      const top = Math.max(0, -list.current.getBoundingClientRect().top);
+      const step = STEP_ROWS * rowPx;
+      const first = Math.floor(top / step) * STEP_ROWS;
+      const next = { first: Math.max(0, first - SPARE_ROWS), end: first + Math.ceil(innerHeight / rowPx) + STEP_ROWS + SPARE_ROWS };
+      setRange((old) => (old.first === next.first && old.end === next.end ? old : next));
+    }
+    measure();
+    addEventListener("scroll", measure, { passive: true });
+    addEventListener("resize", measure);
+    return () => {
+      removeEventListener("scroll", measure);
+      removeEventListener("resize", measure);
+    };
+  }, [rowPx]);
+  return range;
+}
+
+/** How high a row is: with two lines on a phone, and higher where letters are larger. */
+export function useRowPx(): number {
+  const [rowPx, setRowPx] = useState(measureRow);
+  useLayoutEffect(() => {
+    function measure(): void {
+      setRowPx(measureRow());
+    }
+    addEventListener("resize", measure);
+    return () => removeEventListener("resize", measure);
+  }, []);
+  return rowPx;
+}
+
+/** As in style.css. */
+const PHONE = "(max-width: 40rem)";
+const ROW_REM = 2.875;
+const PHONE_ROW_REM = 4;
+
+function measureRow(): number {
+  const remPx = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return Math.round(remPx * (matchMedia(PHONE).matches ? PHONE_ROW_REM : ROW_REM));
+}

@@ -1,0 +1,156 @@
+import { useState } from "preact/hooks";
+import { layOut } from "./digits.ts";
+import { exampleText, examplesOf } from "./document.ts";
+import type { Operation, Parameter } from "./document.ts";
+import { Words } from "./prose.tsx";
+import { curlLine, send, toOutgoing } from "./send.ts";
+import type { Answered, Filled } from "./send.ts";
+
+type Outcome = Readonly<
+  { kind: "none" } | { kind: "waiting" } | { kind: "answered"; answered: Answered } | { kind: "failed"; reason: string }
+>;
+
+/** A form that sends the operation for real, and shows the answer as it came. */
+export function Attempt({ operation, token }: Readonly<{ operation: Operation; token: string | undefined }>) {
+  const [filled, setFilled] = useState<Filled>(() => toFilled(operation));
+  const [outcome, setOutcome] = useState<Outcome>({ kind: "none" });
+  const outgoing = toOutgoing(operation, filled, document.baseURI);
+  const isGuarded = operation.scope !== undefined;
+
+  async function attempt(event: Event): Promise<void> {
+    event.preventDefault();
+    setOutcome({ kind: "waiting" });
+    const next = await send(outgoing, isGuarded ? token : undefined).then(
+      (answered): Outcome => ({ kind: "answered", answered }),
+      (reason: unknown): Outcome => ({ kind: "failed", reason: String(reason) }),
+    );
+    setOutcome(next);
+  }
+
+  return (
+    <form class="attempt" onSubmit={(event) => void attempt(event)}>
+      {operation.parameters.map((parameter) => (
+        <Input
+          key={parameter.name}
+          id={`${operation.id}-${parameter.name}`}
+          parameter={parameter}
+          value={filled.parameters[parameter.name] ?? ""}
+          onValue={(value) => setFilled({ ...filled, parameters: { ...filled.parameters, [parameter.name]: value } })}
+        />
+      ))}
+      {filled.type !== undefined && <Body operation={operation} filled={filled} onFilled={setFilled} />}
+      {isGuarded && token === undefined && (
+        <p class="hint">
+          Without a token the answer is 401: <a href="#token">give one</a>.
+        </p>
+      )}
+      <button type="submit" disabled={outcome.kind === "waiting"}>
+        Send
+      </button>
+      <details>
+        <summary>The same for a terminal</summary>
+        <pre tabIndex={0}>{curlLine(outgoing, isGuarded)}</pre>
+      </details>
+      <div role="status">
+        {outcome.kind === "waiting" && <p>Waiting for the answer…</p>}
+        {outcome.kind === "failed" && <p class="bad">There was no answer: is the service running? ({outcome.reason})</p>}
+        {outcome.kind === "answered" && <Shown answered={outcome.answered} />}
+      </div>
+    </form>
+  );
+}
+
+type InputProps = Readonly<{ id: string; parameter: Parameter; value: string; onValue: (value: string) => void }>;
+
+function Input({ id, parameter: { name, in: place, required, schema, description }, value, onValue }: InputProps) {
+  const isRequired = required ?? false;
+  const choices = schema.type === "boolean" ? ["true", "false"] : schema.enum?.map(String);
+  return (
+    <div class="field">
+      <label for={id}>
+        {name} <small>{isRequired ? `${place}, required` : place}</small>
+      </label>
+      {choices ? (
+        <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+          {["", ...choices].map((choice) => (
+            <option key={choice} value={choice}>
+              {choice === "" ? "not sent" : choice}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          value={value}
+          required={isRequired}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={`${id}-about`}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+      <small id={`${id}-about`}>
+        <Words text={description ?? ""} />
+      </small>
+    </div>
+  );
+}
+
+type BodyProps = Readonly<{ operation: Operation; filled: Filled; onFilled: (filled: Filled) => void }>;
+
+function Body({ operation: { id, bodies }, filled, onFilled }: BodyProps) {
+  const examples = Object.entries(bodies).flatMap(([type, media]) => examplesOf(media).map(([name, body]) => ({ type, name, body })));
+  return (
+    <div class="field">
+      <label for={`${id}-body`}>body</label>
+      <select
+        aria-label="An example for the body"
+        onChange={(event) => {
+          const chosen = examples[event.currentTarget.selectedIndex];
+          if (chosen) onFilled({ ...filled, type: chosen.type, body: chosen.body });
+        }}
+      >
+        {examples.map(({ type, name }) => (
+          <option key={`${type} ${name}`}>
+            {type}: {name}
+          </option>
+        ))}
+      </select>
+      <textarea
+        id={`${id}-body`}
+        rows={Math.min(12, filled.body.split("\n").length + 1)}
+        spellcheck={false}
+        value={filled.body}
+        onInput={(event) => onFilled({ ...filled, body: event.currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+function Shown({ answered: { status, headers, body, isCut, ms } }: Readonly<{ answered: Answered }>) {
+  const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
+  return (
+    <>
+      <p>
+        <strong class={status < 400 ? "good" : "bad"}>{status}</strong> after {ms.toFixed(0)} ms
+      </p>
+      <details>
+        <summary>Headers of the answer</summary>
+        <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
+      </details>
+      {body !== "" && (
+        <pre class="answer" tabIndex={0}>
+          {type === "application/json" && !isCut ? layOut(body) : body}
+        </pre>
+      )}
+      {isCut && <p class="hint">There is more: the page shows the first {body.length.toLocaleString("en")} characters.</p>}
+    </>
+  );
+}
+
+/** What the form begins with: what must be there, as in the examples, and nothing else. */
+function toFilled({ parameters, bodies }: Operation): Filled {
+  const needed = parameters.filter(({ required }) => required).map(({ name, example }) => [name, exampleText(example ?? "")] as const);
+  const [[type, media] = []] = Object.entries(bodies);
+  return { parameters: Object.fromEntries(needed), type, body: (media && examplesOf(media)[0]?.[1]) ?? "" };
+}

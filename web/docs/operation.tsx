@@ -1,0 +1,110 @@
+import { useState } from "preact/hooks";
+import { Attempt } from "./attempt.tsx";
+import { exampleText, examplesOf, limitsText } from "./document.ts";
+import type { Answer, Media, Operation, Reference } from "./document.ts";
+import { Prose, Words } from "./prose.tsx";
+import { Fields, TypeName } from "./schema.tsx";
+
+type SectionProps = Readonly<{ operation: Operation; schemas: Reference["schemas"]; token: string | undefined }>;
+
+/** All that is to be known of an operation, and a form that sends it. */
+export function Section({ operation, schemas, token }: SectionProps) {
+  const { id, method, path, summary, description, scope, parameters, bodies, answers } = operation;
+  const [isTrying, setIsTrying] = useState(false);
+  return (
+    <article id={id} aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>
+        <span class={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code> <span class="summary">{summary}</span>
+      </h3>
+      <p class="scope">
+        {scope === undefined ? (
+          "needs no token"
+        ) : (
+          <>
+            scope <code>{scope}</code>
+          </>
+        )}
+      </p>
+      <Prose text={description} />
+      {parameters.length > 0 && (
+        <>
+          <h4>Parameters</h4>
+          <dl class="fields">
+            {parameters.map(({ name, in: place, required, schema, description: about = "" }) => (
+              <div key={name}>
+                <dt>
+                  <code>{name}</code> <TypeName schema={schema} /> {required && <em>required</em>}{" "}
+                  <small>{[place, limitsText(schema)].filter(Boolean).join(", ")}</small>
+                </dt>
+                <dd>
+                  <Words text={about} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+      {Object.entries(bodies).map(([type, media]) => (
+        <div key={type}>
+          <h4>
+            Body as <code>{type}</code>
+          </h4>
+          <Content media={media} schemas={schemas} />
+        </div>
+      ))}
+      <h4>Answers</h4>
+      {answers.map(([status, answer]) => (
+        <AnswerPart key={status} status={status} answer={answer} schemas={schemas} />
+      ))}
+      <details open={isTrying} onToggle={(event) => setIsTrying(event.currentTarget.open)}>
+        <summary>Try it</summary>
+        {isTrying && <Attempt operation={operation} token={token} />}
+      </details>
+    </article>
+  );
+}
+
+function AnswerPart({ status, answer, schemas }: Readonly<{ status: string; answer: Answer; schemas: Reference["schemas"] }>) {
+  const { description, headers = {}, content = {} } = answer;
+  return (
+    <details>
+      <summary>
+        <strong class={Number(status) < 400 ? "good" : "bad"}>{status}</strong> <Words text={description} />
+      </summary>
+      <dl class="fields">
+        {Object.entries(headers).map(([name, { description: about = "", example }]) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code> <small>{example === undefined ? "" : `such as ${exampleText(example)}`}</small>
+            </dt>
+            <dd>
+              <Words text={about} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {Object.entries(content).map(([type, media]) => (
+        <div key={type}>
+          <h5>
+            <code>{type}</code>
+          </h5>
+          <Content media={media} schemas={schemas} />
+        </div>
+      ))}
+    </details>
+  );
+}
+
+function Content({ media, schemas }: Readonly<{ media: Media; schemas: Reference["schemas"] }>) {
+  return (
+    <>
+      <Fields schema={media.schema} schemas={schemas} />
+      {examplesOf(media).map(([name, text]) => (
+        <figure key={name}>
+          <figcaption>{name}</figcaption>
+          <pre tabIndex={0}>{text}</pre>
+        </figure>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { useRef, useState } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { takeFocus } from "../ui/focus.ts";
+
+const PASTED = "pasted";
+
+/** Takes a file that is dropped, chosen or pasted. A drop works on the whole page; this only says so. */
+export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
+  const [text, setText] = useState("");
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") onFile(new File([text], PASTED));
+      }}
+    >
+      <p>
+        CSV whose first line names the columns <code>id</code>, <code>name</code> and, if you like, <code>tag</code>; or NDJSON, one plant a
+        line. You see what is in the file before anything is sent.
+      </p>
+      <div
+        class={isOver ? "drop over" : "drop"}
+        onDragEnter={() => setOver(true)}
+        onDragLeave={() => setOver(false)}
+        onDrop={() => setOver(false)}
+      >
+        <Icon name="file" />
+        <p>Drop a file here, or</p>
+        <button class="button" type="button" onClick={() => input.current?.click()} autofocus ref={takeFocus}>
+          Choose a file
+        </button>
+        <input
+          class="unseen"
+          type="file"
+          ref={input}
+          tabIndex={-1}
+          aria-label="File to import"
+          accept=".csv,.tsv,.txt,.ndjson,.jsonl"
+          onChange={({ currentTarget: { files } }) => {
+            const file = files?.[0];
+            if (file) onFile(file);
+          }}
+        />
+      </div>
+      <Field label="Or paste the rows">
+        {(id) => (
+          <textarea
+            id={id}
+            rows={5}
+            spellcheck={false}
+            placeholder={"id,name,tag\n1,Monstera deliciosa,tropical"}
+            value={text}
+            onInput={({ currentTarget: { value } }) => setText(value)}
+          />
+        )}
+      </Field>
+      <footer>
+        <button class="button primary" type="submit" disabled={text.trim() === ""}>
+          Look at what was pasted
+        </button>
+      </footer>
+    </form>
+  );
+}

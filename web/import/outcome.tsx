@@ -1,0 +1,77 @@
+import { saveFile } from "../save.ts";
+import type { CheckedFile } from "./check.ts";
+import { count } from "./preview.tsx";
+import { ProblemList } from "./problemlist.tsx";
+import type { Progress } from "./sending.ts";
+import { takeFocus } from "../ui/focus.ts";
+
+type OutcomeProps = Readonly<{
+  checked: CheckedFile;
+  progress: Progress;
+  /** Why it stopped before its end. */
+  reason: string | undefined;
+  onGoOn: () => void;
+  onClose: () => void;
+}>;
+
+/** What became of an import. */
+export function Outcome({ checked, progress, reason, onGoOn, onClose }: OutcomeProps) {
+  const { created, unchanged, replaced, refused, read } = progress.counts;
+  const parts = [
+    `${count(created, "plant")} added`,
+    ...(replaced === 0 ? [] : [`${replaced.toLocaleString("en")} replaced`]),
+    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString("en")} there already`]),
+    ...(refused === 0 ? [] : [`${refused.toLocaleString("en")} refused`]),
+  ];
+  return (
+    <div>
+      {reason === undefined ? null : (
+        <p class="problem" role="alert">
+          {`The import stopped after ${read.toLocaleString("en")} of ${checked.rows.toLocaleString("en")} lines. ${reason} What was sent is saved; to send it again is safe.`}
+        </p>
+      )}
+      <p role="status">
+        <strong>{parts.join(", ")}.</strong>
+      </p>
+      <ProblemList problems={progress.problems} total={refused} />
+      {refused === 0 ? null : (
+        <div class="choices">
+          <button class="button" type="button" onClick={() => saveFile(refusedFile(checked, progress), `refused-${plainName(checked)}`)}>
+            Save the refused lines
+          </button>
+          <button
+            class="button"
+            type="button"
+            onClick={() => saveFile(reasonsFile(checked, progress), `reasons-${plainName(checked)}.txt`)}
+          >
+            Save the reasons
+          </button>
+        </div>
+      )}
+      <footer>
+        {reason === undefined ? null : (
+          <button class="button" type="button" onClick={onGoOn}>
+            Go on
+          </button>
+        )}
+        <button class="button primary" type="button" onClick={onClose} autofocus ref={takeFocus}>
+          Done
+        </button>
+      </footer>
+    </div>
+  );
+}
+
+/** As they stood in the file, under its first line: to be mended and imported again. */
+function refusedFile({ file, header }: CheckedFile, { refusedLines }: Progress): Blob {
+  return new Blob([file.slice(0, header.bytes), ...refusedLines]);
+}
+
+/** As the command `plant-store import --refused` writes them. */
+function reasonsFile({ file }: CheckedFile, { problems }: Progress): Blob {
+  return new Blob(problems.map(({ line, error, message }) => `${file.name}:${line}: ${error} ${message}\n`));
+}
+
+function plainName({ file, format }: CheckedFile): string {
+  return file.name.includes(".") ? file.name : `${file.name}.${format}`;
+}

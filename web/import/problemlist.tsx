@@ -1,0 +1,21 @@
+import type { Problem } from "./check.ts";
+
+const SHOWN = 50;
+
+/** The first problems of a file, by line. */
+export function ProblemList({ problems, total }: { problems: readonly Problem[]; total: number }) {
+  if (problems.length === 0) return null;
+  const more = total - Math.min(SHOWN, problems.length);
+  return (
+    <div class="problems" role="group" aria-label="Problems" tabIndex={0}>
+      <ul>
+        {problems.slice(0, SHOWN).map(({ line, message }) => (
+          <li key={line}>
+            <span class="line">Line {line.toLocaleString("en")}</span> {message}
+          </li>
+        ))}
+        {more > 0 ? <li class="more">and {more.toLocaleString("en")} more.</li> : null}
+      </ul>
+    </div>
+  );
+}

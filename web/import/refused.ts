@@ -1,0 +1,26 @@
+import type { FileFormat } from "./lines.ts";
+import { readRows } from "./rows.ts";
+
+/** The rows of a slice that begin on these lines, as they stand in it, each ended by a newline. */
+export async function pickRows(slice: Blob, format: FileFormat, lines: ReadonlySet<number>): Promise<Blob[]> {
+  const picked: Blob[] = [];
+  let from: number | undefined;
+  function end(at: number): void {
+    if (from !== undefined) picked.push(slice.slice(from, at));
+    from = undefined;
+  }
+  for await (const placed of readRows(slice, format)) {
+    for (const { row, start } of placed) {
+      end(start);
+      if (lines.has(row.line)) from = start;
+    }
+  }
+  end(slice.size);
+  return Promise.all(picked.map(endLine));
+}
+
+/** The last line of a file may have no end of its own. */
+async function endLine(row: Blob): Promise<Blob> {
+  const last = await row.slice(-1).text();
+  return /[\r\n]/.test(last) ? row : new Blob([row, "\n"]);
+}

@@ -1,0 +1,41 @@
+import { readCsv } from "../../src/exchange/csv.ts";
+import { readNdjson } from "../../src/exchange/ndjson.ts";
+import type { Row } from "../../src/exchange/row.ts";
+import { countLines } from "./lines.ts";
+import type { FileFormat } from "./lines.ts";
+import { checkPlant } from "./plantcheck.ts";
+
+/** A row of a file, and where it begins in it, in bytes. */
+export type PlacedRow = Readonly<{ row: Row; start: number }>;
+
+/** The service's own limit, when it is not configured otherwise. */
+const LINE_BYTES_MAX = 65_536;
+
+/** Reads a file with the service's own readers, some rows at a time. Throws a PlantStoreError when its first line names no columns. */
+export async function* readRows(file: Blob, format: FileFormat): AsyncGenerator<readonly PlacedRow[], void, void> {
+  const lines = countLines(format);
+  const read = format === "csv" ? readCsv : readNdjson;
+  for await (const rows of read(watched(file, lines.see), { parsePlant: checkPlant, lineBytesMax: LINE_BYTES_MAX })) {
+    yield rows.map((row) => ({ row, start: lines.at(row.line) }));
+    const last = rows.at(-1);
+    if (last) lines.forget(last.line);
+  }
+}
+
+/** NDJSON begins with an object, or with what was meant as one. */
+export async function findFormat(file: Blob): Promise<FileFormat> {
+  const head = await file.slice(0, 1_000).text();
+  return /^[\s\ufeff]*[[{]/.test(head) ? "ndjson" : "csv";
+}
+
+async function* watched(file: Blob, see: (bytes: Uint8Array) => void): AsyncGenerator<Uint8Array, void, void> {
+  const reader = file.stream().getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      see(next.value);
+      yield next.value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,97 @@
+import { ServiceError } from "../../src/client/client.ts";
+import type { Client, ImportSummary } from "../../src/client/client.ts";
+import { isPassing } from "../failure.ts";
+import type { CheckedFile, Problem, Slice } from "./check.ts";
+import { pickRows } from "./refused.ts";
+
+/** How far an import is, and what became of the lines so far. */
+export type Progress = Readonly<{
+  /** How many slices are stored. */
+  slices: number;
+  counts: Counts;
+  /** The first problems. */
+  problems: readonly Problem[];
+  /** The refused lines as they stand in the file; of CSV without the first line. */
+  refusedLines: readonly Blob[];
+  /** Whether the last slice did not go through, and is tried again. */
+  isWaiting: boolean;
+}>;
+
+type Counts = Readonly<Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">>;
+
+type SendOptions = Readonly<{
+  client: Client;
+  onConflict: "refuse" | "replace";
+  signal: AbortSignal;
+  onProgress: (progress: Progress) => void;
+}>;
+
+export const NOTHING_SENT: Progress = {
+  slices: 0,
+  counts: { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 },
+  problems: [],
+  refusedLines: [],
+  isWaiting: false,
+};
+
+const PROBLEMS_KEPT = 10_000;
+
+/** How often a slice is tried: to send one again is safe. */
+const TRIES = 6;
+const PAUSE_MS = 500;
+
+/**
+ * Imports a file slice by slice, as a browser does not tell how far a single request is. Begins where `from` ended. What was stored stays
+ * stored, whatever it throws; `onProgress` has told how far it came.
+ */
+export async function sendFile(checked: CheckedFile, from: Progress, options: SendOptions): Promise<void> {
+  let progress = from;
+  for (const slice of checked.slices.slice(from.slices)) {
+    const body = sliceBody(checked, slice);
+    const summary = await sendSlice(body, checked, options, () => options.onProgress({ ...progress, isWaiting: true }));
+    progress = await withSummary({ progress, summary, checked, slice, body });
+    options.onProgress(progress);
+  }
+}
+
+function sliceBody({ file, header }: CheckedFile, { start, end }: Slice): Blob {
+  return new Blob([file.slice(0, header.bytes), file.slice(start, end)]);
+}
+
+async function sendSlice(body: Blob, { format }: CheckedFile, options: SendOptions, onWait: () => void): Promise<ImportSummary> {
+  const { client, onConflict, signal } = options;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await client.importPlants(body, { format, onConflict, signal });
+    } catch (thrown) {
+      if (tries >= TRIES || !isPassing(thrown)) throw thrown;
+      onWait();
+      const asked = thrown instanceof ServiceError ? (thrown.retryAfterMs ?? 0) : 0;
+      await new Promise((resolve) => setTimeout(resolve, asked + PAUSE_MS * tries));
+      signal.throwIfAborted();
+    }
+  }
+}
+
+type Step = Readonly<{ progress: Progress; summary: ImportSummary; checked: CheckedFile; slice: Slice; body: Blob }>;
+
+async function withSummary({ progress, summary, checked, slice, body }: Step): Promise<Progress> {
+  const { counts, problems, refusedLines } = progress;
+  const { header, format } = checked;
+  const told = summary.problems.map(({ line, error, message }) => ({ line: line - header.lines + slice.line - 1, error, message }));
+  const lines = new Set(summary.problems.map(({ line }) => line));
+  const picked = lines.size === 0 ? [] : [new Blob(await pickRows(body, format, lines))];
+  return {
+    slices: progress.slices + 1,
+    counts: {
+      read: counts.read + summary.read,
+      created: counts.created + summary.created,
+      unchanged: counts.unchanged + summary.unchanged,
+      replaced: counts.replaced + summary.replaced,
+      refused: counts.refused + summary.refused,
+    },
+    problems: problems.length < PROBLEMS_KEPT ? [...problems, ...told] : problems,
+    refusedLines: [...refusedLines, ...picked],
+    isWaiting: false,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Progress } from "./sending.ts";
+import { takeFocus } from "../ui/focus.ts";
+
+type SendProgressProps = Readonly<{
+  rows: number;
+  progress: Progress;
+  /** By performance.now(); how many rows were sent before that. */
+  startedAt: number;
+  startRows: number;
+  onCancel: () => void;
+}>;
+
+export function SendProgress({ rows, progress, startedAt, startRows, onCancel }: SendProgressProps) {
+  const { counts, isWaiting } = progress;
+  const seconds = (performance.now() - startedAt) / 1000;
+  const sent = counts.read - startRows;
+  const rate = sent === 0 || seconds === 0 ? undefined : sent / seconds;
+  return (
+    <div>
+      <p role="status">
+        {isWaiting ? "The service has no room at the moment: it is asked again." : "Importing. What was sent is saved, whatever happens."}
+      </p>
+      <progress value={counts.read} max={rows} aria-label="Sent so far" />
+      <p class="figures">
+        <span>
+          {counts.read.toLocaleString("en")} of {rows.toLocaleString("en")}
+        </span>
+        <span>{rate === undefined ? "" : `${Math.round(rate).toLocaleString("en")} a second`}</span>
+        <span>{rate === undefined ? "" : left((rows - counts.read) / rate)}</span>
+        <span>{counts.refused === 0 ? "" : `${counts.refused.toLocaleString("en")} refused`}</span>
+      </p>
+      <footer>
+        <button class="button" type="button" onClick={onCancel} autofocus ref={takeFocus}>
+          Cancel
+        </button>
+      </footer>
+    </div>
+  );
+}
+
+function left(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds)} s left` : `${Math.ceil(seconds / 60)} min left`;
+}

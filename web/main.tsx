@@ -1,0 +1,24 @@
+import { render } from "preact";
+import { watchReach } from "./reach.ts";
+import { createNotices } from "./notice.ts";
+import { createSession } from "./session.ts";
+import { App } from "./app.tsx";
+import { provideBuffer } from "./import/buffer.ts";
+import { createViews } from "./view.ts";
+
+/** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
+const base = new URL(".", location.href).href.replace(/\/+$/, "");
+
+const EXPIRED = "The service no longer takes this token: it has expired or was revoked. Sign in with another one.";
+
+provideBuffer();
+const session = createSession(sessionStorage);
+const reaching = watchReach({
+  window,
+  livenessUrl: `${base}/livez`,
+  onAnswer(response) {
+    if (response.status === 401 && session.state.get().kind === "in") session.signOut(EXPIRED);
+  },
+});
+const page = { base, session, reaching, notices: createNotices(), views: createViews(window) };
+render(<App page={page} />, document.getElementById("app")!);

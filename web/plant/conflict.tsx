@@ -1,0 +1,54 @@
+import type { Plant } from "../../src/client/client.ts";
+import { takeFocus } from "../ui/focus.ts";
+
+type ConflictProps = Readonly<{
+  mine: Plant;
+  /** Undefined when somebody deleted it. */
+  theirs: Plant | undefined;
+  isBusy: boolean;
+  onMine: () => void;
+  onTheirs: () => void;
+}>;
+
+/** Lets people choose when somebody else was faster. */
+export function Conflict({ mine, theirs, isBusy, onMine, onTheirs }: ConflictProps) {
+  return (
+    <div class="conflict">
+      <p class="problem" role="alert">
+        {theirs === undefined
+          ? "Somebody deleted this plant meanwhile. Nothing of yours is saved yet."
+          : "Somebody changed this plant meanwhile. Nothing of yours is saved yet."}
+      </p>
+      <div class="sides">
+        <Side title="Yours" plant={mine} other={theirs} />
+        <Side title="Theirs" plant={theirs} other={mine} />
+      </div>
+      <footer>
+        <button class="button" type="button" onClick={onTheirs} autofocus ref={takeFocus}>
+          {theirs === undefined ? "Leave it deleted" : "Keep theirs"}
+        </button>
+        <button class="button primary" type="button" onClick={onMine} disabled={isBusy}>
+          {theirs === undefined ? "Save yours as new" : "Replace with yours"}
+        </button>
+      </footer>
+    </div>
+  );
+}
+
+function Side({ title, plant, other }: { title: string; plant: Plant | undefined; other: Plant | undefined }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      {plant === undefined ? (
+        <p class="none">Deleted</p>
+      ) : (
+        <dl>
+          <dt>Name</dt>
+          <dd class={plant.name === other?.name ? "" : "differs"}>{plant.name === "" ? "(no name)" : plant.name}</dd>
+          <dt>Tag</dt>
+          <dd class={plant.tag === other?.tag ? "" : "differs"}>{plant.tag ?? "(no tag)"}</dd>
+        </dl>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Plant } from "../../src/client/client.ts";
+
+/** A plant as it is typed. */
+export type Draft = Readonly<{ id: string; name: string; tag: string }>;
+
+export const EMPTY_DRAFT: Draft = { id: "", name: "", tag: "" };
+
+const ID_MIN = -(2n ** 63n);
+const ID_MAX = 2n ** 63n - 1n;
+
+export const ID_RULE = `The id is a whole number from ${ID_MIN} to ${ID_MAX}.`;
+
+/** Reads an id as it is typed: never through a number, which rounds long ones. Undefined when it is none. */
+export function parseId(text: string): bigint | undefined {
+  const digits = text.trim();
+  if (!/^-?\d{1,30}$/.test(digits)) return undefined;
+  const id = BigInt(digits);
+  return id < ID_MIN || id > ID_MAX ? undefined : id;
+}
+
+/** An id that most likely nobody has: the time with some dice. */
+export function suggestId(now: number, random: number): bigint {
+  return BigInt(now) * 1000n + BigInt(Math.floor(random * 1000));
+}
+
+export function toDraft({ id, name, tag }: Plant): Draft {
+  return { id: String(id), name, tag: tag ?? "" };
+}
+
+/** The plant of a draft. A field that nobody touched stays exactly as it was, even where an input could not show it: a line break, or a tag without a letter. */
+export function toPlant(id: bigint, draft: Draft, original?: Plant): Plant {
+  const before = original && toDraft(original);
+  const name = original !== undefined && draft.name === before?.name ? original.name : draft.name;
+  const tag = original !== undefined && draft.tag === before?.tag ? original.tag : draft.tag === "" ? undefined : draft.tag;
+  return tag === undefined ? { id, name } : { id, name, tag };
+}
+
+export function isSamePlant(left: Plant, right: Plant): boolean {
+  return left.id === right.id && left.name === right.name && left.tag === right.tag;
+}

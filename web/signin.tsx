@@ -1,0 +1,74 @@
+import { useState } from "preact/hooks";
+import { createClient } from "../src/client/client.ts";
+import type { Page } from "./app.tsx";
+import { failureText } from "./failure.ts";
+import { isTokenText } from "./session.ts";
+import { Field } from "./ui/field.tsx";
+import { Brand } from "./ui/icon.tsx";
+import { takeFocus } from "./ui/focus.ts";
+
+const NO_TOKEN = "That is no token: it is one word, such as plant_0aB1…";
+
+/** Asks for a token until the service takes one. */
+export function SignIn({ page, reason }: { page: Page; reason: string | undefined }) {
+  const [token, setToken] = useState("");
+  const [problem, setProblem] = useState(reason);
+  const [isBusy, setBusy] = useState(false);
+
+  async function signIn(): Promise<void> {
+    const text = token.trim();
+    if (!isTokenText(text)) return setProblem(NO_TOKEN);
+    setBusy(true);
+    try {
+      await createClient({ url: page.base, token: text, fetch: page.reaching.fetch, retries: 1 }).page({ limit: 1 });
+      page.session.signIn(text);
+    } catch (thrown) {
+      setProblem(failureText(thrown));
+      setBusy(false);
+    }
+  }
+
+  return (
+    <main class="signin">
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn();
+        }}
+      >
+        <h1>
+          <Brand />
+        </h1>
+        <p class="lead">Sign in with a token to see the catalogue.</p>
+        {problem === undefined ? null : (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <Field label="Token">
+          {(id) => (
+            <input
+              id={id}
+              class="secret"
+              value={token}
+              onInput={({ currentTarget }) => setToken(currentTarget.value)}
+              autofocus
+              ref={takeFocus}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              required
+            />
+          )}
+        </Field>
+        <button class="button primary" type="submit" disabled={isBusy}>
+          {isBusy ? "Signing in…" : "Sign in"}
+        </button>
+        <p class="hint">
+          The first start of the service wrote a token into <code>data/first-token</code>. This browser forgets it when the tab is closed.
+        </p>
+      </form>
+    </main>
+  );
+}

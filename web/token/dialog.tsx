@@ -1,0 +1,73 @@
+import { useEffect, useState } from "preact/hooks";
+import type { NewToken, Token } from "../../src/client/client.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { failureText } from "../failure.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { NewTokenForm } from "./form.tsx";
+import { Secret } from "./secret.tsx";
+import { TokenTable } from "./table.tsx";
+
+/** What is done with tokens: looking at them, making one, or showing the one that was just made. */
+type Step = Readonly<{ kind: "list" }> | Readonly<{ kind: "new" }> | Readonly<{ kind: "made"; secret: string }>;
+
+export function TokenDialog({ catalogue, onClose }: { catalogue: Catalogue; onClose: () => void }) {
+  const { client } = catalogue;
+  const [step, setStep] = useState<Step>({ kind: "list" });
+  const [list, setList] = useState<readonly Token[]>();
+  const [problem, setProblem] = useState<string>();
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    setProblem(undefined);
+    try {
+      await work();
+    } catch (thrown) {
+      setProblem(failureText(thrown));
+    }
+  }
+
+  async function load(): Promise<void> {
+    setList(await client.listTokens());
+  }
+  useEffect(() => void attempt(load), [client]);
+
+  async function create(token: NewToken): Promise<void> {
+    const { token: secret } = await client.createToken(token);
+    setStep({ kind: "made", secret });
+    await load();
+  }
+
+  async function revoke(id: string): Promise<void> {
+    await client.revokeToken(id);
+    await load();
+  }
+
+  return (
+    <Dialog title="Tokens" onClose={onClose} isWide>
+      {problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {step.kind === "new" ? (
+        <NewTokenForm onCreate={(token) => attempt(() => create(token))} onBack={() => setStep({ kind: "list" })} />
+      ) : (
+        <>
+          {step.kind === "made" ? (
+            <Secret secret={step.secret} />
+          ) : (
+            <p>Whoever has a token can use the catalogue as far as its scopes go.</p>
+          )}
+          {list === undefined ? null : <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id))} />}
+          <footer>
+            <button class="button" type="button" onClick={() => setStep({ kind: "new" })}>
+              New token
+            </button>
+            <button class="button primary" type="button" onClick={onClose}>
+              Done
+            </button>
+          </footer>
+        </>
+      )}
+    </Dialog>
+  );
+}

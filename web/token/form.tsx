@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks";
+import type { NewToken } from "../../src/client/client.ts";
+import { SCOPES } from "../../src/scope.ts";
+import type { Scope } from "../../src/scope.ts";
+import { Field } from "../ui/field.tsx";
+import { takeFocus } from "../ui/focus.ts";
+
+const MEANINGS = {
+  "plants:read": "see, search and export plants",
+  "plants:write": "add, change, delete and import plants",
+  admin: "make and revoke tokens",
+} as const satisfies Record<Scope, string>;
+
+type NewTokenFormProps = Readonly<{ onCreate: (token: NewToken) => Promise<void>; onBack: () => void }>;
+
+export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<readonly Scope[]>(["plants:read", "plants:write"]);
+  const [days, setDays] = useState("");
+  const [isBusy, setBusy] = useState(false);
+
+  async function create(): Promise<void> {
+    setBusy(true);
+    await onCreate({ name, scopes, ...(days === "" ? {} : { days: Number(days) }) });
+    setBusy(false);
+  }
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <Field label="Name" hint="Whom or what it is for.">
+        {(id, hintId) => (
+          <input
+            id={id}
+            aria-describedby={hintId}
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+            autocomplete="off"
+            autofocus
+            ref={takeFocus}
+            required
+          />
+        )}
+      </Field>
+      <fieldset>
+        <legend>It may</legend>
+        {SCOPES.map((scope) => (
+          <label class="check" key={scope}>
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={({ currentTarget: { checked } }) =>
+                setScopes(SCOPES.filter((other) => (other === scope ? checked : scopes.includes(other))))
+              }
+            />
+            {MEANINGS[scope]}
+          </label>
+        ))}
+      </fieldset>
+      <Field label="Days until it expires" hint="Left empty, it is valid until it is revoked.">
+        {(id, hintId) => (
+          <input
+            id={id}
+            class="short"
+            aria-describedby={hintId}
+            type="number"
+            min={1}
+            max={36_500}
+            value={days}
+            onInput={({ currentTarget }) => setDays(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <footer>
+        <button class="button" type="button" onClick={onBack}>
+          Back
+        </button>
+        <button class="button primary" type="submit" disabled={isBusy || scopes.length === 0}>
+          {isBusy ? "Making it…" : "Make the token"}
+        </button>
+      </footer>
+    </form>
+  );
+}

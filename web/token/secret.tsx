@@ -1,0 +1,38 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+
+/** A new token, which is shown only now. */
+export function Secret({ secret }: { secret: string }) {
+  const [told, setTold] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), [secret]);
+
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(secret);
+      setTold("Copied.");
+    } catch {
+      // A page that came over plain HTTP from another machine may not write there.
+      input.current?.select();
+      setTold("This browser does not let the page copy: press Ctrl+C.");
+    }
+  }
+
+  return (
+    <div class="made">
+      <Field label="The new token" hint="It is shown only now: the service keeps nothing but its hash.">
+        {(id, hintId) => (
+          <div class="joined">
+            <input id={id} class="mono" ref={input} aria-describedby={hintId} readOnly value={secret} />
+            <button class="button" type="button" onClick={() => void copy()}>
+              <Icon name="copy" />
+              Copy
+            </button>
+          </div>
+        )}
+      </Field>
+      <p role="status">{told}</p>
+    </div>
+  );
+}

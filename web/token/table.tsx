@@ -1,0 +1,76 @@
+import { useState } from "preact/hooks";
+import type { Token } from "../../src/client/client.ts";
+
+type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (id: string) => void }>;
+
+/** Its parts carry their roles, as the layout of a phone takes them from the elements. */
+export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
+  // The one whose button was pressed once.
+  const [asked, setAsked] = useState<string>();
+  return (
+    <div class="tokens">
+      <table role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            <th role="columnheader" scope="col">
+              Name
+            </th>
+            <th role="columnheader" scope="col">
+              Scopes
+            </th>
+            <th role="columnheader" scope="col">
+              Made
+            </th>
+            <th role="columnheader" scope="col">
+              State
+            </th>
+            <th role="columnheader" scope="col">
+              <span class="unseen">Change</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {tokens.map((token) => {
+            const state = stateOf(token);
+            return (
+              <tr role="row" key={token.id} class={state.isValid ? "" : "old"}>
+                <th role="rowheader" scope="row">
+                  {token.name}
+                </th>
+                <td role="cell">{token.scopes.join(", ")}</td>
+                <td role="cell">{dayOf(token.created)}</td>
+                <td role="cell">{state.text}</td>
+                <td role="cell">
+                  {state.isValid ? (
+                    <button
+                      class={asked === token.id ? "button danger" : "button"}
+                      type="button"
+                      aria-label={asked === token.id ? `Revoke ${token.name} for good` : `Revoke ${token.name}`}
+                      onBlur={() => setAsked(undefined)}
+                      onClick={() => (asked === token.id ? onRevoke(token.id) : setAsked(token.id))}
+                    >
+                      {asked === token.id ? "For good?" : "Revoke"}
+                    </button>
+                  ) : null}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function stateOf({ expires, revoked }: Token): Readonly<{ isValid: boolean; text: string }> {
+  if (revoked !== undefined) return { isValid: false, text: `revoked ${dayOf(revoked)}` };
+  if (expires === undefined) return { isValid: true, text: "valid" };
+  return Date.parse(expires) <= Date.now()
+    ? { isValid: false, text: `expired ${dayOf(expires)}` }
+    : { isValid: true, text: `valid until ${dayOf(expires)}` };
+}
+
+/** Of a time in RFC 3339. */
+function dayOf(time: string): string {
+  return time.slice(0, 10);
+}

@@ -1,0 +1,49 @@
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { FOCUS_HOME } from "./focus.ts";
+import { Icon } from "./icon.tsx";
+
+type DialogProps = Readonly<{ title: string; onClose: () => void; isWide?: boolean; children: ComponentChildren }>;
+
+/** A dialog that holds the page back while it is there, and gives the focus back to where it was. */
+export function Dialog({ title, onClose, isWide = false, children }: DialogProps) {
+  const titleId = useId();
+  const ref = useRef<HTMLDialogElement>(null);
+  const isOpen = useRef(true);
+  useLayoutEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => {
+      isOpen.current = false;
+      dialog?.close();
+      // What had the focus before may be gone.
+      setTimeout(() => {
+        const isLost = document.activeElement === document.body || document.activeElement === null;
+        if (isLost) document.getElementById(FOCUS_HOME)?.focus({ preventScroll: true });
+      });
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={isWide ? "wide" : ""}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={() => {
+        // A browser may close it by itself; when we took it away, nobody needs to be told.
+        if (isOpen.current) onClose();
+      }}
+    >
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <button class="button quiet square" type="button" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+type FieldProps = Readonly<{ label: string; hint?: string; children: (id: string, hintId: string | undefined) => ComponentChildren }>;
+
+/** A control with its label, and a hint that is read out with it. */
+export function Field({ label, hint, children }: FieldProps) {
+  const id = useId();
+  const hintId = hint === undefined ? undefined : `${id}-hint`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(id, hintId)}
+      {hint === undefined ? null : (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

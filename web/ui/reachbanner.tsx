@@ -1,0 +1,20 @@
+import type { Reach } from "../reach.ts";
+import { useValue } from "../state.ts";
+import type { State } from "../state.ts";
+
+const TEXTS = {
+  reached: undefined,
+  silent:
+    "The service does not answer. What you see may be old, and changes are not saved until it is back; it is asked every three seconds.",
+  offline: "You are offline. What you see may be old, and changes are not saved until you are back.",
+} as const satisfies Record<Reach, string | undefined>;
+
+export function ReachBanner({ state }: { state: State<Reach> }) {
+  const text = TEXTS[useValue(state)];
+  // It is there before it says something, as only then what it says is read out.
+  return (
+    <div class="banner" role="status">
+      {text === undefined ? null : <p>{text}</p>}
+    </div>
+  );
+}
