@@ -24,13 +24,11 @@ const PAUSE_MS = 20;
  */
 export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
   stop: () => Promise<Journal>;
-  answeredSince: (at: number) => number;
 } {
   const statuses = new Map<number, number>();
   const wrong: string[] = [];
   const answered = new Map<bigint, string>();
   const sent = new Map<bigint, Set<string>>();
-  const times: number[] = [];
   let isStopping = false;
 
   async function send(client: number, path: string, init: RequestInit): Promise<{ status: number; body: string } | undefined> {
@@ -60,7 +58,6 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
     if (!isNew) answered.delete(id);
     if ((await insist(client, isNew ? "/plants" : `/plants/${id}`, init)) === undefined) return;
     answered.set(id, name);
-    times.push(performance.now());
   }
 
   async function run(client: number): Promise<void> {
@@ -79,7 +76,6 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
 
   const running = Promise.all(Array.from({ length: clients }, (_, client) => run(client)));
   return {
-    answeredSince: (at) => times.filter((time) => time >= at).length,
     async stop() {
       isStopping = true;
       await running;

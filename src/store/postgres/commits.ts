@@ -133,22 +133,30 @@ function tellOutcomes(plants: readonly NewPlant[], before: ReadonlyMap<PlantId, 
 /** Makes swaps in their order, those of different plants together; tells of each whether it was made. */
 async function makeSwaps(ask: Ask, swaps: readonly Swap[], how: AskOptions): Promise<boolean[]> {
   const made = swaps.map(() => false);
+  /** What those plants are now of which a swap was made: another of the same plant that was seen otherwise fails without asking. */
+  const current = new Map<PlantId, NewPlant | undefined>();
   let open = [...swaps.entries()];
   while (open.length > 0) {
-    const next = new Map<PlantId, readonly [at: number, swap: Swap]>();
+    const turn = new Map<PlantId, number>();
+    const later: typeof open = [];
     for (const [at, swap] of open) {
       const { id } = (swap.from ?? swap.to)!;
-      if (!next.has(id)) next.set(id, [at, swap]);
+      if (turn.has(id)) later.push([at, swap]);
+      else if (!current.has(id) || isSame(swap.from, current.get(id))) turn.set(id, at);
     }
-    const turn = [...next.values()];
-    const ids = await makeAtOnce(
+    // In one order everywhere, as above.
+    const ids = [...turn.keys()].toSorted((left, right) => (left < right ? -1 : 1));
+    const changed = await makeAtOnce(
       ask,
-      turn.map(([, swap]) => swap),
+      ids.map((id) => swaps[turn.get(id)!]!),
       how,
     );
-    for (const [id, [at]] of next) made[at] = ids.has(id);
-    const taken = new Set(turn.map(([at]) => at));
-    open = open.filter(([at]) => !taken.has(at));
+    for (const [id, at] of turn) {
+      if (!changed.has(id)) continue;
+      made[at] = true;
+      current.set(id, swaps[at]!.to);
+    }
+    open = later;
   }
   return made;
 }

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { ClientBase, PoolClient, PoolConfig, QueryArrayConfig } from "pg";
 import { PlantStoreError } from "../../errors.ts";
-import { isReadOnly, UnconfirmedError, UnsentError } from "./failure.ts";
+import { isReadOnly, LateError, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 
 /** A statement with its parameters as $1, $2 … With a name it is prepared once a connection; without one it is planned anew each time, for the values at hand. */
@@ -31,6 +31,7 @@ type DatabaseOptions = Readonly<{
 const WAITING_MAX = 256;
 
 const CONNECT_MS_MAX = 2000;
+const IDLE_MS = 5 * 60_000;
 
 /** The type BIGINT (pg_type.dat), whose values are read to `bigint`; all others stay the text that the server sends. */
 const INT8 = 20;
@@ -41,6 +42,8 @@ export function openDatabase({ hosts, connectionsMax, serverMs, inspect }: Datab
   /** A connection to the server that is in use when it is opened; when that fails, the next is opened to another one. */
   class Client extends pg.Client {
     readonly url: string;
+    /** Whether it has been looked at: one that breaks later says nothing of the server. */
+    isOpen = false;
 
     constructor(config: PoolConfig) {
       const url = hosts.current();
@@ -48,7 +51,9 @@ export function openDatabase({ hosts, connectionsMax, serverMs, inspect }: Datab
       this.url = url;
       // A connection that breaks while nobody uses it concerns nobody: whoever uses it next is told.
       this.on("error", () => {});
-      this.on("end", () => hosts.leave(url));
+      this.on("end", () => {
+        if (!this.isOpen) hosts.leave(url);
+      });
       // The class of SQLSTATE that says: done, but.
       this.on("notice", ({ code, message }) => code?.startsWith("01") && warnings.set(this, message ?? code));
     }
@@ -59,20 +64,24 @@ export function openDatabase({ hosts, connectionsMax, serverMs, inspect }: Datab
     Client: Client as unknown as new () => ClientBase,
     max: connectionsMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    // Those that are open stay so: then one that ends has failed.
-    idleTimeoutMillis: 0,
+    idleTimeoutMillis: IDLE_MS,
     statement_timeout: serverMs,
+    // A connection that is dropped in silence on the way is noticed before somebody needs it.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so.
-    onConnect: (client: ClientBase) => inspect((statement, values, { statementMs }) => ask(client, { statement, values, statementMs })),
+    onConnect: async (client: ClientBase) => {
+      await inspect((statement, values, { statementMs }) => ask(client, { statement, values, statementMs }));
+      (client as Client).isOpen = true;
+    },
   });
   pool.on("error", () => {});
 
   return {
     async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], { connectMs, statementMs }: Limits) {
-      const client = await connect(pool, connectMs);
+      const client = await connect(pool, { connectionsMax, limitMs: connectMs });
       try {
         warnings.delete(client);
         const rows = await ask<Row>(client, { statement, values, statementMs });
@@ -80,6 +89,7 @@ export function openDatabase({ hosts, connectionsMax, serverMs, inspect }: Datab
         client.release();
         return rows;
       } catch (thrown) {
+        if (isReadOnly(thrown)) hosts.leave((client as PoolClient & Client).url);
         // After an error of the statement the connection is sound, unless the server is the wrong one.
         client.release(thrown instanceof pg.DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown) ? undefined : true);
         throw thrown;
@@ -98,11 +108,15 @@ async function ask<Row extends unknown[]>(client: ClientBase, { statement, value
     rowMode: "array",
     query_timeout: Math.ceil(statementMs),
   };
-  return (await client.query<Row>(query)).rows;
+  try {
+    return (await client.query<Row>(query)).rows;
+  } catch (thrown) {
+    throw thrown instanceof Error && thrown.message === "Query read timeout" ? new LateError(statementMs) : thrown;
+  }
 }
 
 /** A connection, or a rejection when none is free or can be made in time. */
-async function connect(pool: pg.Pool, limitMs: number): Promise<PoolClient> {
+async function connect(pool: pg.Pool, { connectionsMax, limitMs }: { connectionsMax: number; limitMs: number }): Promise<PoolClient> {
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   let timer: ReturnType<typeof setTimeout> | undefined;
   const connecting = pool.connect();
@@ -116,7 +130,8 @@ async function connect(pool: pg.Pool, limitMs: number): Promise<PoolClient> {
       (client) => client.release(),
       () => {},
     );
-    throw new UnsentError(reason);
+    const isBusy = pool.totalCount >= connectionsMax && pool.idleCount === 0;
+    throw isBusy ? new PlantStoreError("overloaded", { cause: reason }) : new UnsentError(reason);
   } finally {
     clearTimeout(timer);
   }

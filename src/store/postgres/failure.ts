@@ -9,6 +9,14 @@ export class UnsentError extends Error {
   }
 }
 
+/** The server took longer than it was given. */
+export class LateError extends Error {
+  constructor(limitMs: number) {
+    super(`The database did not answer within ${Math.round(limitMs)} ms.`);
+    this.name = "LateError";
+  }
+}
+
 /** The server says that it committed, and warns that it did so without waiting for its standby. */
 export class UnconfirmedError extends Error {
   constructor(warning: string | undefined) {

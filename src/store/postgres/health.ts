@@ -1,15 +1,15 @@
 import type { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 
-/** Knows whether the database takes changes, from what became of the last statements, and looks when there were none. */
+/** Knows whether the database takes changes: from what became of the last statements, and by looking every second. */
 export type Health = Readonly<{
   /** Reads may go on while no change can be made, so only a change shows that the trouble is over. */
   succeeded(how: Readonly<{ isWrite: boolean }>): void;
   failed(error: PlantStoreError, reason: unknown): void;
-  /** Throws why the last statement failed, until one succeeds. */
+  /** Throws why the last statement failed, until one succeeds, or why the server will not do. */
   check(): void;
-  /** Starts to look every second: with a change while there is trouble, else by reading. */
-  watch(probe: (how: Readonly<{ isWrite: boolean }>) => Promise<unknown>): void;
+  /** Starts to look. `look` gives why the server will not do, if so; with `isWrite` it tries a change too. */
+  watch(look: (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>): void;
   close(): void;
 }>;
 
@@ -17,22 +17,22 @@ const WATCH_MS = 1000;
 
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
-  let isQuiet = true;
-  let isProbing = false;
+  let refusal: PlantStoreError | undefined;
+  let isLooking = false;
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  async function look(probe: (how: { isWrite: boolean }) => Promise<unknown>): Promise<void> {
-    isProbing = true;
-    // What becomes of it is noted as of any other statement.
-    await probe({ isWrite: trouble !== undefined }).catch(() => {});
-    isProbing = false;
-    // The look itself does not put off the next one.
-    isQuiet = true;
+  async function see(look: Parameters<Health["watch"]>[0]): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    // What fails is noted as of any other statement.
+    const seen = await look({ isWrite: trouble !== undefined }).catch(() => refusal);
+    if (seen && !refusal) log.error("store_unfit", { reason: seen.cause });
+    refusal = seen;
+    isLooking = false;
   }
 
   return {
     succeeded({ isWrite }) {
-      isQuiet = false;
       if (!trouble || !isWrite) return;
       log.info("store_healed");
       trouble = undefined;
@@ -44,13 +44,11 @@ export function createHealth(log: Log): Health {
       trouble = error;
     },
     check() {
-      if (trouble) throw trouble;
+      const error = refusal ?? trouble;
+      if (error) throw error;
     },
-    watch(probe) {
-      timer = setInterval(() => {
-        if ((isQuiet || trouble) && !isProbing) void look(probe);
-        isQuiet = true;
-      }, WATCH_MS).unref();
+    watch(look) {
+      timer = setInterval(() => void see(look), WATCH_MS).unref();
     },
     close: () => clearInterval(timer),
   };

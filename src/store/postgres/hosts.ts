@@ -9,9 +9,9 @@ export type Hosts = Readonly<{
 }>;
 
 // An @ or / that stands in a password as it is would make the rest of it a host or a database, which are told.
-const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^@/?]*)(?<database>\/[^@?]*)?(?<options>\?.*)?$/s;
+const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?.*)?$/s;
 
-const ADVICE = "write it as postgres://user:password@host:5432/name, with %40 for an @ and %2F for a / in the password";
+const ADVICE = "write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password";
 
 /**
  * Reads a connection string, in which several servers may stand, separated by commas, as in that of libpq

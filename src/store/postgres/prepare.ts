@@ -48,6 +48,7 @@ function sqlStateOf(reason: unknown): string | undefined {
 const ADVICE: Readonly<Record<string, string>> = {
   "28": "It refuses the user or the password: check both in PLANT_STORE_DATABASE.",
   "3D000": "There is no database of that name: make it, for example with createdb.",
+  "3F000": "The search_path of the user names no schema: set it, for example to public.",
   "42501":
     "The user lacks a right: let it make tables (CREATE on the schema), or grant it SELECT, INSERT, UPDATE and DELETE on those there.",
   "25006": "It takes no changes: name the primary, or end its read-only mode.",

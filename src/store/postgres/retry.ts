@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Statement } from "./database.ts";
-import { isConflict, judge } from "./failure.ts";
+import { PlantStoreError } from "../../errors.ts";
+import { isConflict, judge, LateError } from "./failure.ts";
 import type { Health } from "./health.ts";
 
 /** Asks the database, and asks again what failed in a way that may pass. Rejects with what a caller may know. */
@@ -37,6 +38,8 @@ export function askAgain({ database, health, patienceMs }: RetryOptions): Ask {
         health.succeeded({ isWrite: !statement.text.startsWith("SELECT") });
         return rows as never;
       } catch (thrown) {
+        // What has a limit of its own was too much work for the database, which may be in the best of health.
+        if (thrown instanceof LateError && statementMs !== undefined) throw new PlantStoreError("overloaded", { cause: thrown });
         const { error, isPassing, isUndone } = judge(thrown);
         if (isConflict(thrown)) conflicts += 1;
         const pauseMs = pauseOf(failed);

@@ -28,8 +28,8 @@ export const SCHEMA = {
   begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING` },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
-  /** Shows whether the database answers, and whether it says that it takes no changes. */
-  look: { text: `SELECT current_setting('transaction_read_only', true)` },
+  /** Whether the database says that it takes no changes. */
+  isReadOnly: { text: `SELECT current_setting('transaction_read_only', true)` },
   /** Changes nothing: shows whether the database takes changes. */
   probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;
@@ -41,7 +41,7 @@ const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 200;
 
 /** Two that make one thing at the same moment: one of them meets a key of the catalogue, an object, or a change of it. */
-const COLLISIONS = ["23505", "42P07", "42710", "40001", "40P01", "XX000"];
+const COLLISIONS = ["23505", "42P07", "42710", "40001", "40P01", "55P03", "XX000"];
 
 /** Makes the tables, or brings them to the newest version; several may do so at once. Throws when the database is not ours, or newer than this program. */
 export async function migrate(run: Run): Promise<void> {

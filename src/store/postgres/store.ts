@@ -9,8 +9,10 @@ import { parseHosts } from "./hosts.ts";
 import { prepare } from "./prepare.ts";
 import { createReader } from "./reader.ts";
 import { askAgain } from "./retry.ts";
+import type { Ask } from "./retry.ts";
 import { SCHEMA } from "./schema.ts";
-import { inspectServer } from "./server.ts";
+import { checkSettings, INSPECT, inspectServer } from "./server.ts";
+import type { Settings } from "./server.ts";
 import { createTokens } from "./tokens.ts";
 
 type PostgresOptions = Readonly<{
@@ -30,6 +32,9 @@ const SLOW_MAX = 4;
 /** The server gives a statement up after this, should we have gone: it would hold locks. In milliseconds. */
 const QUICK_STATEMENT_MS = 5000;
 const SLOW_STATEMENT_MS = 30_000;
+
+/** How long a list or an export waits for the database, so that a short restart does not break an export off. In milliseconds. */
+const LIST_PATIENCE_MS = 5000;
 
 /** How long an import waits for the database: a failover is no reason to break off a file. In milliseconds. */
 const IMPORT_PATIENCE_MS = 15_000;
@@ -56,12 +61,13 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   const now = () => performance.now();
   const health = createHealth(log);
   const ask = askAgain({ database: quick, health, patienceMs: queueWaitMs });
-  const askSlowly = askAgain({ database: slow, health, patienceMs: queueWaitMs });
+  const askSlowly = askAgain({ database: slow, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) });
   const askForFiles = askAgain({ database: slow, health, patienceMs: IMPORT_PATIENCE_MS });
   const commits = createCommits({ ask, askForFiles, queueMax, queueWaitMs, now });
   health.watch(async ({ isWrite }) => {
-    const [row] = await ask<[isReadOnly: string | null]>(isWrite ? SCHEMA.probe : SCHEMA.look, [], { isRepeatable: true });
-    if (row?.[0] === "on") health.failed(new PlantStoreError("store_unavailable"), new Error("The database takes no changes."));
+    const refusal = await findRefusal(ask);
+    if (isWrite && !refusal) await ask(SCHEMA.probe, [], { isRepeatable: true });
+    return refusal;
   });
   return {
     name: hosts.name,
@@ -79,4 +85,17 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
       await closeAll();
     },
   };
+}
+
+/** Why the server will not do, if so: its settings may have been changed while connections were open. */
+async function findRefusal(ask: Ask): Promise<PlantStoreError | undefined> {
+  const [settings] = await ask<Settings>(INSPECT, [], { isRepeatable: true });
+  const [row] = await ask<[isReadOnly: string | null]>(SCHEMA.isReadOnly, [], { isRepeatable: true });
+  try {
+    checkSettings(settings!);
+    if (row?.[0] === "on") throw new Error("The database takes no changes.");
+    return undefined;
+  } catch (cause) {
+    return new PlantStoreError("store_unavailable", { cause });
+  }
 }

@@ -1,0 +1,131 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../folder.ts";
+import { startTestService } from "../service.ts";
+import type { TestService } from "../service.ts";
+import { sharedCluster } from "./cluster.ts";
+import { queryOnce } from "./server.ts";
+import type { DatabaseServer } from "./server.ts";
+
+/** What people set for a user or a database, for reasons of their own. */
+const SETTINGS = [
+  "array_nulls = off",
+  "client_min_messages = error",
+  "standard_conforming_strings = off",
+  "default_transaction_isolation = serializable",
+  "lock_timeout = '1min'",
+  "statement_timeout = '10s'",
+  "bytea_output = escape",
+  "search_path = public, pg_temp",
+];
+
+const PLANT = { id: 1, name: `O'Hara \\ "{NULL}" \0 🌿`, tag: 'a "b" \\, {c}' };
+
+describe("a service on a database that is set otherwise", () => {
+  let server: DatabaseServer;
+  let service: TestService | undefined;
+  const data = temporaryFolder();
+  beforeAll(async () => {
+    server = await sharedCluster();
+  });
+  afterEach(async () => {
+    await service?.stop();
+    service = undefined;
+  });
+
+  async function startWith(settings: readonly string[]): Promise<TestService> {
+    const database = await server.createDatabase();
+    const name = new URL(database).pathname.slice(1);
+    for (const setting of settings) await queryOnce(database, `ALTER DATABASE "${name}" SET ${setting}`);
+    rmSync(join(data, "first-token"), { force: true });
+    return (service = await startTestService({ database, data }));
+  }
+
+  for (const setting of SETTINGS) {
+    it(`keeps and finds every plant as it is with ${setting}`, async () => {
+      const { post, request } = await startWith([setting]);
+      expect((await post(JSON.stringify(PLANT))).status).toBe(200);
+      expect((await post('{"id":2,"name":"no tag"}')).status).toBe(200);
+      expect(await (await request("/plants")).json()).toEqual([PLANT, { id: 2, name: "no tag" }]);
+      expect(await (await request(`/plants?${new URLSearchParams({ q: "hara", tag: PLANT.tag }).toString()}`)).json()).toEqual([PLANT]);
+      expect(await (await request("/tags")).json()).toEqual([{ tag: PLANT.tag, plants: 1 }]);
+    });
+  }
+
+  it("answers others while a plant is locked by another program, and that plant once it is free", async () => {
+    const { post } = await startWith([]);
+    await post('{"id":1,"name":"locked"}');
+    const name = service!.store.name.split("/").at(-1)!;
+    const locked = queryOnce(server.url(name), "SELECT pg_sleep(2) FROM (SELECT id FROM plants WHERE id = 1 FOR UPDATE) AS locked");
+    await Bun.sleep(200);
+    const statuses = new Set<number>();
+    const repeated = post('{"id":1,"name":"locked"}');
+    // Others in its very batch wait with it.
+    await Bun.sleep(50);
+    for (let id = 2; id < 40; id += 1) {
+      const response = await post(`{"id":${id},"name":"free"}`);
+      statuses.add(response.status);
+      await Bun.sleep(20);
+    }
+    expect(statuses).toEqual(new Set([200]));
+    expect([200, 503]).toContain((await repeated).status);
+    await locked;
+    expect((await post('{"id":1,"name":"locked"}')).status).toBe(200);
+  });
+
+  it("is not unready because searches take long", async () => {
+    const { request } = await startWith([]);
+    const name = service!.store.name.split("/").at(-1)!;
+    // A lock that lists wait for, and nothing else does.
+    const held = queryOnce(server.url(name), "BEGIN; LOCK TABLE plants IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
+    await Bun.sleep(100);
+    const lists = Array.from({ length: 20 }, () => request("/plants?q=aloe"));
+    for (const list of lists) expect([200, 503]).toContain((await list).status);
+    await held;
+    await Bun.sleep(1500);
+    expect((await request("/readyz")).status).toBe(200);
+  });
+
+  it("is refused when its encoding cannot hold every name", async () => {
+    const name = `latin_${crypto.randomUUID().slice(0, 8)}`;
+    await queryOnce(server.url(), `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    try {
+      const failure = await startTestService({ database: server.url(name) }).catch((reason: unknown) => reason);
+      expect(String(failure)).toMatch(/keeps text in LATIN1.*ENCODING 'UTF8'/);
+    } finally {
+      await queryOnce(server.url(), `DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  });
+
+  it("changes ten plants from three sides at once without a deadlock", async () => {
+    const { url, token, store, post, request } = await startWith([]);
+    const database = server.url(store.name.split("/").at(-1));
+    const others = [await startTestService({ database, data }), await startTestService({ database, data })];
+    try {
+      for (let id = 1; id <= 10; id += 1) await post(`{"id":${id},"name":"0"}`);
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const urls = [url, ...others.map((other) => other.url)];
+      const statuses = new Map<number, number>();
+      const until = performance.now() + 2000;
+      async function change(client: number): Promise<void> {
+        for (let turn = 0; performance.now() < until; turn += 1) {
+          const path = `/plants/${1 + ((client * 7 + turn) % 10)}`;
+          const { status } = await fetch(urls[client % 3] + path, { method: "PATCH", headers, body: `{"name":"${client} ${turn}"}` });
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        }
+      }
+      await Promise.all(Array.from({ length: 30 }, (_, client) => change(client)));
+      expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+      expect(statuses.get(200)).toBeGreaterThan(100);
+      expect((statuses.get(503) ?? 0) / statuses.get(200)!).toBeLessThan(0.01);
+      const [row] = await server.query(
+        `SELECT deadlocks::text FROM pg_stat_database WHERE datname = '${new URL(database).pathname.slice(1)}'`,
+      );
+      expect(row!["deadlocks"]).toBe("0");
+      expect((await request("/readyz")).status).toBe(200);
+    } finally {
+      await Promise.all(others.map((other) => other.stop()));
+    }
+  });
+});
