@@ -132,7 +132,7 @@ describe("a start is refused, with status 1 and one sentence that says what to d
       const { status, stdout, stderr } = await serve(address);
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
       expect(stderr).toBe(
-        "plant-store: The address of the database cannot be read: write it as postgres://user:password@host:5432/name, with %40 for an @ and %2F for a / in the password.\n",
+        "plant-store: The address of the database cannot be read: write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password.\n",
       );
     });
   }

@@ -12,6 +12,7 @@ import { useDrop } from "./drop.ts";
 import { exportToFile } from "./exporting.ts";
 import { Header } from "./header.tsx";
 import { Results } from "./results.tsx";
+import type { RowAction } from "./row.tsx";
 import { TagBars } from "./tagbars.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { Welcome } from "./welcome.tsx";
@@ -50,6 +51,12 @@ export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Cata
   // A form that is open would be lost with what is typed in it.
   useDrop((file) => setOpened((now) => (now.kind === "nothing" || now.kind === "import" ? { kind: "import", file } : now)));
 
+  function act(action: RowAction, plant: Plant): void {
+    if (action === "edit") setOpened({ kind: "edit", id: plant.id });
+    else if (action === "delete") deletions.remove(plant);
+    else if (plant.tag !== undefined) views.show({ ...view, tag: plant.tag }, "push");
+  }
+
   async function signOut(): Promise<void> {
     await deletions.flush();
     session.signOut();
@@ -79,12 +86,10 @@ export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Cata
             <Toolbar views={views} listed={listed} onAdd={() => setOpened({ kind: "add" })} />
             <Results
               listed={listed}
-              view={view}
               onMore={() => void listing.loadMore()}
               onRetry={() => void (listed.plants.length === 0 ? catalogue.reload() : listing.loadMore())}
               onShow={(next) => views.show(next, "push")}
-              onEdit={({ id }: Plant) => setOpened({ kind: "edit", id })}
-              onDelete={deletions.remove}
+              onAction={act}
             />
           </main>
         </div>

@@ -5,21 +5,19 @@ import { FOCUS_HOME } from "../ui/focus.ts";
 import { isSameView } from "../view.ts";
 import type { View } from "../view.ts";
 import type { Listed } from "./listing.ts";
+import type { RowAction } from "./row.tsx";
 import { PlantTable } from "./table.tsx";
 
 type ResultsProps = Readonly<{
   listed: Listed;
-  /** What was asked for last. */
-  view: View;
   onMore: () => void;
   onRetry: () => void;
   onShow: (view: View) => void;
-  onEdit: (plant: Plant) => void;
-  onDelete: (plant: Plant) => void;
+  onAction: (action: RowAction, plant: Plant) => void;
 }>;
 
 /** The plants of a view, or why there are none. */
-export function Results({ listed, view, onMore, onRetry, onShow, onEdit, onDelete }: ResultsProps) {
+export function Results({ listed, onMore, onRetry, onShow, onAction }: ResultsProps) {
   const { phase, plants, failure } = listed;
   const shown = useRef(listed.view);
   useEffect(() => {
@@ -29,9 +27,7 @@ export function Results({ listed, view, onMore, onRetry, onShow, onEdit, onDelet
   }, [listed.view]);
   return (
     <section id={FOCUS_HOME} tabIndex={-1} aria-label="Plants" aria-busy={phase === "searching"}>
-      {plants.length === 0 ? null : (
-        <PlantTable listed={listed} onMore={onMore} onEdit={onEdit} onDelete={onDelete} onTag={(tag) => onShow({ ...view, tag })} />
-      )}
+      {plants.length === 0 ? null : <PlantTable listed={listed} onMore={onMore} onAction={onAction} />}
       {phase === "failed" ? (
         <div class="empty" role="alert">
           <p>{failureText(failure)}</p>

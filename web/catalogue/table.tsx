@@ -1,11 +1,13 @@
+import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
 import type { Listed } from "./listing.ts";
 import { PlantRow } from "./row.tsx";
-import type { RowActions } from "./row.tsx";
+import type { RowAction } from "./row.tsx";
 import { useRange, useRowPx } from "./window.ts";
+import type { Range } from "./window.ts";
 
-type PlantTableProps = RowActions & Readonly<{ listed: Listed; onMore: () => void }>;
+type PlantTableProps = Readonly<{ listed: Listed; onMore: () => void; onAction: (action: RowAction, plant: Plant) => void }>;
 
 /** How many rows before the end the next page is asked for. */
 const AHEAD_ROWS = 250;
@@ -14,18 +16,21 @@ const AHEAD_ROWS = 250;
  * A table of which only the rows in sight are there. Its parts carry their roles, as the layout takes them from the elements; the numbers of
  * rows tell a screen reader where it is in the whole.
  */
-export function PlantTable({ listed, onMore, ...actions }: PlantTableProps) {
+export function PlantTable({ listed, onMore, onAction }: PlantTableProps) {
   const { plants, phase } = listed;
   const body = useRef<HTMLTableSectionElement>(null);
   const rowPx = useRowPx();
   const range = useRange(body, rowPx);
-  const [focused, setFocused] = useState<bigint>();
+  const [focused, setFocused] = useState<number>();
+  const drawn = useRef(new Map<number, Drawn>());
 
   const isNearEnd = range.end + AHEAD_ROWS > plants.length;
   useEffect(() => {
     if (isNearEnd && phase === "partial") onMore();
   }, [isNearEnd, phase]);
 
+  const rows = toRows({ plants, range, focused, rowPx, before: drawn.current });
+  drawn.current = rows;
   return (
     <table
       class={phase === "searching" ? "plants old" : "plants"}
@@ -35,15 +40,11 @@ export function PlantTable({ listed, onMore, ...actions }: PlantTableProps) {
     >
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
-          <th role="columnheader" scope="col">
-            Id
-          </th>
-          <th role="columnheader" scope="col">
-            Name
-          </th>
-          <th role="columnheader" scope="col">
-            Tag
-          </th>
+          {["Id", "Name", "Tag"].map((name) => (
+            <th role="columnheader" scope="col" key={name}>
+              {name}
+            </th>
+          ))}
           <th role="columnheader" scope="col">
             <span class="unseen">Change</span>
           </th>
@@ -53,32 +54,53 @@ export function PlantTable({ listed, onMore, ...actions }: PlantTableProps) {
         role="rowgroup"
         ref={body}
         style={{ height: `${plants.length * rowPx}px` }}
-        onFocusIn={({ target }) => setFocused(idOf(target))}
+        onFocusIn={({ target }) => setFocused(placeOf(target))}
         onFocusOut={() => setFocused(undefined)}
         onKeyDown={moveByArrow}
+        onClick={({ target }) => {
+          const action = target instanceof Element ? target.closest<HTMLElement>("[data-action]")?.dataset["action"] : undefined;
+          const plant = plants[placeOf(target) ?? -1];
+          if (action !== undefined && plant) onAction(action as RowAction, plant);
+        }}
       >
-        {places(plants, range, focused).map((at) => {
-          const plant = plants[at]!;
-          return <PlantRow key={plant.id} plant={plant} at={at} rowPx={rowPx} {...actions} />;
-        })}
+        {[...rows.values()].map(({ row }) => row)}
       </tbody>
     </table>
   );
 }
 
-/** The rows to draw: those in sight, and the one with the focus, which would be lost with it. */
-function places(plants: readonly Plant[], { first, end }: Readonly<{ first: number; end: number }>, focused: bigint | undefined): number[] {
-  const shown: number[] = [];
-  for (let at = first; at < Math.min(end, plants.length); at += 1) shown.push(at);
-  if (focused === undefined) return shown;
-  const kept = plants.findIndex(({ id }) => id === focused);
-  if (kept === -1 || (kept >= first && kept < end)) return shown;
-  return kept < first ? [kept, ...shown] : [...shown, kept];
+/** A row as it was drawn: what is drawn of the same again costs nothing. */
+type Drawn = Readonly<{ plant: Plant; rowPx: number; key: number; row: VNode }>;
+
+type RowsOptions = Readonly<{
+  plants: readonly Plant[];
+  range: Range;
+  /** The place of the row with the focus, which would be lost with it. */
+  focused: number | undefined;
+  rowPx: number;
+  before: ReadonlyMap<number, Drawn>;
+}>;
+
+/** The rows to draw, by their place. An element whose row is out of sight draws one that comes into it. */
+function toRows({ plants, range, focused, rowPx, before }: RowsOptions): Map<number, Drawn> {
+  const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
+  const kept = focused === undefined || focused >= plants.length || places.includes(focused) ? [] : [focused];
+  const rows = new Map<number, Drawn>();
+  for (const at of [...places, ...kept].toSorted((left, right) => left - right)) {
+    const plant = plants[at]!;
+    const slot = at % range.size;
+    const key = kept.length > 0 && at !== focused && slot === focused! % range.size ? range.size : slot;
+    const old = before.get(at);
+    const isSame = old?.plant === plant && old.rowPx === rowPx && old.key === key;
+    rows.set(at, isSame ? old : { plant, rowPx, key, row: <PlantRow key={key} plant={plant} at={at} rowPx={rowPx} /> });
+  }
+  return rows;
 }
 
-function idOf(target: EventTarget | null): bigint | undefined {
-  const text = target instanceof Element ? target.closest<HTMLElement>("tr")?.dataset["id"] : undefined;
-  return text === undefined ? undefined : BigInt(text);
+/** The place in the list of the row that holds an element. */
+function placeOf(target: EventTarget | null): number | undefined {
+  const text = target instanceof Element ? target.closest<HTMLElement>("tr")?.dataset["at"] : undefined;
+  return text === undefined ? undefined : Number(text);
 }
 
 /** From a button to the same one in the next row. */
@@ -87,8 +109,7 @@ function moveByArrow(event: KeyboardEvent): void {
   if ((!isDown && event.key !== "ArrowUp") || !(event.target instanceof HTMLElement)) return;
   const row = event.target.closest("tr");
   const next = isDown ? row?.nextElementSibling : row?.previousElementSibling;
-  const action = event.target.dataset["action"];
-  const button = next?.querySelector<HTMLElement>(`[data-action="${action}"]`);
+  const button = next?.querySelector<HTMLElement>(`[data-action="${event.target.dataset["action"]}"]`);
   if (!button) return;
   event.preventDefault();
   button.focus();

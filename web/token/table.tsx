@@ -40,7 +40,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                 <td role="cell">{token.scopes.join(", ")}</td>
                 <td role="cell">{dayOf(token.created)}</td>
                 <td role="cell">{state.text}</td>
-                <td role="cell">
+                <td role="cell" class="actions">
                   {state.isValid ? (
                     <button
                       class={asked === token.id ? "button danger" : "button"}
