@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Statement } from "../../src/store/postgres/database.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/schema.ts";
-import { INSPECT } from "../../src/store/postgres/server.ts";
+import { INSPECT, PIN } from "../../src/store/postgres/server.ts";
 import * as statements from "../../src/store/postgres/statements.ts";
 import { PROJECT } from "../process.ts";
 
@@ -28,7 +28,14 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
 ];
 
 const { LIST_PLANTS, ...others } = statements;
-const ALL: readonly Statement[] = [...Object.values(others), ...Object.values(LIST_PLANTS), ...STEPS, ...Object.values(SCHEMA), INSPECT];
+const ALL: readonly Statement[] = [
+  ...Object.values(others),
+  ...Object.values(LIST_PLANTS),
+  ...STEPS,
+  ...Object.values(SCHEMA),
+  INSPECT,
+  PIN,
+];
 
 describe("the SQL", () => {
   it("holds nothing that a relative of PostgreSQL lacks", () => {
