@@ -18,6 +18,8 @@ export const SYNC_OFF: readonly PlantedBug[] = [
 /** A failed sync is taken for trouble that passes, and the sync after it is believed. */
 export const GO_ON_AFTER_FAILED_SYNC: readonly PlantedBug[] = [
   { file: "src/store/sqlite/guard.ts", from: "if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));", to: "" },
+  // strace counts by thread, so the same call of the thread that searches may fail too.
+  { file: "src/store/sqlite/finder.ts", from: "if (isSyncFailure(reason)) onFatal(toStoreError(reason));", to: "" },
 ];
 
 /** Nobody tries whether the disk takes writes again. */
