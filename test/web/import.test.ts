@@ -132,7 +132,8 @@ describe("an import", () => {
     await reads("The import stopped after 3,000 of 10,500 lines. You cancelled it.");
     isSlow = false;
     await button("Go on").click();
-    await reads(/10,500 plants added\.|7,500 plants added|plants added, 1,000 there already\./);
+    // The service may have stored the lines that were on their way when it was cancelled.
+    await reads(/^10,500 plants added\.$|^9,500 plants added, 1,000 there already\.$/);
     await button("Done").click();
     const exported = await (await place.service.request("/plants/export")).text();
     expect(exported.trimEnd().split("\n")).toHaveLength(10_500);

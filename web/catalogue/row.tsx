@@ -4,14 +4,24 @@ import { Icon } from "../ui/icon.tsx";
 /** What a button of a row asks for; the table hears of it. */
 export type RowAction = "delete" | "edit" | "tag";
 
-type PlantRowProps = Readonly<{ plant: Plant; /** Its place in the list, from 0. */ at: number; rowPx: number }>;
+type PlantRowProps = Readonly<{
+  plant: Plant;
+  /** Its place in the list, from 0. */ at: number;
+  /** Where it stands by itself, out of sight. */ topPx: number | undefined;
+}>;
 
-export function PlantRow({ plant, at, rowPx }: PlantRowProps) {
+export function PlantRow({ plant, at, topPx }: PlantRowProps) {
   const { id, name, tag } = plant;
   const text = String(id);
   const spoken = name === "" ? `plant ${text}` : name;
   return (
-    <tr role="row" aria-rowindex={at + 2} data-at={at} style={{ height: `${rowPx}px`, top: `${at * rowPx}px` }}>
+    <tr
+      role="row"
+      aria-rowindex={at + 2}
+      data-at={at}
+      class={topPx === undefined ? "" : "away"}
+      style={topPx === undefined ? undefined : { top: `${topPx}px` }}
+    >
       <td role="cell" class="id">
         {text}
       </td>

@@ -54,5 +54,5 @@ const PHONE_ROW_REM = 4;
 
 function measureRow(): number {
   const remPx = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-  return Math.round(remPx * (matchMedia(PHONE).matches ? PHONE_ROW_REM : ROW_REM));
+  return remPx * (matchMedia(PHONE).matches ? PHONE_ROW_REM : ROW_REM);
 }
