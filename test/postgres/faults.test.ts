@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { createToken } from "../../src/auth/token.ts";
 import { startTestService } from "../service.ts";
 import type { TestService } from "../service.ts";
 import { sharedCluster } from "./cluster.ts";
@@ -87,11 +89,13 @@ describe("a service whose database fails", () => {
   }
 
   for (const fault of [{ kind: "error", sqlstate: "40001" }, { kind: "cut_before" }] as const) {
-    it(`makes a change once although it meets ${nameOf(fault)}, or says 503`, async () => {
+    const status = fault.kind === "error" ? 200 : 503;
+    it(`answers a change that meets ${nameOf(fault)} with ${status}, and has made it only if that is 200`, async () => {
       const path = `/plants/${++lastId}`;
-      await put(path, "before");
+      expect((await put(path, "before")).status).toBe(200);
       proxy.once(fault, SWAP);
-      expect((await put(path, "after")).status).toBe(fault.kind === "error" ? 200 : 503);
+      expect((await put(path, "after")).status).toBe(status);
+      expect(await (await service.request(path)).json()).toMatchObject({ name: status === 200 ? "after" : "before" });
       await heal();
     });
   }
@@ -117,7 +121,7 @@ describe("a service whose database fails", () => {
     await heal();
   });
 
-  it("answers 503 within its limit to reads, lists, searches, tags, files and tokens when nobody listens, and never 500", async () => {
+  it("answers 503 within 10 s to reads, lists, searches, tags, exports and unknown tokens when nobody listens", async () => {
     const server = await sharedCluster();
     proxy.pointAt({ host: "127.0.0.1", port: 1 });
     proxy.cutAll();
@@ -125,11 +129,10 @@ describe("a service whose database fails", () => {
     const paths = ["/plants/1", "/plants", "/plants?q=aloe", "/tags", "/plants/export"];
     const answers = await Promise.all(paths.map((path) => service.request(path, { headers: { accept: "*/*" } }).catch(() => undefined)));
     expect(answers.map((answer) => answer?.status)).toEqual([503, 503, 503, 503, 503]);
-    const unknown = await fetch(`${service.url}/plants/1`, {
-      headers: { authorization: "Bearer plant_00000000000000000000000000000000000000" },
-    });
-    expect([401, 503]).toContain(unknown.status);
-    expect(performance.now() - started).toBeLessThan(35_000);
+    // Of the right form, so that only the store can tell whether it is known.
+    const headers = { authorization: `Bearer ${createToken(randomBytes)}` };
+    expect((await fetch(`${service.url}/plants/1`, { headers })).status).toBe(503);
+    expect(performance.now() - started).toBeLessThan(10_000);
     proxy.pointAt(server);
     await heal();
     expect((await service.request("/plants/1")).status).toBe(200);

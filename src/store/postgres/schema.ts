@@ -28,8 +28,6 @@ export const SCHEMA = {
   begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING` },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
-  /** Whether the database says that it takes no changes. */
-  isReadOnly: { text: `SELECT current_setting('transaction_read_only', true)` },
   /** Changes nothing: shows whether the database takes changes. */
   probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;

@@ -21,7 +21,7 @@ const LIMITS = { connectMs: 0, statementMs: 2000 };
 export const INSPECT = {
   text: `SELECT version(), current_setting('server_version_num', true), current_setting('in_hot_standby', true),
     current_setting('synchronous_commit', true), current_setting('fsync', true), current_setting('synchronous_standby_names', true),
-    current_setting('server_encoding', true)`,
+    current_setting('server_encoding', true), current_setting('transaction_read_only', true)`,
 } as const;
 
 /**
@@ -41,6 +41,7 @@ export type Settings = [
   fsync: string | null,
   standbyNames: string | null,
   encoding: string | null,
+  readOnly: string | null,
 ];
 
 /** Looks at a new connection, and sets it up. Throws an UnfitError when what is committed there could be lost, or seen too late. */
