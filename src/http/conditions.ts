@@ -12,7 +12,12 @@ export function checkIfMatch(headers: Headers, stored: NewPlant | undefined): vo
 /** Whether If-None-Match rules this plant out; it compares weakly (RFC 9110, 13.1.2). A read is then answered 304, a change 412. */
 export function isRuledOut(headers: Headers, stored: NewPlant | undefined): boolean {
   const header = headers.get("if-none-match");
-  return header !== null && stored !== undefined && names(header.replaceAll('W/"', '"'), etagOf(stored));
+  return header !== null && stored !== undefined && namesWeakly(header, etagOf(stored));
+}
+
+/** Whether an If-None-Match names this ETag. */
+export function namesWeakly(header: string, etag: string): boolean {
+  return names(header.replaceAll('W/"', '"'), etag);
 }
 
 /** All conditions of a change. Throws `precondition_failed`. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { PlantStoreError } from "../errors.ts";
 import type { Answer } from "./answer.ts";
+import { namesWeakly } from "./conditions.ts";
 
 /** Answers for the paths that are no operations: the pages for people, which need no token, and their files. Throws `unknown_path` for all others. */
 export type Pages = (path: string, request: Request) => Answer;
@@ -91,7 +92,8 @@ function readFile(folder: string, name: string): File {
 function toAnswer({ headers, forms }: File, requested: Headers): Answer {
   const { coding, body, etag } = choose(forms, requested.get("accept-encoding"));
   const all = { ...headers, etag, ...(coding === "identity" ? {} : { "content-encoding": coding }) };
-  if (isKnown(requested.get("if-none-match"), etag)) return { status: 304, headers: withoutContent(all) };
+  const known = requested.get("if-none-match");
+  if (known !== null && namesWeakly(known, etag)) return { status: 304, headers: withoutContent(all) };
   return { status: 200, body, headers: all };
 }
 
@@ -117,12 +119,6 @@ function parseWeights(accepted: string): ReadonlyMap<string, number> {
         return [coding === "x-gzip" ? "gzip" : coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const;
       }),
   );
-}
-
-/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
-function isKnown(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  return header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
 
 /** A 304 tells what a cache must update, and nothing of a body that it does not have. */

@@ -82,4 +82,14 @@ describe("the replicas of deploy/", () => {
     expect(journal.answered.size).toBeGreaterThan(1000);
     expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
   });
+
+  it("leave the balancer to answer as the service would when none of them is ready", async () => {
+    const service = await startService({ data: temporaryFolder() });
+    const url = await startBalancer(new Map(replicas.map((name) => [name, new URL(service.url).host])));
+    await service.end("SIGKILL");
+    await until("The balancer has noticed", async () => (await fetch(`${url}/plants/1`)).status === 503);
+    const response = await fetch(`${url}/plants/1`);
+    expect([response.headers.get("content-type"), response.headers.get("retry-after")]).toEqual(["application/json", "1"]);
+    expect(await response.json()).toMatchObject({ error: 50301 });
+  });
 });

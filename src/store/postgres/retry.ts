@@ -28,15 +28,15 @@ const PAUSE_MS_MAX = 250;
 const CONFLICTS_MAX = 5;
 
 export function askAgain({ database, health, patienceMs }: RetryOptions): Ask {
-  return async (statement, values, { statementMs, isRepeatable }) => {
+  return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], { statementMs, isRepeatable }: AskOptions) => {
     const until = performance.now() + patienceMs;
     let conflicts = 0;
     for (let failed = 0; ; failed += 1) {
       const restMs = Math.max(1, until - performance.now());
       try {
-        const rows = await database.query(statement, values, { connectMs: restMs, statementMs: statementMs ?? restMs });
+        const rows = await database.query<Row>(statement, values, { connectMs: restMs, statementMs: statementMs ?? restMs });
         health.succeeded({ isWrite: !statement.text.startsWith("SELECT") });
-        return rows as never;
+        return rows;
       } catch (thrown) {
         // What has a limit of its own was too much work for the database, which may be in the best of health.
         if (thrown instanceof LateError && statementMs !== undefined) throw new PlantStoreError("overloaded", { cause: thrown });
