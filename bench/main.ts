@@ -3,6 +3,7 @@ import { cost } from "./cost.ts";
 import { exchange } from "./exchange.ts";
 import { checkMachine, describeMachine, leaveProgramCore } from "./machine.ts";
 import { memory } from "./memory.ts";
+import { page } from "./page.ts";
 import { postgres } from "./postgres.ts";
 import { postgresSize } from "./postgres-size.ts";
 import { reads } from "./reads.ts";
@@ -22,6 +23,7 @@ const RUNS = {
   upkeep,
   cost,
   exchange,
+  page,
   postgres,
   replicas,
   "postgres-size": postgresSize,

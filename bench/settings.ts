@@ -11,6 +11,7 @@ const PARTS = [
   "upkeep",
   "cost",
   "exchange",
+  "page",
   "postgres",
   "replicas",
   "postgres-size",

@@ -4,7 +4,7 @@ import { Icon } from "../ui/icon.tsx";
 import type { Views } from "../view.ts";
 
 /** Long enough to ask once for what is typed in one go, too short to be felt. */
-const DEBOUNCE_MS = 40;
+const DEBOUNCE_MS = 20;
 
 /** Searches as one types. What is typed in one go is one step of the back button. */
 export function Search({ views }: { views: Views }) {
