@@ -8,6 +8,7 @@ import { readNdjson } from "../src/exchange/ndjson.ts";
 import type { Row } from "../src/exchange/row.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../src/plant.ts";
 import { expectConform } from "./conform.ts";
+import { seedOf } from "./random.ts";
 import { startTestService } from "./service.ts";
 import type { TestService } from "./service.ts";
 
@@ -547,10 +548,10 @@ describe("an export", () => {
   });
 });
 
-const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const seed = seedOf("exchange");
 const PLANTS = 500;
 
-describe(`${PLANTS} random plants, seed ${seed}`, () => {
+describe(`${PLANTS} random plants`, () => {
   const awkward = fc.constantFrom(
     '"',
     '""',

@@ -4,6 +4,7 @@ import { ENGINES } from "./engines.ts";
 import { temporaryFolder } from "./folder.ts";
 import { createModel } from "./model.ts";
 import type { Condition, Content, Expected, Page, Patch } from "./model.ts";
+import { seedOf } from "./random.ts";
 import { startTestService } from "./service.ts";
 import type { TestService } from "./service.ts";
 
@@ -133,8 +134,7 @@ for (const { engine, openFlags } of ENGINES) {
   }
 
   it(`answers any sequence of operations and restarts as a map in memory does, on ${engine}`, async () => {
-    const seed = Number(process.env["TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
-    console.log(`model: seed ${seed} (set TEST_SEED to repeat)`);
+    const seed = seedOf("model");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: STEPS }), async (steps) => {
         const { body } = await send("GET", "/plants");

@@ -4,6 +4,7 @@ import { asPlantId } from "../src/plant.ts";
 import type { NewPlant } from "../src/plant.ts";
 import { isFound, wordsOf } from "../src/words.ts";
 import { expectConform } from "./conform.ts";
+import { seedOf } from "./random.ts";
 import { startTestService } from "./service.ts";
 import type { TestService } from "./service.ts";
 
@@ -181,9 +182,9 @@ describe("a search", () => {
   });
 });
 
-const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const seed = seedOf("search");
 
-describe(`random searches, seed ${seed}`, () => {
+describe("random searches", () => {
   const PLANTS = 400;
   const SEARCHES = 400;
 

@@ -9,10 +9,12 @@ import { findFaults, startLoad } from "../postgres/load.ts";
 import { startProxy } from "../postgres/proxy.ts";
 import type { Proxy } from "../postgres/proxy.ts";
 import { readToken } from "../service.ts";
+import { seedOf } from "../random.ts";
+import { inForm, tell } from "./form.ts";
 import { killServices, startService } from "./service.ts";
 
 const CLIENTS = 24;
-const FAULT_SECONDS = Number(process.env["FIRE_SECONDS"] ?? 60);
+const FAULT_SECONDS = inForm(20, 60);
 const FAILOVERS = 5;
 /** A run counts only if the service was really busy. */
 const RATE_MIN = 200;
@@ -47,8 +49,7 @@ async function openProxy(target: Readonly<{ host: string; port: number }>): Prom
 
 /** A load of some seconds with faults at random between the service and its database. */
 async function runWithFaults(root: string | undefined, seconds: number) {
-  const seed = Number(process.env["TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
-  console.log(`faults: seed ${seed} (set TEST_SEED to repeat)`);
+  const seed = seedOf("faults");
   const server = await sharedCluster();
   const database = await server.createDatabase();
   const proxy = await openProxy(server);
@@ -67,7 +68,7 @@ async function runWithFaults(root: string | undefined, seconds: number) {
 describe("random faults between the service and PostgreSQL under load", () => {
   it(`lose nothing that was answered in ${FAULT_SECONDS} s, store nothing twice or differently, and are answered 200 and 503 only`, async () => {
     const { journal, rate, injected, lost, strange } = await runWithFaults(undefined, FAULT_SECONDS);
-    console.log(`faults: ${Math.round(rate)} plants a second, ${text(journal.statuses)}; injected ${text(injected)}`);
+    tell("faults of PostgreSQL", `${Math.round(rate)} plants a second, ${text(journal.statuses)}; injected ${text(injected)}`);
     expect(journal.wrong).toEqual([]);
     expect(new Set(journal.statuses.keys())).toEqual(new Set([200, 503]));
     expect({ lost, strange }).toEqual({ lost: [], strange: [] });
@@ -147,8 +148,9 @@ describe("three services on a primary with a synchronous standby", () => {
       expect([...journal.statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
       expect(await findFaults(databaseUrl(), journal)).toEqual({ lost: [], strange: [] });
       expect(journal.answered.size).toBeGreaterThan(2 * RATE_MIN);
-      console.log(
-        `failover ${round + 1}: ${journal.answered.size} plants, ${text(journal.statuses)}, back after ${Math.round(outages.at(-1)!)} ms`,
+      tell(
+        `failover ${round + 1}`,
+        `${journal.answered.size} plants, ${text(journal.statuses)}, back after ${Math.round(outages.at(-1)!)} ms`,
       );
     }
     expect(Math.max(...outages)).toBeLessThan(5000);

@@ -1,3 +1,5 @@
+import { openRandom } from "../random.ts";
+
 /** What may befall a statement, that is an Execute or a simple Query. */
 export type StatementFault = Readonly<
   /** The connection is cut, and the statement never reaches the server. */
@@ -83,16 +85,5 @@ export function openFaults(): FaultSource {
       const name = "sqlstate" in fault ? `${fault.kind} ${fault.sqlstate}` : fault.kind;
       injected.set(name, (injected.get(name) ?? 0) + 1);
     },
-  };
-}
-
-/** Numbers from 0 up to 1 (mulberry32). */
-function openRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

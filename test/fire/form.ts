@@ -1,0 +1,17 @@
+// How the tests in this folder are run: see main.ts.
+
+/** The variable by which main.ts tells the tests in which form they run. */
+export const FORM = "TEST_FIRE_FORM";
+
+/** Whether this is the long form, which takes hours, or the short one for every change. */
+const isLong = process.env[FORM] === "long";
+
+/** What differs between the two forms: how often, how long, how many. The promise is the same. */
+export function inForm<Value>(short: Value, long: Value): Value {
+  return isLong ? long : short;
+}
+
+/** Tells what was measured, for docs/promises.md. */
+export function tell(promise: string, figures: string): void {
+  console.log(`figure: ${promise}: ${figures}`);
+}
