@@ -53,6 +53,15 @@ describe.concurrent("GET /tags", () => {
     await service.stop();
   });
 
+  it("counts a small catalogue anew a moment after a change", async () => {
+    const service = await startWith(["fern"]);
+    expect(await readTags(service)).toEqual([{ tag: "fern", plants: 1 }]);
+    await service.post('{"id":1,"name":"x","tag":"fern"}');
+    await Bun.sleep(1000);
+    expect(await readTags(service)).toEqual([{ tag: "fern", plants: 2 }]);
+    await service.stop();
+  });
+
   it("answers the 1,000 most frequent of 1,500 tags, whatever the limit", async () => {
     const frequent = Array.from({ length: 1000 }, (_, at) => `z${String(at).padStart(4, "0")}`);
     const rare = Array.from({ length: 500 }, (_, at) => `a${at}`);

@@ -60,7 +60,9 @@ Plant Store is ready.
   address  ${url}
   store    ${store.name}
   token    ${token}
-${curl ? `\nCreate a plant:\n\n  ${curl}\n` : ""}
+
+Open the address in a browser and sign in with the token. Developers: ${url}/docs
+${curl ? `\nOr create a plant from here:\n\n  ${curl}\n` : ""}
 `);
 }
 

@@ -2,9 +2,11 @@ import { PlantStoreError } from "../errors.ts";
 import { TAGS_MAX } from "./store.ts";
 import type { TagCount, TagCounts } from "./store.ts";
 
-/** How old a count of tags may be, in milliseconds; one that took long, as many times that as here. */
+/** How old a count of tags may be: a moment and some times what it took, in milliseconds. Of a small catalogue it is new; of a large one it is seldom made. */
+const FRESH_MS_MIN = 100;
 const FRESH_MS = 5000;
-const FRESH_TIMES = 5;
+const QUICK_TIMES = 20;
+const SLOW_TIMES = 5;
 
 /** How long somebody waits for a count, in milliseconds. It goes on without him. */
 const WAIT_MS_MAX = 5000;
@@ -32,7 +34,7 @@ export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () =>
   }
 
   function isFresh({ at, tookMs }: Counted): boolean {
-    return now() - at < Math.max(FRESH_MS, FRESH_TIMES * tookMs);
+    return now() - at < Math.max(SLOW_TIMES * tookMs, Math.min(FRESH_MS, FRESH_MS_MIN + QUICK_TIMES * tookMs));
   }
 
   return async () => {

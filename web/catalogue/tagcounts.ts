@@ -10,7 +10,7 @@ export type TagCounts = Readonly<{
   note: (before: Plant | undefined, after: Plant | undefined) => void;
 }>;
 
-/** The service counts again when somebody asks and the last count is older than five seconds. */
+/** Counts of a large catalogue may be five seconds old. */
 const RECOUNT_MS = 6_000;
 
 export function createTagCounts(client: Client): TagCounts {
