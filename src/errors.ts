@@ -37,14 +37,20 @@ export type ErrorCode = keyof typeof CATALOGUE;
 
 type CatalogueEntry = Readonly<{ error: number; message: string }>;
 
-/** An expected failure. Every other throw is a bug: answered 500, its text kept for the log. */
+/**
+ * An expected failure. Every other throw is a bug: answered 500, its text kept for the log.
+ * It has no stack: its code says all, and to gather one for every refusal would be most of its cost when there is too much to do.
+ */
 export class PlantStoreError extends Error {
   readonly code: ErrorCode;
   /** Headers that the answer must carry beside the usual ones, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(options.message ?? CATALOGUE[code].message, "cause" in options ? { cause: options.cause } : undefined);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "PlantStoreError";
     this.code = code;
     this.headers = options.headers ?? {};

@@ -66,7 +66,16 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };
-    const app = createApp({ contract, handlers, pages, gate, log, bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining });
+    const app = createApp({
+      contract,
+      handlers,
+      pages,
+      gate,
+      log,
+      bodyBytesMax: config.bodyBytesMax,
+      isFull: store.plants.isFull,
+      isDraining: () => isDraining,
+    });
     const listener = listen(app, config);
     return {
       url: listener.url,

@@ -111,6 +111,33 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
   });
 
+  it("takes a burst up to queueMax, and a quarter of that while the queue stays long", async () => {
+    const { group, endCommit } = groupCommit({ queueMax: 100 });
+    function fill(): number {
+      let taken = 0;
+      for (; !group.isFull(); taken += 1) void group.create(plant(taken));
+      return taken;
+    }
+    void group.create(plant(0));
+    await Bun.sleep(20);
+    expect(fill()).toBe(100);
+    await Bun.sleep(150);
+    await endCommit(0);
+    await Bun.sleep(20);
+    expect(fill()).toBe(25);
+    await endCommit(1);
+    await Bun.sleep(20);
+    expect(fill()).toBe(25);
+    // A short queue is the end of it.
+    await endCommit(2);
+    await Bun.sleep(20);
+    void group.create(plant(0));
+    await endCommit(3);
+    await Bun.sleep(20);
+    expect(fill()).toBe(100);
+    await Promise.all([4, 5].map(endCommit));
+  });
+
   it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {
     const { group } = groupCommit({ waitMs: 100 });
     const start = performance.now();

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Gate } from "../auth/gate.ts";
 import type { Contract } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
@@ -30,11 +31,19 @@ type AppOptions = Readonly<{
   log: Log;
   /** Largest body of a request. */
   bodyBytesMax: number;
+  /** Whether the store has as many changes to do as it takes. */
+  isFull: () => boolean;
   /** Once true, every answer asks the client to close the connection. */
   isDraining: () => boolean;
 }>;
 
-export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, isDraining }: AppOptions): App {
+/**
+ * How long an answer waits that refuses for lack of room, in milliseconds. Whoever comes again at once would otherwise have the service do
+ * nothing but refuse: so a connection costs it two refusals a second at most, and what it can do stays for those whom it accepted.
+ */
+const REFUSAL_MS = 500;
+
+export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, isFull, isDraining }: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
 
   /** Each step throws what is wrong; their order is part of the interface. */
@@ -51,6 +60,7 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
       const admitted = gate.admit(request.headers.get("authorization"), operation.scope);
       // To wait for what is known already would cost a turn of the queue of promises for every request.
       if (admitted instanceof Promise) await admitted;
+      if (operation.scope === "plants:write" && isFull()) throw new PlantStoreError("overloaded");
     }
     const { headers } = request;
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
@@ -76,6 +86,7 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
       if (answered.body instanceof ReadableStream) connection.stayOpen();
     } catch (thrown) {
       answered = toAnswer(thrown, log, requestId);
+      if (thrown instanceof PlantStoreError && thrown.code === "overloaded") await sleep(REFUSAL_MS);
     }
     if (log.isDebug) {
       const { path } = splitUrl(request.url);

@@ -19,6 +19,8 @@ export type GroupCommit = Readonly<{
   /** Both as PlantStore promises. They reject with `overloaded` or `store_unavailable` past the limits. */
   create: PlantStore["create"];
   swap: PlantStore["swap"];
+  /** As PlantStore promises. */
+  isFull: PlantStore["isFull"];
   /** Refuses what waits with `draining`, and resolves once the running commits have ended. */
   close(): Promise<void>;
 }>;
@@ -35,13 +37,19 @@ type GroupCommitOptions = Readonly<{
   gatherTurns: number;
   /** So many changes wait for no more, if another commit may run. */
   enough: number;
-  /** How many changes may wait for a running commit. */
+  /** How many changes may wait for a running commit; a quarter, once that many have been waiting for a while. */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
   waitMs: number;
   /** A clock that never goes back, in milliseconds. */
   now: () => number;
 }>;
+
+/** A queue that is long for longer than this, in milliseconds, is no burst: all in it only wait longer, and no more is done. */
+const BURST_MS = 100;
+
+/** What such a queue may be, as a part of the longest. */
+const STANDING_SHARE = 1 / 4;
 
 /** Changes that are committed together. */
 type Batch = Readonly<{
@@ -61,6 +69,8 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
+  let longSince: number | undefined;
+  const longSize = queueMax * STANDING_SHARE;
 
   async function run(): Promise<void> {
     while (waiting) {
@@ -79,11 +89,13 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   function begin(): void {
     const batch = waiting;
     waiting = undefined;
-    if (batch) running.set(batch, commitBatch(batch));
+    if (!batch) return;
+    if (sizeOf(batch) < longSize) longSince = undefined;
+    running.set(batch, commitBatch(batch));
   }
 
-  function beginIfEnough({ creates, swaps }: Batch): void {
-    if (creates.length + swaps.length >= enough && running.size < inFlightMax) begin();
+  function beginIfEnough(batch: Batch): void {
+    if (sizeOf(batch) >= enough && running.size < inFlightMax) begin();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
@@ -119,17 +131,24 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     waiting = undefined;
   }
 
+  function isFull(): boolean {
+    const size = waiting ? sizeOf(waiting) : 0;
+    if (size < longSize) return false;
+    return size >= queueMax || now() - (longSince ??= now()) > BURST_MS;
+  }
+
   /** The batch that the next commit takes, with room for one more. */
   function join(): Batch {
     if (isClosed) throw new PlantStoreError("draining");
+    if (isFull()) throw new PlantStoreError("overloaded");
     const batch = (waiting ??= open());
-    if (batch.creates.length + batch.swaps.length >= queueMax) throw new PlantStoreError("overloaded");
     round ??= run();
     startWatch();
     return batch;
   }
 
   return {
+    isFull,
     async create(plant, whileWriting) {
       const batch = join();
       const at = batch.creates.push(plant) - 1;
@@ -152,6 +171,10 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
       await Promise.all(running.values());
     },
   };
+}
+
+function sizeOf({ creates, swaps }: Changes): number {
+  return creates.length + swaps.length;
 }
 
 function settle(outcome: Outcome | undefined): "created" | "same" {

@@ -11,7 +11,7 @@ import type { Ask, AskOptions } from "./retry.ts";
 import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS } from "./statements.ts";
 
 /** All that changes plants. */
-export type Commits = Pick<PlantStore, "create" | "swap" | "import"> & Readonly<{ close(): Promise<void> }>;
+export type Commits = Pick<PlantStore, "create" | "swap" | "import" | "isFull"> & Readonly<{ close(): Promise<void> }>;
 
 type CommitsOptions = Readonly<{
   /** For single changes, and for those of files. */
@@ -57,6 +57,7 @@ export function createCommits({ ask, askForFiles, queueMax, queueWaitMs, now }: 
   return {
     create: creates.create,
     swap: swaps.swap,
+    isFull: () => creates.isFull() || swaps.isFull(),
     import(plants, options) {
       if (isClosed) return Promise.reject(new PlantStoreError("draining"));
       return bulk(plants, options);

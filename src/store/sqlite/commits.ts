@@ -9,7 +9,7 @@ import { OUTCOMES } from "./writer.ts";
 import type { Committed, PlantColumns } from "./writer.ts";
 
 /** All that changes plants: it goes through the writer, tells the finder, and keeps the WAL small. */
-export type Commits = Pick<PlantStore, "create" | "swap" | "import"> & Readonly<{ close(): Promise<void> }>;
+export type Commits = Pick<PlantStore, "create" | "swap" | "import" | "isFull"> & Readonly<{ close(): Promise<void> }>;
 
 type CommitsOptions = Readonly<{
   writer: Guard;
@@ -51,6 +51,7 @@ export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: Co
   return {
     create: group.create,
     swap: group.swap,
+    isFull: group.isFull,
     async import(plants, options) {
       if (isClosed) throw new PlantStoreError("draining");
       const committed = await writer.call("importPlants", toColumns(plants), options, seen());

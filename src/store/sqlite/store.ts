@@ -56,6 +56,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
         create: commits.create,
         swap: commits.swap,
         import: commits.import,
+        isFull: commits.isFull,
         find: findTogether,
         async list(query) {
           if (query.words.length === 0) return read(() => reader.listPlants(query));
