@@ -219,6 +219,14 @@ describe("the page", () => {
     expect(await focused(page)).toBe("BUTTON Add plant");
   });
 
+  it("is never wider than a phone", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, sees } = await place.visit("/", { viewport: { width: 360, height: 740 } });
+    await signIn();
+    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
+  });
+
   it("tells a screen reader how many plants there are, and what was done", async () => {
     await place.plant(PLANTS);
     const { page, signIn, sees, field } = await place.visit();
