@@ -219,6 +219,16 @@ describe("the page", () => {
     expect(await focused(page)).toBe("BUTTON Add plant");
   });
 
+  it("keeps the focus in a dialog when what had it is gone", async () => {
+    const { page, signIn, button, reads } = await place.visit();
+    await signIn();
+    await button("Tokens").click();
+    await button("New token").click();
+    await button("Back").click();
+    await reads("Whoever has a token can use the catalogue");
+    expect(await focused(page)).toBe("H2 Tokens");
+  });
+
   it("is never wider than a phone", async () => {
     await place.plant(PLANTS);
     const { page, signIn, sees } = await place.visit("/", { viewport: { width: 360, height: 740 } });

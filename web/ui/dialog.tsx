@@ -9,6 +9,7 @@ type DialogProps = Readonly<{ title: string; onClose: () => void; isWide?: boole
 export function Dialog({ title, onClose, isWide = false, children }: DialogProps) {
   const titleId = useId();
   const ref = useRef<HTMLDialogElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   const isOpen = useRef(true);
   useLayoutEffect(() => {
     const dialog = ref.current;
@@ -23,6 +24,10 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
       });
     };
   }, []);
+  useLayoutEffect(() => {
+    // What had the focus may be gone with what was shown before: keys and screen readers go on at the top, not behind the dialog.
+    if (ref.current?.contains(document.activeElement) !== true) heading.current?.focus();
+  });
   return (
     <dialog
       ref={ref}
@@ -38,7 +43,9 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
       }}
     >
       <header>
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId} ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
         <button class="button quiet square" type="button" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
