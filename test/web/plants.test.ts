@@ -149,6 +149,16 @@ describe("a plant", () => {
     await sees(["Ginkgo"]);
   });
 
+  it("stays when the second half of a double click meets it in the place of a deleted one", async () => {
+    await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
+    const { signIn, button, sees } = await place.visit();
+    await signIn();
+    await sees(["Ginkgo", "Monstera"]);
+    await button("Delete Ginkgo").dblclick();
+    await sees(["Monstera"]);
+    expect(await button("Undo").count()).toBe(1);
+  });
+
   it("is kept when somebody changed it before its deletion", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`]);
     const { page, signIn, button, reads, sees } = await place.visit();

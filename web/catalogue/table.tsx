@@ -58,7 +58,9 @@ export function PlantTable({ listed, onMore, onAction }: PlantTableProps) {
         onFocusIn={({ target }) => setFocused(placeOf(target))}
         onFocusOut={() => setFocused(undefined)}
         onKeyDown={moveByArrow}
-        onClick={({ target }) => {
+        onClick={({ target, detail }) => {
+          // The second half of a double click would meet the row that came into the place of a deleted one.
+          if (detail > 1) return;
           const action = target instanceof Element ? target.closest<HTMLElement>("[data-action]")?.dataset["action"] : undefined;
           const plant = plants[placeOf(target) ?? -1];
           if (action !== undefined && plant) onAction(action as RowAction, plant);
