@@ -47,6 +47,14 @@ export function createNotices(): Notices {
   };
 }
 
+const LETTERS_MAX = 60;
+
+/** A name in a message. A plant may have one of many thousand letters: only its beginning, so that what can be done is not pushed out of sight. */
+export function quote(name: string): string {
+  const letters = Array.from(name);
+  return letters.length <= LETTERS_MAX ? `“${name}”` : `“${letters.slice(0, LETTERS_MAX).join("")}…”`;
+}
+
 /** How long what was done is told, and what went wrong. */
 export const DONE_MS = 5_000;
 export const PROBLEM_MS = 15_000;

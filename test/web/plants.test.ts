@@ -159,6 +159,16 @@ describe("a plant", () => {
     expect(await button("Undo").count()).toBe(1);
   });
 
+  it("of a very long name can be brought back like any other", async () => {
+    await place.plant([`${ID},${"Longleaf ".repeat(1_000)},tree`]);
+    const { signIn, button, rows, reads } = await place.visit();
+    await signIn();
+    await button(/^Delete Longleaf/).click();
+    await reads(`“${"Longleaf ".repeat(6)}Longle…” will be deleted in 8 seconds.`);
+    await button("Undo").click();
+    await rows.first().waitFor();
+  });
+
   it("is kept when somebody changed it before its deletion", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`]);
     const { page, signIn, button, reads, sees } = await place.visit();

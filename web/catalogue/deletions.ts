@@ -1,6 +1,6 @@
 import type { Client, Plant } from "../../src/client/client.ts";
 import { failureText } from "../failure.ts";
-import { PROBLEM_MS } from "../notice.ts";
+import { PROBLEM_MS, quote } from "../notice.ts";
 import type { Notices } from "../notice.ts";
 import type { Listing } from "./listing.ts";
 
@@ -49,7 +49,7 @@ export function createDeletions({ client, listing, notices, onDeleted }: Deletio
       else await refresh(id);
     } catch (thrown) {
       listing.unhide(id);
-      notices.add({ kind: "problem", text: `“${plant.name}” was not deleted. ${failureText(thrown)}`, lastsMs: PROBLEM_MS });
+      notices.add({ kind: "problem", text: `${quote(plant.name)} was not deleted. ${failureText(thrown)}`, lastsMs: PROBLEM_MS });
     }
   }
 
@@ -66,7 +66,7 @@ export function createDeletions({ client, listing, notices, onDeleted }: Deletio
       }
       const action = { label: "Undo", run: undo, isFocused: true };
       const seconds = UNDO_MS / 1000;
-      const notice = notices.add({ kind: "done", text: `“${plant.name}” will be deleted in ${seconds} seconds.`, action });
+      const notice = notices.add({ kind: "done", text: `${quote(plant.name)} will be deleted in ${seconds} seconds.`, action });
       waiting.set(plant.id, { plant, notice, timer: setTimeout(() => void carryOut(plant.id), UNDO_MS) });
     },
     async flush() {
@@ -81,7 +81,7 @@ async function removeAsSeen(client: Client, seen: Plant): Promise<string | undef
   if (!stored) return undefined;
   const { name, tag } = stored.plant;
   if (name !== seen.name || tag !== seen.tag)
-    return `Somebody changed “${seen.name}” meanwhile: it was kept. Look at it, and delete it again.`;
+    return `Somebody changed ${quote(seen.name)} meanwhile: it was kept. Look at it, and delete it again.`;
   await client.remove(seen.id, { ifMatch: stored.etag });
   return undefined;
 }

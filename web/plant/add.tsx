@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ERROR_NUMBERS, ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure.ts";
-import { DONE_MS } from "../notice.ts";
+import { DONE_MS, quote } from "../notice.ts";
 import type { Notices } from "../notice.ts";
 import { useValue } from "../state.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -30,7 +30,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     try {
       const { plant } = await client.create(toPlant(id, draft));
       note(undefined, plant);
-      notices.add({ kind: "done", text: `“${plant.name}” is saved.`, lastsMs: DONE_MS });
+      notices.add({ kind: "done", text: `${quote(plant.name)} is saved.`, lastsMs: DONE_MS });
       onClose();
     } catch (thrown) {
       const isTaken = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.id_in_use;

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Plant, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure.ts";
-import { DONE_MS } from "../notice.ts";
+import { DONE_MS, quote } from "../notice.ts";
 import type { Notices } from "../notice.ts";
 import { useValue } from "../state.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -53,7 +53,7 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
     const saved = await savePlant(client, mine, current);
     if (saved.kind === "conflict") return setStep({ kind: "conflict", seen, mine, theirs: saved.theirs });
     note(current?.plant, saved.plant);
-    notices.add({ kind: "done", text: `“${saved.plant.name}” is saved.`, lastsMs: DONE_MS });
+    notices.add({ kind: "done", text: `${quote(saved.plant.name)} is saved.`, lastsMs: DONE_MS });
     onClose();
   }
 
