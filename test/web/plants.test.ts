@@ -169,6 +169,18 @@ describe("a plant", () => {
     await rows.first().waitFor();
   });
 
+  it("leaves the table when its dialog finds that somebody deleted it", async () => {
+    place.expectStatus(404);
+    await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
+    const { signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["Ginkgo", "Monstera"]);
+    await place.service.request(`/plants/${OTHER}`, { method: "DELETE" });
+    await button("Edit Ginkgo").click();
+    await reads("There is no plant with this id any more: somebody deleted it.");
+    await sees(["Monstera"]);
+  });
+
   it("is kept when somebody changed it before its deletion", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`]);
     const { page, signIn, button, reads, sees } = await place.visit();

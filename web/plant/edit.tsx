@@ -21,7 +21,7 @@ type Step =
   | Readonly<{ kind: "conflict"; seen: StoredPlant; mine: Plant; theirs: StoredPlant | undefined }>;
 
 export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps) {
-  const { client, tagCounts, note } = catalogue;
+  const { client, listing, tagCounts, note } = catalogue;
   const tags = useValue(tagCounts.state) ?? [];
   const [step, setStep] = useState<Step>({ kind: "loading" });
   const [draft, setDraft] = useState(EMPTY_DRAFT);
@@ -42,7 +42,11 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
 
   async function load(): Promise<void> {
     const seen = await client.find(id);
-    if (!seen) return setStep({ kind: "absent" });
+    if (!seen) {
+      const shown = listing.state.get().plants.find((plant) => plant.id === id);
+      if (shown) note(shown, undefined);
+      return setStep({ kind: "absent" });
+    }
     setDraft(toDraft(seen.plant));
     setStep({ kind: "editing", seen });
   }
@@ -64,7 +68,7 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
 
   return (
     <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : "Edit plant"} onClose={onClose}>
-      <p class="hint number">{String(id)}</p>
+      <p class="hint number">Id {String(id)}</p>
       {step.kind === "loading" && problem === undefined ? <p>Reading the plant…</p> : null}
       {step.kind === "absent" ? <p>There is no plant with this id any more: somebody deleted it.</p> : null}
       {step.kind === "editing" ? (
