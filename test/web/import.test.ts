@@ -106,6 +106,7 @@ describe("an import", () => {
     await visit.signIn();
     await visit.button("Import a file").click();
     await upload(visit, "plants.csv", "name,tag\nMonstera,tropical\n");
+    await visit.reads("plants.csv cannot be read as CSV.");
     await visit.reads("The first line names no columns `id` and `name`: name them, as in id,name,tag.");
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
   });
@@ -155,7 +156,7 @@ describe("an import", () => {
     });
     await upload(visit, "plants.csv", "id,name\n1,One\n");
     await visit.button("Import 1 plant").click();
-    await visit.reads("The service has no room at the moment: it is asked again.");
+    await visit.reads("The service takes nothing at the moment: it is asked again.");
     await visit.reads("1 plant added.");
   });
 });

@@ -16,6 +16,7 @@ const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 export function Preview({ checked, onConflict, onChange, onSend, onBack }: PreviewProps) {
   const { file, format, rows, refused, plants, problems, failure } = checked;
   const good = rows - refused;
+  const found = [count(good, "plant"), ...(refused === 0 ? [] : [`${count(refused, "line")} that will be refused`])].join(" and ");
   return (
     <form
       onSubmit={(event) => {
@@ -24,8 +25,8 @@ export function Preview({ checked, onConflict, onChange, onSend, onBack }: Previ
       }}
     >
       <p role="status">
-        <strong>{file.name}</strong> is {FORMATS[format]} with {count(good, "plant")}
-        {refused === 0 ? "" : ` and ${count(refused, "line")} that will be refused`}. Nothing is sent yet.
+        <strong>{file.name}</strong>{" "}
+        {failure === undefined ? `is ${FORMATS[format]} with ${found}. Nothing is sent yet.` : `cannot be read as ${FORMATS[format]}.`}
       </p>
       {failure === undefined ? null : (
         <p class="problem" role="alert">
