@@ -72,6 +72,19 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await reads("Somebody changed this plant meanwhile.");
     await place.service.request("/plants/9007199254740994", { ...init, body: '{"name":"Ginkgo biloba","tag":"tree"}' });
   },
+  "a plant that is gone": async ({ button, reads }) => {
+    place.expectStatus(404);
+    await place.service.request("/plants/9007199254740994", { method: "DELETE" });
+    await button("Edit Ginkgo biloba").click();
+    await reads("There is no plant with this id any more");
+    await place.plant(PLANTS.slice(1, 2));
+  },
+  "a service that does not answer": async ({ page, field, reads }) => {
+    place.expectStatus(0);
+    await page.route(`${place.service.url}/**`, (route) => route.abort("connectionrefused"));
+    await field("Search names").fill("m");
+    await reads("The service cannot be reached");
+  },
   "a deletion that can be undone": async ({ button }) => {
     await button("Delete Untagged").click();
     await button("Undo").waitFor();
@@ -85,6 +98,13 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await visit.field("Or paste the rows").fill("id,name\n9007199254740993,Other\nx,Bad\n");
     await visit.button("Look at what was pasted").click();
     await visit.reads("1 line that will be refused");
+  },
+  "a file that is being sent": async (visit) => {
+    await VIEWS["the preview of a file"]!(visit);
+    // Never answered.
+    await visit.page.route("**/plants/import*", () => {});
+    await visit.button("Import 1 plant").click();
+    await visit.reads("0 of 2");
   },
   "what became of a file": async (visit) => {
     await VIEWS["the preview of a file"]!(visit);
@@ -125,17 +145,20 @@ describe("in light and dark, axe finds no violation in", () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  for (const width of [360, 1440]) {
-    it(`any other view, ${width} pixels wide`, async () => {
+  for (const widths of [[360], [1440, 768]]) {
+    it(`any other view, ${widths.join(" and ")} pixels wide`, async () => {
       await place.plant(PLANTS);
       const found: Record<string, string[]> = {};
       for (const [name, open] of Object.entries(VIEWS)) {
-        const visit = await place.visit("/", { ...CALM, viewport: { width, height: 800 } });
+        const visit = await place.visit("/", { ...CALM, viewport: { width: widths[0]!, height: 800 } });
         await visit.signIn();
         await visit.sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
         await open(withMenu(visit));
-        const violations = await findViolations(visit.page);
-        if (violations.length > 0) found[name] = violations;
+        for (const width of widths) {
+          await visit.page.setViewportSize({ width, height: 800 });
+          const violations = await findViolations(visit.page);
+          if (violations.length > 0) found[`${name}, ${width}`] = violations;
+        }
         await visit.page.close();
       }
       expect(found).toEqual({});
