@@ -89,6 +89,11 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await button("Delete Untagged").click();
     await button("Undo").waitFor();
   },
+  "a deletion that can be undone in a dialog": async ({ button, dialog }) => {
+    await button("Delete Untagged").click();
+    await button("Add plant").click();
+    await dialog.getByRole("button", { name: "Undo" }).waitFor();
+  },
   "choosing a file": async ({ button, field }) => {
     await button("Import").click();
     await field("Or paste the rows").waitFor();

@@ -149,6 +149,20 @@ describe("a plant", () => {
     await sees(["Ginkgo"]);
   });
 
+  it("can be brought back while a dialog is open, which keeps the focus", async () => {
+    await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
+    const { page, signIn, button, field, sees, dialog } = await place.visit();
+    await signIn();
+    await button("Delete Ginkgo").click();
+    await button("Add plant").click();
+    await page.keyboard.type("1");
+    expect(await field("Id").inputValue()).toBe("1");
+    await dialog.getByRole("button", { name: "Undo" }).focus();
+    await page.keyboard.press("Enter");
+    await sees(["Ginkgo", "Monstera"]);
+    expect(await page.evaluate<string>("document.activeElement.textContent")).toBe("Add a plant");
+  });
+
   it("stays when the second half of a double click meets it in the place of a deleted one", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
     const { signIn, button, sees } = await place.visit();

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure.ts";
+import type { Notices } from "../notice.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { checkFile } from "./check.ts";
 import type { CheckedFile } from "./check.ts";
@@ -11,7 +12,7 @@ import { NOTHING_SENT, sendFile } from "./sending.ts";
 import type { Progress } from "./sending.ts";
 import { SendProgress } from "./sendprogress.tsx";
 
-type ImportDialogProps = Readonly<{ catalogue: Catalogue; file: File | undefined; onClose: () => void }>;
+type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file: File | undefined; onClose: () => void }>;
 
 type OnConflict = "refuse" | "replace";
 
@@ -25,7 +26,7 @@ type Step =
 
 const CANCELLED = "You cancelled it.";
 
-export function ImportDialog({ catalogue, file, onClose }: ImportDialogProps) {
+export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialogProps) {
   const [step, setStep] = useState<Step>({ kind: "choosing" });
   const [onConflict, setOnConflict] = useState<OnConflict>("refuse");
   const [problem, setProblem] = useState<string>();
@@ -91,7 +92,7 @@ export function ImportDialog({ catalogue, file, onClose }: ImportDialogProps) {
   }
 
   return (
-    <Dialog title="Import plants" onClose={isSending ? cancel : onClose} isWide>
+    <Dialog title="Import plants" notices={notices} onClose={isSending ? cancel : onClose} isWide>
       {problem === undefined ? null : (
         <p class="problem" role="alert">
           {problem}

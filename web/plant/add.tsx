@@ -40,7 +40,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
   }
 
   return (
-    <Dialog title="Add a plant" onClose={onClose}>
+    <Dialog title="Add a plant" notices={notices} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

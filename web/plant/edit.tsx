@@ -67,7 +67,7 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
   }
 
   return (
-    <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : "Edit plant"} onClose={onClose}>
+    <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : "Edit plant"} notices={notices} onClose={onClose}>
       <p class="hint number">Id {String(id)}</p>
       {step.kind === "loading" && problem === undefined ? <p>Reading the plant…</p> : null}
       {step.kind === "absent" ? <p>There is no plant with this id any more: somebody deleted it.</p> : null}

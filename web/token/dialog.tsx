@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { NewToken, Token } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure.ts";
+import type { Notices } from "../notice.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { NewTokenForm } from "./form.tsx";
 import { Secret } from "./secret.tsx";
@@ -10,7 +11,9 @@ import { TokenTable } from "./table.tsx";
 /** What is done with tokens: looking at them, making one, or showing the one that was just made. */
 type Step = Readonly<{ kind: "list" }> | Readonly<{ kind: "new" }> | Readonly<{ kind: "made"; secret: string }>;
 
-export function TokenDialog({ catalogue, onClose }: { catalogue: Catalogue; onClose: () => void }) {
+type TokenDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void }>;
+
+export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   const { client } = catalogue;
   const [step, setStep] = useState<Step>({ kind: "list" });
   const [list, setList] = useState<readonly Token[]>();
@@ -42,7 +45,7 @@ export function TokenDialog({ catalogue, onClose }: { catalogue: Catalogue; onCl
   }
 
   return (
-    <Dialog title="Tokens" onClose={onClose} isWide>
+    <Dialog title="Tokens" notices={notices} onClose={onClose} isWide>
       {problem === undefined ? null : (
         <p class="problem" role="alert">
           {problem}

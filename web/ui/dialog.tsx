@@ -1,12 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import type { Notices } from "../notice.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
+import { NoticeList } from "./notices.tsx";
 
-type DialogProps = Readonly<{ title: string; onClose: () => void; isWide?: boolean; children: ComponentChildren }>;
+type DialogProps = Readonly<{ title: string; notices: Notices; onClose: () => void; isWide?: boolean; children: ComponentChildren }>;
 
 /** A dialog that holds the page back while it is there, and gives the focus back to where it was. */
-export function Dialog({ title, onClose, isWide = false, children }: DialogProps) {
+export function Dialog({ title, notices, onClose, isWide = false, children }: DialogProps) {
   const titleId = useId();
   const ref = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -51,6 +53,7 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
         </button>
       </header>
       {children}
+      <NoticeList notices={notices} isInDialog />
     </dialog>
   );
 }

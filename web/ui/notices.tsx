@@ -4,26 +4,29 @@ import { useValue } from "../state.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
-/** All short messages, read out as they come. */
-export function NoticeList({ notices }: { notices: Notices }) {
-  const shown = useValue(notices.state);
+/** All short messages, read out as they come. What stands behind a dialog cannot be reached: the dialog shows again what asks for something. */
+export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
+  const shown = useValue(notices.state).filter(({ action }) => !isInDialog || action !== undefined);
   return (
     <div class="notices" role="status" aria-live="polite">
       {shown.map((notice) => (
-        <NoticeItem key={notice.key} notice={notice} onClose={() => notices.close(notice.key)} />
+        <NoticeItem key={notice.key} notice={notice} isInDialog={isInDialog} onClose={() => notices.close(notice.key)} />
       ))}
     </div>
   );
 }
 
-function NoticeItem({ notice, onClose }: { notice: Notice; onClose: () => void }) {
+function NoticeItem({ notice, isInDialog, onClose }: { notice: Notice; isInDialog: boolean; onClose: () => void }) {
   const { kind, text, detail, action } = notice;
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     const element = button.current;
-    if (action?.isFocused === true) element?.focus();
+    // A dialog that opens has a better place for it.
+    if (action?.isFocused === true && !isInDialog) element?.focus();
     return () => {
-      if (element !== null && document.activeElement === element) document.getElementById(FOCUS_HOME)?.focus({ preventScroll: true });
+      if (element === null || document.activeElement !== element) return;
+      const home = element.closest("dialog")?.querySelector("h2") ?? document.getElementById(FOCUS_HOME);
+      home?.focus({ preventScroll: true });
     };
   }, []);
   return (
