@@ -257,6 +257,17 @@ describe("the page", () => {
     expect(await focused(page)).toBe("H2 Tokens");
   });
 
+  it("closes its menu when the focus goes on", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, button } = await place.visit("/", { viewport: { width: 360, height: 740 } });
+    await signIn();
+    await button("Menu").focus();
+    await page.keyboard.press("Enter");
+    await button("Sign out").focus();
+    await page.keyboard.press("Tab");
+    await button("Sign out").waitFor({ state: "hidden" });
+  });
+
   it("is never wider than a phone", async () => {
     await place.plant(PLANTS);
     const { page, signIn, sees } = await place.visit("/", { viewport: { width: 360, height: 740 } });

@@ -67,7 +67,14 @@ export function Header({ isAdmin, onImport, onExport, onTokens, onSignOut }: Hea
         Skip to the plants
       </a>
       <Brand />
-      <nav ref={menu} aria-label="Catalogue">
+      <nav
+        ref={menu}
+        aria-label="Catalogue"
+        onFocusOut={({ relatedTarget }) => {
+          // It would cover what has the focus now.
+          if (relatedTarget instanceof Node && menu.current?.contains(relatedTarget) !== true) setOpen(false);
+        }}
+      >
         <button class="button menu" type="button" aria-expanded={isOpen} ref={toggle} onClick={() => setOpen(!isOpen)}>
           Menu
         </button>
