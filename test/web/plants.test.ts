@@ -163,6 +163,30 @@ describe("a plant", () => {
     expect(await page.evaluate<string>("document.activeElement.textContent")).toBe("Add a plant");
   });
 
+  it("that is added again right after its deletion is there to stay, by hand and from a file", async () => {
+    await place.plant(["1,Acer,tree", `${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
+    const { page, signIn, button, field, reads, sees } = await place.visit();
+    await signIn();
+    await page.clock.install();
+    await button("Delete Ginkgo").click();
+    await button("Delete Monstera").click();
+    await button("Add plant").click();
+    await field("Id").fill(OTHER);
+    await field("Name").fill("Ginkgo");
+    await field("Tag").fill("tree");
+    await button("Save").click();
+    await reads("“Ginkgo” is saved.");
+    await button("Import").click();
+    await field("Or paste the rows").fill(`id,name,tag\n${ID},Monstera,tropical\n`);
+    await button("Look at what was pasted").click();
+    await button("Import 1 plant").click();
+    await reads("1 plant added.");
+    await button("Done").click();
+    await page.clock.fastForward(8_000);
+    await sees(["Acer", "Ginkgo", "Monstera"]);
+    expect([await stored(OTHER), await stored(ID)]).not.toContain("404");
+  });
+
   it("stays when the second half of a double click meets it in the place of a deleted one", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
     const { signIn, button, sees } = await place.visit();

@@ -7,8 +7,8 @@ import type { Listing } from "./listing.ts";
 export type Deletions = Readonly<{
   /** Hides the plant at once, and deletes it when some seconds are over and nobody has undone it. */
   remove: (plant: Plant) => void;
-  /** Deletes now what is still waiting. */
-  flush: () => Promise<void>;
+  /** Deletes now what is still waiting: the plant with this id, or all. What comes under an id after its deletion must not be taken for what was there before. */
+  flush: (id?: bigint) => Promise<void>;
 }>;
 
 type DeletionOptions = Readonly<{
@@ -69,8 +69,8 @@ export function createDeletions({ client, listing, notices, onDeleted }: Deletio
       const notice = notices.add({ kind: "done", text: `${quote(plant.name)} will be deleted in ${seconds} seconds.`, action });
       waiting.set(plant.id, { plant, notice, timer: setTimeout(() => void carryOut(plant.id), UNDO_MS) });
     },
-    async flush() {
-      await Promise.all([...waiting.keys()].map(carryOut));
+    async flush(id) {
+      await Promise.all((id === undefined ? [...waiting.keys()] : [id]).map(carryOut));
     },
   };
 }

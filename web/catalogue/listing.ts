@@ -46,9 +46,11 @@ export function createListing(client: Client, view: View): Listing {
   let running = new AbortController();
   let changes: Change[] = [];
 
-  function withChanges(listed: Listed): Listed {
+  /** What was asked for at `askedAt`, with what it cannot know. */
+  function withChanges(listed: Listed, askedAt: number): Listed {
     changes = changes.filter(({ at }) => performance.now() - at < LAG_MS);
-    return changes.reduce(withChange, { ...listed, plants: listed.plants.filter(({ id }) => !hidden.has(id)) });
+    const unknown = listed.view.q === "" ? changes.filter(({ at }) => at > askedAt) : changes;
+    return unknown.reduce(withChange, { ...listed, plants: listed.plants.filter(({ id }) => !hidden.has(id)) });
   }
 
   async function load(asked: View, after: bigint | undefined): Promise<void> {
@@ -56,6 +58,7 @@ export function createListing(client: Client, view: View): Listing {
     const mine = new AbortController();
     running = mine;
     const shown = state.get();
+    const askedAt = performance.now();
     state.set({ ...shown, phase: after === undefined ? "searching" : "loading", failure: undefined });
     try {
       const query = {
@@ -68,7 +71,7 @@ export function createListing(client: Client, view: View): Listing {
       if (running !== mine) return;
       const before = after === undefined ? [] : state.get().plants.filter(({ id }) => id <= after);
       const phase = page.next === undefined ? "whole" : "partial";
-      state.set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }));
+      state.set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
     } catch (failure) {
       if (running !== mine || isAbort(failure)) return;
       state.set({ ...state.get(), view: asked, plants: after === undefined ? [] : state.get().plants, phase: "failed", failure });

@@ -71,6 +71,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       void catalogue.reload();
     }
     try {
+      await catalogue.deletions.flush();
       await sendFile(checked, from, {
         client: catalogue.client,
         onConflict,

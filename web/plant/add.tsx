@@ -16,7 +16,7 @@ type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose
 type Problem = Readonly<{ text: string; /** The plant that has the id already. */ taken?: bigint }>;
 
 export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProps) {
-  const { client, tagCounts, note } = catalogue;
+  const { client, tagCounts, deletions, note } = catalogue;
   const tags = useValue(tagCounts.state) ?? [];
   const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [problem, setProblem] = useState<Problem>();
@@ -28,6 +28,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     if (draft.name.trim() === "") return setProblem({ text: "The plant needs a name: type one." });
     setBusy(true);
     try {
+      await deletions.flush(id);
       const { plant } = await client.create(toPlant(id, draft));
       note(undefined, plant);
       notices.add({ kind: "done", text: `${quote(plant.name)} is saved.`, lastsMs: DONE_MS });
