@@ -1,3 +1,4 @@
+import { nameLabel } from "./plant/label.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 
@@ -51,8 +52,8 @@ const LETTERS_MAX = 60;
 
 /** A name in a message. A plant may have one of many thousand letters: only its beginning, so that what can be done is not pushed out of sight. */
 export function quote(name: string): string {
-  const letters = Array.from(name);
-  return letters.length <= LETTERS_MAX ? `“${name}”` : `“${letters.slice(0, LETTERS_MAX).join("")}…”`;
+  const letters = Array.from(nameLabel(name));
+  return letters.length <= LETTERS_MAX ? `“${letters.join("")}”` : `“${letters.slice(0, LETTERS_MAX).join("")}…”`;
 }
 
 /** How long what was done is told, and what went wrong. */

@@ -84,6 +84,16 @@ describe("a plant", () => {
     expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"One line"}`);
   });
 
+  it("whose name and tag nobody could see is told apart all the same", async () => {
+    await place.service.post(`{"id":${OTHER},"name":" ","tag":"\\n"}`);
+    const { signIn, button, rows, reads } = await place.visit();
+    await signIn();
+    await button(`Edit plant ${OTHER}`).waitFor();
+    expect(await rows.locator("td.name, td.tag").allInnerTexts()).toEqual(["(no name)", "(empty tag)"]);
+    await button(`Delete plant ${OTHER}`).click();
+    await reads("“(no name)” will be deleted in 8 seconds.");
+  });
+
   it("that somebody changed meanwhile is theirs or yours, as one chooses", async () => {
     place.expectStatus(412);
     await place.plant([`${ID},Ginkgo,tree`]);

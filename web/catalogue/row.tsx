@@ -1,4 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
+import { nameLabel, tagLabel } from "../plant/label.ts";
 import { Icon } from "../ui/icon.tsx";
 
 /** What a button of a row asks for; the table hears of it. */
@@ -13,7 +14,8 @@ type PlantRowProps = Readonly<{
 export function PlantRow({ plant, at, topPx }: PlantRowProps) {
   const { id, name, tag } = plant;
   const text = String(id);
-  const spoken = name === "" ? `plant ${text}` : name;
+  const isNameless = name.trim() === "";
+  const spoken = isNameless ? `plant ${text}` : name;
   return (
     <tr
       role="row"
@@ -25,13 +27,13 @@ export function PlantRow({ plant, at, topPx }: PlantRowProps) {
       <td role="cell" class="id">
         {text}
       </td>
-      <td role="cell" class={name === "" ? "name none" : "name"} title={name}>
-        {name === "" ? "(no name)" : name}
+      <td role="cell" class={isNameless ? "name none" : "name"} title={name}>
+        {nameLabel(name)}
       </td>
       <td role="cell" class="tag">
         {tag === undefined ? null : (
-          <button class="chip" type="button" data-action="tag" title={`Show only ${tag}`}>
-            <span>{tag === "" ? "(empty tag)" : tag}</span>
+          <button class="chip" type="button" data-action="tag" title={`Show only ${tagLabel(tag)}`}>
+            <span>{tagLabel(tag)}</span>
           </button>
         )}
       </td>

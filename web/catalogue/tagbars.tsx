@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { TagCount } from "../../src/client/client.ts";
+import { tagLabel } from "../plant/label.ts";
 
 type TagBarsProps = Readonly<{
   counts: readonly TagCount[] | undefined;
@@ -26,7 +27,7 @@ export function TagBars({ counts, chosen, onChoose }: TagBarsProps) {
         {shown.map(({ tag, plants }) => (
           <li key={tag}>
             <button class="bar" type="button" aria-pressed={tag === chosen} onClick={() => onChoose(tag)}>
-              <span class="label">{tag === "" ? "(empty tag)" : tag}</span>
+              <span class="label">{tagLabel(tag)}</span>
               <span class="count">{plants.toLocaleString("en")}</span>
               <span class="track" aria-hidden="true">
                 <span style={{ width: `${(100 * plants) / most}%` }} />

@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import { tagLabel } from "../plant/label.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isEverything } from "../view.ts";
 import type { View, Views } from "../view.ts";
@@ -34,10 +35,10 @@ export function Toolbar({ views, listed, onAdd }: ToolbarProps) {
           <button
             class="chip chosen"
             type="button"
-            aria-label={`Remove the filter ${tag}`}
+            aria-label={`Remove the filter ${tagLabel(tag)}`}
             onClick={() => views.show({ q, tag: undefined }, "push")}
           >
-            <span>{tag === "" ? "(empty tag)" : tag}</span>
+            <span>{tagLabel(tag)}</span>
             <Icon name="close" />
           </button>
         )}

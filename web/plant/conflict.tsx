@@ -1,4 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
+import { nameLabel, tagLabel } from "./label.ts";
 import { takeFocus } from "../ui/focus.ts";
 
 type ConflictProps = Readonly<{
@@ -44,9 +45,9 @@ function Side({ title, plant, other }: { title: string; plant: Plant | undefined
       ) : (
         <dl>
           <dt>Name</dt>
-          <dd class={plant.name === other?.name ? "" : "differs"}>{plant.name === "" ? "(no name)" : plant.name}</dd>
+          <dd class={plant.name === other?.name ? "" : "differs"}>{nameLabel(plant.name)}</dd>
           <dt>Tag</dt>
-          <dd class={plant.tag === other?.tag ? "" : "differs"}>{plant.tag ?? "(no tag)"}</dd>
+          <dd class={plant.tag === other?.tag ? "" : "differs"}>{plant.tag === undefined ? "(no tag)" : tagLabel(plant.tag)}</dd>
         </dl>
       )}
     </section>
