@@ -11,6 +11,16 @@ export function openRandom(seed: number): Random {
   };
 }
 
+/** A whole number from 0 up to, but without, the end. */
+export function below(random: Random, end: number): number {
+  return Math.trunc(random() * end);
+}
+
+/** One of these, each as likely as any other. */
+export function pick<Choice>(random: Random, choices: readonly Choice[]): Choice {
+  return choices[below(random, choices.length)]!;
+}
+
 /** The seed of a test that draws lots: another one each time, unless TEST_SEED holds that of the run to repeat. */
 export function seedOf(what: string): number {
   const seed = Number(process.env["TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));

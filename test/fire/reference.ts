@@ -1,0 +1,86 @@
+import type { NewPlant, PlantId } from "../../src/plant.ts";
+
+/** What the body of a create means, read as the contract says and with none of the service's own code: a plant, or nothing when it must be refused.
+ * That of a PUT may leave out the id, which is that of the path, but not contradict it. */
+export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefined {
+  const text = decode(bytes);
+  const value = text === undefined ? undefined : parse(text);
+  if (text === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { idText, isSound } = look(text);
+  const { name, tag } = value as { name?: unknown; tag?: unknown };
+  const id = idText === undefined ? pathId : readWhole(idText);
+  if (!isSound || id === undefined || (pathId !== undefined && id !== pathId)) return undefined;
+  if (!isText(name) || (tag !== undefined && !isText(tag))) return undefined;
+  return { id: id as PlantId, name, ...(tag === undefined ? {} : { tag }) };
+}
+
+/** How many lines of NDJSON there are, without the empty ones, and how many of them are plants. A byte order mark may stand at the very beginning only. */
+export function countLines(body: string): { lines: number; plants: number } {
+  const texts = body.split("\n").map((text, at) => (at === 0 ? text.replace(MARK, "") : text));
+  const lines = texts.map((text) => Buffer.from(text, "latin1")).filter((bytes) => decode(bytes)?.trim() !== "");
+  return { lines: lines.length, plants: lines.filter((bytes) => !bytes.toString("latin1").startsWith(MARK) && readPlant(bytes)).length };
+}
+
+/** The bytes of a byte order mark, a letter each. */
+const MARK = "\xef\xbb\xbf";
+const DEPTH_MAX = 32;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Without a byte order mark. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.isWellFormed();
+}
+
+/** What a parser loses: the digits of the outer `id`, and whether no outer key stands twice and nothing is nested too deep. */
+function look(text: string): { idText: string | undefined; isSound: boolean } {
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
+  const keys = new Set<string>();
+  let idText: string | undefined;
+  let depth = 0;
+  let isSound = true;
+  for (const [at, token] of tokens.entries()) {
+    if (token === "{" || token === "[") depth += 1;
+    if (token === "}" || token === "]") depth -= 1;
+    if (depth > DEPTH_MAX) isSound = false;
+    if (depth !== 1 || token !== ":") continue;
+    const key = JSON.parse(tokens[at - 1]!) as string;
+    if (keys.has(key)) isSound = false;
+    keys.add(key);
+    if (key === "id") idText = tokens[at + 1];
+  }
+  return { idText, isSound };
+}
+
+/** Longer than any number that a body can hold. */
+const EXPONENT_MAX = 200_000;
+
+/** The number of these digits, exactly, when it is whole and within int64. */
+function readWhole(text: string): bigint | undefined {
+  const [, sign, whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = (whole + fraction).replace(/^0+/, "");
+  if (digits === "") return 0n;
+  const shift = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponent))) - fraction.length;
+  const cut = shift < 0 ? digits.slice(shift) : "";
+  const kept = shift < 0 ? digits.slice(0, shift) : digits;
+  // "slice" gives all of the digits when there are fewer of them: then only a fraction is left.
+  if (/[1-9]/.test(cut) || kept === "" || kept.length + Math.max(0, shift) > 19) return undefined;
+  const value = BigInt(sign + kept) * 10n ** BigInt(Math.max(0, shift));
+  return value === BigInt.asIntN(64, value) ? value : undefined;
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** What a process holds of the machine, as the kernel counts it. */
+export type Vitals = Readonly<{ megabytes: number; files: number; threads: number }>;
+
+/** Reads it from /proc, which only Linux has. Throws when there is no such process. */
+function readVitals(pid: number): Vitals {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
+  return { megabytes: read("VmRSS") / 1024, files: readdirSync(`/proc/${pid}/fd`).length, threads: read("Threads") };
+}
+
+/** Looks at a process now and then, from now on. */
+export function watchVitals(pid: number, everyMs: number): Readonly<{ stop(): readonly Vitals[] }> {
+  const samples: Vitals[] = [];
+  const timer = setInterval(() => samples.push(readVitals(pid)), everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      return samples;
+    },
+  };
+}
+
+/**
+ * What of a process grew: the median of the last third of the samples beside that of the third before. The first third, in which it
+ * warms up, does not count.
+ */
+export function findGrowth<Name extends string>(samples: readonly Readonly<Record<Name, number>>[], name: Name): Growth {
+  const third = Math.floor(samples.length / 3);
+  const values = samples.map((sample) => sample[name]);
+  return { middle: median(values.slice(third, 2 * third)), last: median(values.slice(2 * third)) };
+}
+
+type Growth = Readonly<{ middle: number; last: number }>;
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
