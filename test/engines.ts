@@ -1,7 +1,10 @@
 import { sharedCluster } from "./postgres/cluster.ts";
 
-/** The engines that must answer alike, each with the flags for a store of its own that is empty. */
-export const ENGINES: ReadonlyArray<Readonly<{ engine: string; openFlags: () => Promise<Record<string, string>> }>> = [
+/** An engine, and how to have the flags for a store of its own that is empty. */
+export type Engine = Readonly<{ engine: string; openFlags: () => Promise<Record<string, string>> }>;
+
+/** The engines that must answer alike. */
+export const ENGINES: readonly Engine[] = [
   { engine: "SQLite", openFlags: () => Promise.resolve({}) },
   { engine: "PostgreSQL", openFlags: async () => ({ database: await (await sharedCluster()).createDatabase() }) },
 ];

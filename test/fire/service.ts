@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Engine } from "../engines.ts";
 import { temporaryFolder } from "../folder.ts";
 import { startProcess } from "../process.ts";
 import type { ServiceProcess } from "../process.ts";
+import { readToken } from "../service.ts";
 import { findProgram } from "./program.ts";
 
 const running = new Set<ServiceProcess>();
@@ -15,6 +17,14 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   running.add(service);
   void service.exited.then(() => running.delete(service));
   return service;
+}
+
+/** Starts the service on a new store of one of the engines, in a data folder of its own. */
+export async function startOn(engine: Engine, root: string | undefined): Promise<ServiceProcess & Readonly<{ token: string }>> {
+  const data = temporaryFolder();
+  const flags = Object.entries(await engine.openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
+  const service = await startService({ data, flags, ...(root === undefined ? {} : { root }) });
+  return { ...service, token: await readToken(data) };
 }
 
 /** Ends every service that still runs. */

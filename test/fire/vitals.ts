@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** What a process holds of the machine, as the kernel counts it. */
 export type Vitals = Readonly<{ megabytes: number; files: number; threads: number }>;
@@ -10,10 +10,12 @@ function readVitals(pid: number): Vitals {
   return { megabytes: read("VmRSS") / 1024, files: readdirSync(`/proc/${pid}/fd`).length, threads: read("Threads") };
 }
 
-/** Looks at a process now and then, from now on. */
+/** Looks at a process now and then, from now on and as long as there is one. */
 export function watchVitals(pid: number, everyMs: number): Readonly<{ stop(): readonly Vitals[] }> {
   const samples: Vitals[] = [];
-  const timer = setInterval(() => samples.push(readVitals(pid)), everyMs);
+  const timer = setInterval(() => {
+    if (existsSync(`/proc/${pid}/fd`)) samples.push(readVitals(pid));
+  }, everyMs);
   return {
     stop() {
       clearInterval(timer);
