@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 export type Vitals = Readonly<{ megabytes: number; files: number; threads: number }>;
 
 /** Reads it from /proc, which only Linux has. Throws when there is no such process. */
-function readVitals(pid: number): Vitals {
+export function readVitals(pid: number): Vitals {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
   return { megabytes: read("VmRSS") / 1024, files: readdirSync(`/proc/${pid}/fd`).length, threads: read("Threads") };
