@@ -32,7 +32,7 @@ export function createJudge(token: string) {
   async function exchange(wire: Wire, request: HostileRequest) {
     const bytes = toBytes(request, token);
     const first = await wire.send(bytes, { isHead: request.method === "HEAD" });
-    // A kept connection may be closed at any moment (RFC 9110, 9.3.1 and RFC 9112, 9.3.1): what was sent on it is sent once more.
+    // A kept connection may be closed at any moment (RFC 9112, 9.3.1): what was sent on it is sent once more.
     return first === "cut" && !request.isBroken ? wire.send(bytes, { isHead: request.method === "HEAD" }) : first;
   }
 
@@ -98,7 +98,7 @@ async function findFault(request: HostileRequest, { status, headers, body }: Wir
   if (fault !== undefined || status < 400) return fault;
   // What the sender named itself, in backticks, tells nobody anything new.
   const { message } = JSON.parse(body.toString()) as { message: string };
-  return INTERNAL.test(message.replace(/`.*`/s, "")) ? "something internal" : undefined;
+  return INTERNAL.test(message.replaceAll(/`[^`]*`/g, "")) ? "something internal" : undefined;
 }
 
 async function checkConform(

@@ -1,7 +1,9 @@
 import type { NewPlant, PlantId } from "../../src/plant.ts";
 
-/** What the body of a create means, read as the contract says and with none of the service's own code: a plant, or nothing when it must be refused.
- * That of a PUT may leave out the id, which is that of the path, but not contradict it. */
+/**
+ * What the body of a create means, read as the contract says and with none of the service's own code: a plant, or nothing when it must be refused.
+ * That of a PUT may leave out the id, which is that of the path, but not contradict it.
+ */
 export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefined {
   const text = decode(bytes);
   const value = text === undefined ? undefined : parse(text);

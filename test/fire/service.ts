@@ -19,11 +19,14 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   return service;
 }
 
-/** Starts the service on a new store of one of the engines, in a data folder of its own. */
+/** A service that would answer 503 because the machine is slow would say nothing about its promises. */
+const PATIENT = ["--queue-wait-ms", "15000"];
+
+/** Starts the service on a new store of one of the engines, in a data folder of its own. It is patient with a slow disk. */
 export async function startOn(engine: Engine, root: string | undefined): Promise<ServiceProcess & Readonly<{ token: string }>> {
   const data = temporaryFolder();
   const flags = Object.entries(await engine.openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
-  const service = await startService({ data, flags, ...(root === undefined ? {} : { root }) });
+  const service = await startService({ data, flags: [...PATIENT, ...flags], ...(root === undefined ? {} : { root }) });
   return { ...service, token: await readToken(data) };
 }
 
