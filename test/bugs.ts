@@ -9,6 +9,15 @@ export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   },
 ];
 
+/** An import is answered before its commits are made. */
+export const ANSWER_IMPORT_BEFORE_COMMIT: readonly PlantedBug[] = [
+  {
+    file: "src/store/sqlite/commits.ts",
+    from: 'const committed = await writer.call("importPlants", toColumns(plants), options, seen());',
+    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, isCheckpointDue: false, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, seen());',
+  },
+];
+
 /** SQLite leaves it to the kernel when a commit reaches the disk. */
 export const SYNC_OFF: readonly PlantedBug[] = [
   { file: "src/store/sqlite/schema.ts", from: "PRAGMA synchronous = FULL", to: "PRAGMA synchronous = OFF" },
@@ -30,4 +39,49 @@ export const NEVER_PROBE: readonly PlantedBug[] = [
 /** No bug: the WAL is copied into the database after a few creates already, so that a test meets that too. */
 export const CHECKPOINT_OFTEN: readonly PlantedBug[] = [
   { file: "src/store/sqlite/schema.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 20;" },
+];
+
+/** No bug: checkpoints come often, but not small, and the log tells when each begins and is done, so that a test can strike in between. */
+export const TELL_CHECKPOINTS: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/schema.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
+  {
+    file: "src/store/sqlite/guard.ts",
+    from: 'await thread.call("checkpoint");',
+    to: 'log.info("checkpoint_begins"); await thread.call("checkpoint"); log.info("checkpoint_done");',
+  },
+];
+
+/** The steps to the newest schema are commits of their own, with time to be killed in between. */
+export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/schema.ts", from: 'db.exec("BEGIN IMMEDIATE");', to: "" },
+  { file: "src/store/sqlite/schema.ts", from: 'db.exec("COMMIT");', to: "" },
+  {
+    file: "src/store/sqlite/schema.ts",
+    from: "for (const step of MIGRATIONS.slice(version)) db.exec(step);",
+    to: 'for (const step of MIGRATIONS.slice(version).flatMap((steps) => steps.split(";"))) { db.exec(step); Bun.sleepSync(100); }',
+  },
+];
+
+/** The store knows the first token a while before the file that tells it to people. */
+export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
+  { file: "src/auth/first.ts", from: "  writeSecret(draft, secret);\n  const isFirst", to: "  const isFirst" },
+  {
+    file: "src/auth/first.ts",
+    from: "  if (isFirst) keepDraft(draft, path);",
+    to: "  await new Promise((go) => setTimeout(go, 200));\n  writeSecret(draft, secret);\n  if (isFirst) keepDraft(draft, path);",
+  },
+];
+
+/** An export is written to its place piece by piece. */
+export const EXPORT_IN_PLACE: readonly PlantedBug[] = [
+  { file: "src/cli/export.ts", from: "const part = `${target}.part`;", to: "const part = target;" },
+];
+
+/** The index of names counts as whole after the first step of its building. */
+export const INDEX_DONE_EARLY: readonly PlantedBug[] = [
+  {
+    file: "src/store/sqlite/search.ts",
+    from: "buildFrom: count < STEP_PLANTS || last === PLANT_ID_MAX ? null : last + 1n",
+    to: "buildFrom: null",
+  },
 ];

@@ -31,19 +31,31 @@ type ProcessOptions = Readonly<{
   flags?: readonly string[];
   /** A program and its arguments that the service is started under. */
   under?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
   /** Called with each line that the service writes, also before it is ready. */
   onLine?: (line: string) => void;
 }>;
 
 /** Starts `plant-store serve` on a free port and resolves once it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
-  const { data, root = PROJECT, program, cwd, flags = [], under = [], onLine } = options;
+  const { started, ...spawned } = spawnProcess(options);
+  const event = await started;
+  return { ...spawned, url: event["address"]!, started: event };
+}
+
+/** A service that may not be ready yet: `started` rejects when it ends before it is. */
+export type SpawnedProcess = Omit<ServiceProcess, "url" | "started"> & Readonly<{ started: Promise<Record<string, string>> }>;
+
+/** Starts `plant-store serve` on a free port, and does not wait for it. */
+export function spawnProcess(options: ProcessOptions): SpawnedProcess {
+  const { data, root = PROJECT, program, cwd, flags = [], under = [], environment = {}, onLine } = options;
   const words = program === undefined ? [RUNTIME, `${root}/src/main.ts`] : [program];
   const command = [...under, ...words, "serve", "--port", "0", "--data", data, ...flags];
-  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env: cleanEnvironment(), cwd });
+  const env = { ...cleanEnvironment(), ...environment };
+  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env, cwd });
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const lines: string[] = [];
-  const started = await new Promise<Record<string, string>>((resolve, reject) => {
+  const started = new Promise<Record<string, string>>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       lines.push(line);
       onLine?.(line);
@@ -51,9 +63,10 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     });
     void exited.then((code) => reject(new Error(`The service ended with ${code} before it was ready:\n${lines.join("\n")}`)));
   });
+  // Whoever ends it before it is ready need not look at this.
+  started.catch(() => {});
   return {
     pid: child.pid!,
-    url: started["address"]!,
     started,
     lines,
     exited,

@@ -2,18 +2,25 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../engines.ts";
 import { temporaryFolder } from "../folder.ts";
-import { startProcess } from "../process.ts";
-import type { ServiceProcess } from "../process.ts";
+import { spawnProcess } from "../process.ts";
+import type { ServiceProcess, SpawnedProcess } from "../process.ts";
 import { readToken } from "../service.ts";
 import { findProgram } from "./program.ts";
 
-const running = new Set<ServiceProcess>();
+const running = new Set<SpawnedProcess>();
 
-type ServiceOptions = Parameters<typeof startProcess>[0];
+type ServiceOptions = Parameters<typeof spawnProcess>[0];
 
 /** Starts the service as a process that `killServices` will end, whatever becomes of the test. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
-  const service = await startProcess(options);
+  const service = spawnService(options);
+  const started = await service.started;
+  return { ...service, url: started["address"]!, started };
+}
+
+/** The same, without waiting until it is ready. */
+export function spawnService(options: ServiceOptions): SpawnedProcess {
+  const service = spawnProcess(options);
   running.add(service);
   void service.exited.then(() => running.delete(service));
   return service;

@@ -85,7 +85,10 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
 }
 
 /** What the database has that the journal speaks against: answered plants that are not there as answered, and plants as nobody sent them. */
-export async function findFaults(database: string, { answered, sent }: Journal): Promise<{ lost: string[]; strange: string[] }> {
+export async function findFaults(
+  database: string,
+  { answered, sent }: Pick<Journal, "answered" | "sent">,
+): Promise<{ lost: string[]; strange: string[] }> {
   const rows = await queryOnce(database, "SELECT id::text, name, count(*) OVER (PARTITION BY id)::text AS copies FROM plants");
   const stored = new Map(rows.map(({ id, name }) => [BigInt(String(id)), String(name)]));
   const lost = [...answered].filter(([id, name]) => stored.get(id) !== name).map(([id, name]) => `${id} ${name}: ${stored.get(id)}`);

@@ -1,0 +1,221 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { INDEX_DONE_EARLY, MIGRATE_IN_PIECES, TOKEN_BEFORE_ITS_FILE } from "../bugs.ts";
+import { temporaryFolder } from "../folder.ts";
+import { plantBugs } from "../planted.ts";
+import { PROJECT } from "../process.ts";
+import type { ServiceProcess } from "../process.ts";
+import { openRandom, seedOf } from "../random.ts";
+import { readToken } from "../service.ts";
+import { importPlants, plantOf } from "./flood.ts";
+import { inForm, tell } from "./form.ts";
+import { killServices, spawnService, startService } from "./service.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
+
+afterEach(killServices);
+
+const FOLDERS = inForm(3, 30);
+const KILLS_EACH = inForm(4, 10);
+const KILLS = inForm(8, 200);
+const READY_MS_MAX = 2000;
+/** Kills come within so many times what a start takes, so that some come after it, while the index is made. */
+const START_SHARE_MAX = 1.3;
+const INDEX_MS_MAX = 20_000;
+
+const random = openRandom(seedOf("kill -9 while starting"));
+
+let startMs: number;
+beforeAll(async () => {
+  const { service, readyMs } = await startTimed(temporaryFolder(), PROJECT);
+  startMs = readyMs;
+  await service.end("SIGTERM");
+});
+
+/** Starts the service and kills it -9 at a random moment of its start. Returns whether it had become ready. */
+async function killStart({ data, root }: { data: string; root: string }): Promise<boolean> {
+  let isReady = false;
+  const service = spawnService({ data, root });
+  service.started.then(
+    () => (isReady = true),
+    () => {},
+  );
+  await Bun.sleep(random() * START_SHARE_MAX * startMs);
+  await service.end("SIGKILL");
+  return isReady;
+}
+
+/** A whole start, and how long it took until /readyz was 200. */
+async function startTimed(data: string, root: string): Promise<{ service: ServiceProcess; readyMs: number }> {
+  const spawned = performance.now();
+  const service = await startService({ data, root });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  return { service, readyMs: performance.now() - spawned };
+}
+
+/** Whether people who read the file of the first token can create a plant with it. */
+async function isTokenGood({ url }: ServiceProcess, data: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${await readToken(data).catch(() => "")}`, "content-type": "application/json" };
+  return (await fetch(`${url}/plants`, { method: "POST", body: '{"id":1,"name":"first"}', headers })).status === 200;
+}
+
+describe("kill -9 in the very first start", () => {
+  /** A new folder, starts that are killed on it, and whether the start after them gives a token that works. */
+  async function isFolderGood(root: string, kills: number) {
+    const data = temporaryFolder();
+    for (let kill = 0; kill < kills; kill += 1) await killStart({ data, root });
+    const { service, readyMs } = await startTimed(data, root);
+    const isGood = await isTokenGood(service, data);
+    await service.end("SIGTERM");
+    return { isGood, readyMs };
+  }
+
+  it(`again and again leaves a folder on which the next start is ready within ${READY_MS_MAX} ms, with a first token that works`, async () => {
+    const readyMs: number[] = [];
+    for (let folder = 0; folder < FOLDERS; folder += 1) {
+      const result = await isFolderGood(PROJECT, KILLS_EACH);
+      expect(result.isGood).toBe(true);
+      readyMs.push(result.readyMs);
+    }
+    expect(Math.max(...readyMs)).toBeLessThan(READY_MS_MAX);
+    tell(
+      "kill -9 in the first start",
+      `${FOLDERS * KILLS_EACH} kills on ${FOLDERS} folders; then ready within ${Math.round(Math.max(...readyMs))} ms`,
+    );
+  });
+
+  it("would be noticed to leave no token if the store knew it before its file did", async () => {
+    const root = plantBugs(TOKEN_BEFORE_ITS_FILE);
+    let isGood = true;
+    for (let folder = 0; folder < 20 && isGood; folder += 1) isGood = (await isFolderGood(root, 3)).isGood;
+    expect(isGood).toBe(false);
+  });
+});
+
+const IDS = Array.from({ length: 40_000 }, (_, at) => BigInt(at + 1));
+const SENT = { attempted: IDS, answered: IDS };
+
+/** A folder with plants that are in the WAL only, as the service that was answering for them was killed. */
+async function makeFullFolder(): Promise<string> {
+  const data = temporaryFolder();
+  const service = await startService({ data });
+  expect(await importPlants(service, { data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
+  await service.end("SIGKILL");
+  return data;
+}
+
+function removeIndex(data: string): void {
+  for (const file of readdirSync(data)) if (file.startsWith("plants.db.search")) rmSync(join(data, file));
+}
+
+/** The plants, of some at random, that a search for the words of their name does not find. */
+async function findUnfound({ url }: ServiceProcess, data: string): Promise<bigint[]> {
+  const headers = { authorization: `Bearer ${await readToken(data)}` };
+  const deadline = performance.now() + INDEX_MS_MAX;
+  const search = (id: bigint) => fetch(`${url}/plants?q=${encodeURIComponent(plantOf(id).name)}`, { headers });
+  while ((await search(1n)).status === 503) {
+    if (performance.now() > deadline) throw new Error(`The index of names is not made within ${INDEX_MS_MAX} ms.`);
+    await Bun.sleep(50);
+  }
+  const unfound: bigint[] = [];
+  for (let round = 0; round < 100; round += 1) {
+    const id = IDS[Math.trunc(random() * IDS.length)]!;
+    if (!(await (await search(id)).text()).includes(`"id":${id},`)) unfound.push(id);
+  }
+  return unfound;
+}
+
+describe("kill -9 in a start on plants that only the WAL holds, with the index of names missing", () => {
+  async function killStarts(root: string, kills: number) {
+    const data = await makeFullFolder();
+    let ready = 0;
+    for (let kill = 0; kill < kills; kill += 1) {
+      // Else a half-made one is gone on with.
+      if (kill % 2 === 0) removeIndex(data);
+      if (await killStart({ data, root })) ready += 1;
+    }
+    const { service, readyMs } = await startTimed(data, root);
+    const unfound = await findUnfound(service, data);
+    await service.end("SIGTERM");
+    return { ready, readyMs, unfound, verdict: judgeFolder(data, SENT) };
+  }
+
+  it(`${KILLS} times leaves all plants in their place; the next start is ready within ${READY_MS_MAX} ms and finds every plant by its name`, async () => {
+    const { ready, readyMs, unfound, verdict } = await killStarts(PROJECT, KILLS);
+    expect(verdict).toEqual(SOUND);
+    expect(unfound).toEqual([]);
+    expect(readyMs).toBeLessThan(READY_MS_MAX);
+    expect(ready).toBeLessThan(KILLS);
+    tell(
+      "kill -9 while starting",
+      `${KILLS} kills, ${KILLS - ready} before it was ready; then ready after ${Math.round(readyMs)} ms, ${IDS.length} plants, 0 lost`,
+    );
+  });
+
+  it("would be noticed to find too little if a half-made index counted as whole", async () => {
+    expect((await killStarts(plantBugs(INDEX_DONE_EARLY), 1)).unfound.length).toBeGreaterThan(0);
+  });
+});
+
+/** Takes the schema back to version 1: what the second step made is gone. */
+function makeOld(data: string): void {
+  const db = new DatabaseSync(join(data, "plants.db"));
+  db.exec("DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; PRAGMA user_version = 1");
+  db.close();
+  removeIndex(data);
+}
+
+type Schema = Readonly<{ user_version: number; made: number }>;
+
+/** The version that the file says, and how much of the second step is there. */
+function readSchema(data: string): Schema {
+  const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
+  const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes')";
+  const schema = { ...db.prepare("PRAGMA user_version").get(), ...db.prepare(made).get() } as Schema;
+  db.close();
+  return schema;
+}
+
+const OLD: Schema = { user_version: 1, made: 0 };
+const NEW: Schema = { user_version: 2, made: 3 };
+
+describe("kill -9 in a start that brings an older store to the newest schema", () => {
+  it(`${KILLS} times leaves the old schema or the new one, and all plants in their place`, async () => {
+    const data = await makeFullFolder();
+    let olds = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      makeOld(data);
+      await killStart({ data, root: PROJECT });
+      const schema = readSchema(data);
+      expect(isWhole(schema)).toBe(true);
+      if (schema.user_version === OLD.user_version) olds += 1;
+    }
+    makeOld(data);
+    const { service, readyMs } = await startTimed(data, PROJECT);
+    expect(readSchema(data)).toEqual(NEW);
+    expect(await findUnfound(service, data)).toEqual([]);
+    await service.end("SIGTERM");
+    expect(judgeFolder(data, SENT)).toEqual(SOUND);
+    tell(
+      "kill -9 while migrating",
+      `${KILLS} kills, ${olds} left the old schema and ${KILLS - olds} the new; then ready after ${Math.round(readyMs)} ms, 0 plants lost`,
+    );
+  });
+
+  it("would be noticed to leave neither if the steps were commits of their own", async () => {
+    const data = await makeFullFolder();
+    const root = plantBugs(MIGRATE_IN_PIECES);
+    const schemas: Schema[] = [];
+    for (let kill = 0; kill < 20 && !schemas.some((schema) => !isWhole(schema)); kill += 1) {
+      makeOld(data);
+      await killStart({ data, root });
+      schemas.push(readSchema(data));
+    }
+    expect(schemas.filter((schema) => !isWhole(schema))).toHaveLength(1);
+  });
+});
+
+function isWhole(schema: Schema): boolean {
+  return [OLD, NEW].some((whole) => Bun.deepEquals(schema, whole));
+}
