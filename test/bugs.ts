@@ -85,3 +85,11 @@ export const INDEX_DONE_EARLY: readonly PlantedBug[] = [
     to: "buildFrom: null",
   },
 ];
+
+/** A stop does not wait until the balancer has noticed. */
+export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/service.ts", from: "await sleep(config.drainDelayMs);", to: "" }];
+
+/** A stop closes the connections of the requests under way. */
+export const CUT_OFF_WORK: readonly PlantedBug[] = [
+  { file: "src/http/listen.ts", from: "const drained = server.stop();", to: "const drained = server.stop(true);" },
+];

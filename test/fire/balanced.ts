@@ -1,0 +1,88 @@
+import type { Journal } from "./flood.ts";
+import { plantOf } from "./flood.ts";
+import { openKeepAlive } from "./keepalive.ts";
+import type { KeepAlive } from "./keepalive.ts";
+
+/** What clients met who go to whichever service is ready. */
+export type Balanced = Pick<Journal, "attempted" | "answered"> &
+  Readonly<{
+    /** How often each status was answered. */
+    statuses: ReadonlyMap<number, number>;
+    /** Requests without an answer, and connections that a ready service did not take, each with its reason. */
+    broken: readonly string[];
+    /** Answers 200 that asked to close the connection. */
+    last: number;
+  }>;
+
+type BalancedOptions = Readonly<{ urls: readonly string[]; token: string; firstId: bigint; clients: number }>;
+
+/** How often the readiness of a service is looked at, as a balancer does. */
+const LOOK_MS = 100;
+/** How long after each answer: half of the clients send one request after the other, half are mostly idle on an open connection. */
+const PAUSES_MS = [0, 70] as const;
+
+/** Clients with connections that they keep, and with the habits of a balancer. `stop` lets each finish what it is at. */
+export function startBalanced({ urls, token, firstId, clients }: BalancedOptions): { stop(): Promise<Balanced> } {
+  const attempted: bigint[] = [];
+  const answered: bigint[] = [];
+  const statuses = new Map<number, number>();
+  const broken: string[] = [];
+  const ready = new Set<string>();
+  let last = 0;
+  let isStopping = false;
+
+  async function look(url: string): Promise<void> {
+    while (!isStopping) {
+      const { status } = await fetch(`${url}/readyz`, { keepalive: false }).catch(() => ({ status: 0 }));
+      if (status === 200) ready.add(url);
+      else ready.delete(url);
+      await Bun.sleep(LOOK_MS);
+    }
+  }
+
+  /** One plant, over a connection that may be kept. Resolves with the connection for the next. */
+  async function create(connection: KeepAlive): Promise<void> {
+    const { id, name, tag } = plantOf(firstId + BigInt(attempted.length));
+    attempted.push(id);
+    const body = `{"id":${id},"name":"${name}","tag":"${tag}"}`;
+    const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    const answer = await connection.send(`POST /plants HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    if (answer.status !== 200) return;
+    answered.push(id);
+    if (answer.isLast) last += 1;
+  }
+
+  async function work(client: number): Promise<void> {
+    let held: { url: string; connection: KeepAlive } | undefined;
+    while (!isStopping) {
+      if (held && !(ready.has(held.url) && held.connection.isOpen())) {
+        held.connection.close();
+        held = undefined;
+      }
+      const url = held?.url ?? [...ready][client % Math.max(ready.size, 1)];
+      try {
+        if (url === undefined) await Bun.sleep(LOOK_MS / 10);
+        else {
+          held ??= { url, connection: await openKeepAlive(url) };
+          await create(held.connection);
+          await Bun.sleep(PAUSES_MS[client % PAUSES_MS.length]!);
+        }
+      } catch (reason) {
+        broken.push(String(reason));
+        held = undefined;
+        await Bun.sleep(LOOK_MS / 10);
+      }
+    }
+    held?.connection.close();
+  }
+
+  const working = Promise.all([...urls.map(look), ...Array.from({ length: clients }, (_, client) => work(client))]);
+  return {
+    async stop() {
+      isStopping = true;
+      await working;
+      return { attempted, answered, statuses, broken, last };
+    },
+  };
+}
