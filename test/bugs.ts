@@ -93,3 +93,12 @@ export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/service.ts", 
 export const CUT_OFF_WORK: readonly PlantedBug[] = [
   { file: "src/http/listen.ts", from: "const drained = server.stop();", to: "const drained = server.stop(true);" },
 ];
+
+/** The service says that it runs a while before it knows what to do upon a signal. */
+export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
+  {
+    file: "src/cli/serve.ts",
+    from: "    stopOnSignal(running, {",
+    to: "    announce(running, { log, isTerminal });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
+  },
+];

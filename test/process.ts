@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 /** The runtime of this test, for the processes that it starts. */
@@ -16,6 +17,8 @@ export type ServiceProcess = Readonly<{
   started: Readonly<Record<string, string>>;
   /** Everything that it wrote, a line each. */
   lines: readonly string[];
+  /** The pipe that it writes into. */
+  output: Readable;
   /** Sends a signal and resolves with the exit status; null when the signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   exited: Promise<number | null>;
@@ -69,6 +72,7 @@ export function spawnProcess(options: ProcessOptions): SpawnedProcess {
     pid: child.pid!,
     started,
     lines,
+    output: child.stdout,
     exited,
     end(signal) {
       child.kill(signal);

@@ -23,8 +23,9 @@ export function serveCommand(): Command {
     process.on("unhandledRejection", (error) => end("crashed", error));
 
     const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
-    announce(running, { log, isTerminal });
+    // Before anybody is told that it runs: a signal that came in between would end it at once, with work under way.
     stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
+    announce(running, { log, isTerminal });
   });
 }
 

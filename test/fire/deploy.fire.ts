@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { parse } from "yaml";
 import { parseConfig } from "../../src/config.ts";
 import { temporaryFolder } from "../folder.ts";
+
+import { findFreePort } from "../port.ts";
 import { sharedCluster } from "../postgres/cluster.ts";
 import { findFaults, startLoad } from "../postgres/load.ts";
 import { until } from "../postgres/postmaster.ts";
@@ -41,15 +40,6 @@ async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<st
   const url = `http://127.0.0.1:${port}`;
   await until("The balancer answers", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);
   return url;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 describe("the replicas of deploy/", () => {

@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "bun:test";
-import { CUT_OFF_WORK, NO_DRAIN_DELAY } from "../bugs.ts";
+import { ANNOUNCED_TOO_EARLY, CUT_OFF_WORK, NO_DRAIN_DELAY } from "../bugs.ts";
 import { temporaryFolder } from "../folder.ts";
 import { plantBugs } from "../planted.ts";
+import { findFreePort } from "../port.ts";
 import { sharedCluster } from "../postgres/cluster.ts";
 import { findFaults } from "../postgres/load.ts";
 import { PROJECT } from "../process.ts";
@@ -12,7 +13,7 @@ import { startBalanced } from "./balanced.ts";
 import type { Balanced } from "./balanced.ts";
 import { plantOf } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
-import { killServices, startService } from "./service.ts";
+import { killServices, spawnService, startService } from "./service.ts";
 import { judgeFolder, SOUND } from "./stored.ts";
 
 afterEach(killServices);
@@ -68,8 +69,13 @@ async function end(service: ServiceProcess, token: string, turn: number): Promis
 /** Restarts under load, one replica after the other, each on its port. */
 async function roll({ replicas, flags, root = PROJECT, restarts: count }: RollOptions): Promise<Roll> {
   const folders = Array.from({ length: replicas }, temporaryFolder);
-  const start = (replica: number, port = "0") =>
-    startService({ data: folders[replica]!, root, flags: [...flags, "--drain-delay-ms", String(DELAY_MS), "--port", port] });
+  const ports = await Promise.all(folders.map(findFreePort));
+  const start = (replica: number) =>
+    startService({
+      data: folders[replica]!,
+      root,
+      flags: [...flags, "--drain-delay-ms", String(DELAY_MS), "--port", String(ports[replica])],
+    });
   const services: ServiceProcess[] = [];
   for (let replica = 0; replica < replicas; replica += 1) services.push(await start(replica));
   const token = await readToken(folders[0]!);
@@ -79,7 +85,7 @@ async function roll({ replicas, flags, root = PROJECT, restarts: count }: RollOp
     await Bun.sleep(300);
     const replica = turn % replicas;
     restarts.push(await end(services[replica]!, token, turn));
-    services[replica] = await start(replica, new URL(services[replica]!.url).port);
+    services[replica] = await start(replica);
   }
   await Bun.sleep(300);
   return { ...(await load.stop()), restarts, data: folders[0]! };
@@ -152,4 +158,23 @@ it(`a request that never comes to its end is cut off after ${DRAIN_MS} ms, and t
   expect(endMs).toBeGreaterThan(DRAIN_MS - 500);
   expect(endMs).toBeLessThan(END_MS_MAX);
   tell("drain with a request that never ends", `ended after ${Math.round(endMs)} ms, with 0`);
+});
+
+describe("SIGTERM at the moment when the service says that it runs", () => {
+  async function endAtStart(root: string): Promise<number | null> {
+    const signalled = Promise.withResolvers<number | null>();
+    const service = spawnService({ data: temporaryFolder(), root, onLine });
+    function onLine(line: string): void {
+      if (line.includes('"event":"started"')) signalled.resolve(service.end("SIGTERM"));
+    }
+    return signalled.promise;
+  }
+
+  it(`ends it with 0, ${RESTARTS} times`, async () => {
+    for (let turn = 0; turn < RESTARTS; turn += 1) expect(await endAtStart(PROJECT)).toBe(0);
+  });
+
+  it("would be noticed to cut it off if it said so before it knew the signal", async () => {
+    expect(await endAtStart(plantBugs(ANNOUNCED_TOO_EARLY))).not.toBe(0);
+  });
 });

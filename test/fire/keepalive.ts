@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 
 /** One answer of a connection. */
-export type KeepAliveAnswer = Readonly<{
+type KeepAliveAnswer = Readonly<{
   status: number;
   body: string;
   /** Whether the service asks to close the connection after it. */

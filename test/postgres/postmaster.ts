@@ -1,9 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findFreePort } from "../port.ts";
 import { findServerUser } from "./user.ts";
 
 const WAIT_MS_MAX = 20_000;
@@ -129,20 +128,5 @@ function workingFolderOf(pid: string): string | undefined {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
     return undefined;
-  }
-}
-
-/** Below the ports that the kernel gives to clients: nobody takes it between a kill and the next start. */
-async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = 15_000 + Math.trunc(Math.random() * 15_000);
-    const server = createServer();
-    const isFree = await new Promise((resolve) =>
-      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true)),
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, "close");
-    return port;
   }
 }
