@@ -94,6 +94,68 @@ export const CUT_OFF_WORK: readonly PlantedBug[] = [
   { file: "src/http/listen.ts", from: "const drained = server.stop();", to: "const drained = server.stop(true);" },
 ];
 
+/** A thread comes to this when it is asked for something with the word crashnow in it. No bug: a way to make a part crash. */
+export function crashThread(part: "writer" | "search", how: string): readonly PlantedBug[] {
+  const call = "reply(seq, () => methods[method]!(...(args as never[])));";
+  return [
+    {
+      file: "src/store/sqlite/worker.ts",
+      from: call,
+      to: `if (part === "${part}" && Bun.inspect(args).includes("crashnow")) { ${how} } ${call}`,
+    },
+  ];
+}
+
+/** The main thread comes to this upon SIGUSR2. No bug either. */
+export function crashOnSignal(how: string): readonly PlantedBug[] {
+  const last = "announce(running, { log, isTerminal });";
+  return [{ file: "src/cli/serve.ts", from: last, to: `${last} process.on("SIGUSR2", () => { ${how} });` }];
+}
+
+/** The service goes on without a thread that has ended. */
+export const GO_ON_WITHOUT_THREAD: readonly PlantedBug[] = [{ file: "src/store/sqlite/thread.ts", from: "onDeath(reason);", to: "" }];
+
+/** The service goes on after an error that nobody has caught. */
+export const GO_ON_AFTER_CRASH: readonly PlantedBug[] = [
+  {
+    file: "src/cli/serve.ts",
+    from: 'process.on("uncaughtException", (error) => end("crashed", error));',
+    to: 'process.on("uncaughtException", () => {});',
+  },
+  {
+    file: "src/cli/serve.ts",
+    from: 'process.on("unhandledRejection", (error) => end("crashed", error));',
+    to: 'process.on("unhandledRejection", () => {});',
+  },
+];
+
+/** A reader of the log that goes away takes the service along. */
+export const END_WITH_LOG: readonly PlantedBug[] = [{ file: "src/cli/output.ts", from: 'stream.on("error", () => {});', to: "" }];
+
+/** A reader of the log that does not read has all of it kept in memory. */
+export const KEEP_WHOLE_LOG: readonly PlantedBug[] = [
+  { file: "src/cli/output.ts", from: "if (waitingBytes > WAITING_BYTES_MAX)", to: "if (false)" },
+];
+
+/** How long a change has waited is told by the clock on the wall. */
+export const WAIT_BY_WALL_CLOCK: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/store.ts", from: "const now = () => performance.now();", to: "const now = () => Date.now();" },
+];
+
+/** What is known of a token counts as fresh although it comes from the future. */
+export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
+  { file: "src/auth/gate.ts", from: "Math.abs(time - known.at) < freshMs", to: "time - known.at < freshMs" },
+];
+
+/** The gate goes by a clock that starts with the service and cannot be set. */
+export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
+  {
+    file: "src/service.ts",
+    from: "cacheMax: TOKEN_CACHE_MAX, now: Date.now });",
+    to: "cacheMax: TOKEN_CACHE_MAX, now: ((began) => () => began + performance.now())(Date.now() - performance.now()) });",
+  },
+];
+
 /** The service says that it runs a while before it knows what to do upon a signal. */
 export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
   {

@@ -4,6 +4,7 @@ import { createLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { start } from "../service.ts";
 import type { Running } from "../service.ts";
+import { openOutput } from "./output.ts";
 import { addSettings, configOf } from "./settings.ts";
 
 /** What a stop may take beyond its two settings, for the commit under way and the files. */
@@ -14,7 +15,8 @@ export function serveCommand(): Command {
   return addSettings(command).action(async () => {
     const config = configOf(command, process.env);
     const isTerminal = process.stdout.isTTY;
-    const log = createLog({ level: config.log, isTerminal, write: (line) => process.stdout.write(line), now: Date.now });
+    const write = openOutput(process.stdout, (lines) => log.warn("log_gap", { lines }));
+    const log = createLog({ level: config.log, isTerminal, write, now: Date.now });
     function end(event: string, error: unknown): never {
       log.error(event, { error });
       process.exit(1);
