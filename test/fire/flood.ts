@@ -9,8 +9,8 @@ export type Journal = Readonly<{
   answered: readonly bigint[];
   /** Every other status that was answered. */
   others: readonly number[];
-  /** Answered creates a second, from the beginning to the last answer. */
-  rate: number;
+  /** From the beginning to the last answer. */
+  seconds: number;
 }>;
 
 /** Clients that create plants as fast as they can. */
@@ -80,7 +80,7 @@ export function startFlood({ url, token, firstId, clients = CLIENTS }: FloodOpti
     async stop() {
       isStopping = true;
       await working;
-      return { attempted, answered, others, rate: answered.length / Math.max((lastAt - began) / 1000, 0.001) };
+      return { attempted, answered, others, seconds: Math.max(lastAt - began, 1) / 1000 };
     },
   };
 }
