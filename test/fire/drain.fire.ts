@@ -9,12 +9,12 @@ import { findFaults } from "../postgres/load.ts";
 import { PROJECT } from "../process.ts";
 import type { ServiceProcess } from "../process.ts";
 import { readToken } from "../service.ts";
-import { startBalanced } from "./balanced.ts";
-import type { Balanced } from "./balanced.ts";
-import { plantOf } from "./flood.ts";
+import { startBalanced } from "./drain/balanced.ts";
+import type { Balanced } from "./drain/balanced.ts";
+import { plantOf } from "./kill/flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, spawnService, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./stored.ts";
+import { judgeFolder, SOUND } from "./kill/stored.ts";
 
 afterEach(killServices);
 

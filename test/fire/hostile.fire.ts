@@ -6,10 +6,10 @@ import { plantBugs } from "../planted.ts";
 import type { PlantedBug } from "../planted.ts";
 import { seedOf } from "../random.ts";
 import { inForm, tell } from "./form.ts";
-import { createJudge } from "./judge.ts";
-import { CONNECTIONS, drawRequest, toBytes } from "./requests.ts";
+import { createJudge } from "./hostile/judge.ts";
+import { CONNECTIONS, drawRequest, toBytes } from "./hostile/requests.ts";
 import { killServices, startOn } from "./service.ts";
-import { findGrowth, watchVitals } from "./vitals.ts";
+import { findGrowth, watchVitals } from "./soak/vitals.ts";
 import { openWire } from "./wire.ts";
 
 const BUG_REQUESTS = 5000;

@@ -6,12 +6,12 @@ import { plantBugs } from "../planted.ts";
 import type { PlantedBug } from "../planted.ts";
 import { openRandom, seedOf } from "../random.ts";
 import { inForm, tell } from "./form.ts";
-import { startPace } from "./pace.ts";
+import { startPace } from "./soak/pace.ts";
 import { killServices, startOn } from "./service.ts";
-import { findGrowth, readVitals } from "./vitals.ts";
-import type { Vitals } from "./vitals.ts";
+import { findGrowth, readVitals } from "./soak/vitals.ts";
+import type { Vitals } from "./soak/vitals.ts";
 import { openWire } from "./wire.ts";
-import { createWork } from "./work.ts";
+import { createWork } from "./soak/work.ts";
 
 const SECONDS = inForm(7, 3600);
 const PER_SECOND = inForm(400, 1000);

@@ -1,5 +1,5 @@
-import { openWire } from "./wire.ts";
-import type { Wire } from "./wire.ts";
+import { openWire } from "../wire.ts";
+import type { Wire } from "../wire.ts";
 import type { Work } from "./work.ts";
 
 /** Work at a fixed rate, whether the answers keep up or not: people do not wait for each other. */

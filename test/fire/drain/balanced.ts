@@ -1,5 +1,5 @@
-import type { Journal } from "./flood.ts";
-import { plantOf } from "./flood.ts";
+import type { Journal } from "../kill/flood.ts";
+import { plantOf } from "../kill/flood.ts";
 import { openKeepAlive } from "./keepalive.ts";
 import type { KeepAlive } from "./keepalive.ts";
 

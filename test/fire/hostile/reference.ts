@@ -1,4 +1,4 @@
-import type { NewPlant, PlantId } from "../../src/plant.ts";
+import type { NewPlant, PlantId } from "../../../src/plant.ts";
 
 /**
  * What the body of a create means, read as the contract says and with none of the service's own code: a plant, or nothing when it must be refused.

@@ -1,6 +1,6 @@
-import { pick } from "../random.ts";
-import type { Random } from "../random.ts";
-import type { Wire } from "./wire.ts";
+import { pick } from "../../random.ts";
+import type { Random } from "../../random.ts";
+import type { Wire } from "../wire.ts";
 
 /** Everything that people do with a catalogue, in the shares in which it is done, each over the connection that it is given. */
 export type Work = Readonly<{

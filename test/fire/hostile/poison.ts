@@ -1,5 +1,5 @@
-import { below, pick } from "../random.ts";
-import type { Random } from "../random.ts";
+import { below, pick } from "../../random.ts";
+import type { Random } from "../../random.ts";
 
 // Pieces of requests that somebody could have got wrong, or sent to do harm. In all of these texts one letter stands for one byte, so
 // that they can hold what is no UTF-8.

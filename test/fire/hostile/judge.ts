@@ -1,10 +1,10 @@
-import type { NewPlant } from "../../src/plant.ts";
-import { expectConform } from "../conform.ts";
+import type { NewPlant } from "../../../src/plant.ts";
+import { expectConform } from "../../conform.ts";
 import { countLines, readPlant } from "./reference.ts";
 import { toBytes } from "./requests.ts";
 import type { HostileRequest } from "./requests.ts";
-import { openWire } from "./wire.ts";
-import type { Wire, WireAnswer } from "./wire.ts";
+import { openWire } from "../wire.ts";
+import type { Wire, WireAnswer } from "../wire.ts";
 
 /** What the service has unless told otherwise. */
 const BODY_BYTES_MAX = 65_536;

@@ -1,5 +1,5 @@
-import { below, openRandom, pick } from "../random.ts";
-import type { Random } from "../random.ts";
+import { below, openRandom, pick } from "../../random.ts";
+import type { Random } from "../../random.ts";
 import { damage, drawCsv, drawId, drawNdjson, drawPlant, drawText, drawValue } from "./poison.ts";
 
 /** A request that may be wrong in any way. In its texts one letter stands for one byte. */
