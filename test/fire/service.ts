@@ -51,9 +51,9 @@ export type TracedService = ServiceProcess &
 
 type TracedOptions = Omit<ServiceOptions, "under"> & Readonly<{ inject?: readonly string[] }>;
 
-const CALLS = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
-/** More than a page of SQLite or an answer of ours. */
-const BYTES_SHOWN = "8192";
+const CALLS = "trace=openat,rename,unlink,pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg";
+/** More than any write or answer of ours. */
+const BYTES_SHOWN = "1048576";
 const TRACE_MS_MAX = 10_000;
 
 /** Starts the service under strace. `inject` are flags that say which calls are to fail. */

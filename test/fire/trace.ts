@@ -49,9 +49,34 @@ export function syncsOf(calls: readonly Call[], file: string): Call[] {
   return calls.filter((call) => isSync(call) && isOn(call, file));
 }
 
+/** Whether it is one that makes a file outlast a power cut. */
+export function isSync({ name }: Call): boolean {
+  return name === "fsync" || name === "fdatasync";
+}
+
+/** The path of the open file that a call is about; undefined when it is about none, or about a file that has been removed. */
+export function openPathOf({ text }: Call): string | undefined {
+  return /^\d+<(\/[^>]*)>(?!\(deleted\))/.exec(text)?.[1];
+}
+
+/** The strings among the arguments of a call, such as the bytes of a write or the path of a file. */
+export function stringsOf({ text }: Call): Buffer[] {
+  return Array.from(text.matchAll(/"((?:[^"\\]|\\.)*)"/g), ([, escaped = ""]) => Buffer.from(unescape(escaped), "latin1"));
+}
+
+/** Each answer in the trace that names its request (X-Request-Id), and when it began to be sent. */
+export function answersIn(calls: readonly Call[]): ReadonlyArray<Readonly<{ request: string; status: number; began: number }>> {
+  return calls.filter(isSend).flatMap(({ text, began }) =>
+    text.split("HTTP/1.1 ").flatMap((answer) => {
+      const request = /\\r\\nX-Request-Id: ([\w.-]+)\\r\\n/i.exec(answer)?.[1];
+      return request === undefined ? [] : [{ request, status: Number(answer.slice(0, 3)), began }];
+    }),
+  );
+}
+
 /** The names whose answer 200 is in the trace. */
 export function answeredIn(calls: readonly Call[], names: readonly string[]): string[] {
-  const sent = calls.filter(isSend);
+  const sent = calls.filter(isSend200);
   return names.filter((name) => sent.some((call) => answers(call, name)));
 }
 
@@ -63,7 +88,7 @@ export function findUnsynced(calls: readonly Call[], names: readonly string[], f
   const writes = calls.filter((call) => call.name === "pwrite64" && isOn(call, file));
   const failed = calls.find((call) => isSync(call) && call.result.startsWith("-1"))?.began ?? Number.POSITIVE_INFINITY;
   const syncs = syncsOf(calls, file).filter(({ result, ended }) => result === "0" && ended < failed);
-  const sent = calls.filter(isSend);
+  const sent = calls.filter(isSend200);
   return names.filter((name) => {
     const write = writes.find(({ text }) => text.includes(name));
     const sync = write && syncs.find(({ began }) => began > write.ended);
@@ -72,19 +97,28 @@ export function findUnsynced(calls: readonly Call[], names: readonly string[], f
   });
 }
 
-function isSync({ name }: Call): boolean {
-  return name === "fsync" || name === "fdatasync";
-}
-
 function isSend({ name, text }: Call): boolean {
-  return name !== "pwrite64" && text.includes("HTTP/1.1 200");
+  return name !== "pwrite64" && text.includes("HTTP/1.1 ");
 }
 
-function isOn({ text }: Call, file: string): boolean {
-  return /^\d+<([^>]*)>/.exec(text)?.[1]?.endsWith(`/${file}`) ?? false;
+function isSend200(call: Call): boolean {
+  return isSend(call) && call.text.includes("HTTP/1.1 200");
+}
+
+function isOn(call: Call, file: string): boolean {
+  return openPathOf(call)?.endsWith(`/${file}`) ?? false;
 }
 
 /** One call may carry several answers. */
 function answers({ text }: Call, name: string): boolean {
   return text.split("HTTP/1.1 ").some((answer) => answer.startsWith("200") && answer.includes(name));
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", v: "\v", f: "\f" };
+
+/** strace writes bytes as C does: what is no printable ASCII in octal, as short as it can be read. */
+function unescape(escaped: string): string {
+  return escaped.replaceAll(/\\([0-7]{1,3}|.)/g, (_, code: string) =>
+    /^[0-7]/.test(code) ? String.fromCodePoint(Number.parseInt(code, 8)) : (ESCAPES[code] ?? code),
+  );
 }
