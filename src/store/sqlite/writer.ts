@@ -1,5 +1,7 @@
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
+import { syncFolder } from "../../folder.ts";
 import type { ImportOptions, ImportOutcome, Swap, Token } from "../store.ts";
 import { makeDurable, migrate, WAL_PAGES_MAX } from "./schema.ts";
 
@@ -133,6 +135,8 @@ export function openWriter(path: string) {
 
   // A killed process can leave commits that can be read but were never synced: sync them before anybody is told of them.
   probe();
+  // SQLite syncs the folder for the name of a new WAL, but does not look whether that failed.
+  syncFolder(dirname(path));
 
   return {
     /** Commits all or none. */
