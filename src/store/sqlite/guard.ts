@@ -15,8 +15,8 @@ export type Guard = Readonly<{
   checkpoint(): void;
   /** Throws why the last write failed, until one succeeds. */
   check(): void;
-  /** Stops trying whether the disk takes writes again. */
-  close(): void;
+  /** Stops trying whether the disk takes writes again, and closes the writer. */
+  close(): Promise<void>;
 }>;
 
 type GuardOptions = Readonly<{
@@ -84,6 +84,10 @@ export function createGuard({ thread, log, onFatal }: GuardOptions): Guard {
     check() {
       if (trouble) throw trouble;
     },
-    close: () => clearTimeout(probing),
+    async close() {
+      clearTimeout(probing);
+      // Not through `call`: that it closes does not show that the disk takes writes.
+      await thread.call("close");
+    },
   };
 }

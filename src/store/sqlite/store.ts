@@ -38,7 +38,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
   const now = () => performance.now();
   const writer = createGuard({ thread: await startThread("writer", { path, onDeath: onFatal }), log, onFatal });
-  const opened: Array<() => unknown> = [() => writer.call("close")];
+  const opened: Array<() => unknown> = [() => writer.close()];
   try {
     const reader = openReader(path);
     opened.unshift(() => reader.close());
@@ -73,7 +73,6 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
       check: writer.check,
       async close() {
         await commits.close();
-        writer.close();
         for (const close of opened) await close();
         unlock();
       },
