@@ -7,6 +7,7 @@ import { exportCommand } from "./cli/export.ts";
 import { importCommand } from "./cli/import.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
+import { PlantStoreError } from "./errors.ts";
 
 // Whatever is written, the store and the first token above all, is for its owner alone.
 process.umask(0o077);
@@ -23,6 +24,13 @@ const program = new Command("plant-store")
 try {
   await program.parseAsync();
 } catch (reason) {
-  process.stderr.write(`plant-store: ${reason instanceof Error ? reason.message : String(reason)}\n`);
+  process.stderr.write(`plant-store: ${textOf(reason)}\n`);
   process.exit(1);
+}
+
+/** What the store tells its clients does not say what is wrong with the machine: its cause does. */
+function textOf(reason: unknown): string {
+  if (!(reason instanceof Error)) return String(reason);
+  const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? ` The reason: ${reason.cause.message}` : "";
+  return reason.message + cause;
 }
