@@ -1,17 +1,23 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../folder.ts";
 
+const EXT4_BYTES = 16 * 1024 * 1024;
+
 const mounted = new Set<string>();
+
+/** Small file systems of two kinds: one of memory, and an ordinary one with a journal, in a file. */
+export const DISK_KINDS = ["tmpfs", "ext4"] as const;
+type DiskKind = (typeof DISK_KINDS)[number];
 
 /** A small file system of its own that can be filled to the last byte. */
 export type Disk = Readonly<{ folder: string; fill(): void; free(): void }>;
 
 /** Whether this process may mount, which takes root and more rights than most containers give. */
-export function isMountAllowed(): boolean {
+export function isMountAllowed(kind: DiskKind): boolean {
   try {
-    mountDisk();
+    mountDisk(kind);
     return true;
   } catch {
     return false;
@@ -21,10 +27,16 @@ export function isMountAllowed(): boolean {
 }
 
 /** Mounts a disk that `unmountDisks` takes away. */
-export function mountDisk(): Disk {
+export function mountDisk(kind: DiskKind): Disk {
   const folder = temporaryFolder();
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "plant-store-test", folder]);
-  if (status !== 0) throw new Error("A tmpfs cannot be mounted here.");
+  if (kind === "tmpfs") run("mount", ["-t", "tmpfs", "-o", "size=4m", "plant-store-test", folder]);
+  else {
+    const image = join(temporaryFolder(), "image");
+    writeFileSync(image, "");
+    truncateSync(image, EXT4_BYTES);
+    run("mkfs.ext4", ["-q", image]);
+    run("mount", ["-o", "loop", image, folder]);
+  }
   mounted.add(folder);
   const path = join(folder, "filler");
   return {
@@ -38,6 +50,11 @@ export function mountDisk(): Disk {
 export function unmountDisks(): void {
   for (const folder of mounted) spawnSync("umount", ["-l", folder]);
   mounted.clear();
+}
+
+function run(program: string, words: readonly string[]): void {
+  const { status } = spawnSync(program, words);
+  if (status !== 0) throw new Error(`This cannot be done here: ${program} ${words.join(" ")}`);
 }
 
 function writeUntilFull(path: string): void {

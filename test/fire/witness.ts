@@ -1,3 +1,4 @@
+import { readToken } from "../service.ts";
 import { nameOf, openClient } from "./client.ts";
 
 /** Creates plants one by one and writes down everything that it is answered. */
@@ -6,11 +7,13 @@ export type Witness = Readonly<{
   creates: ReadonlySet<number>;
   readiness: ReadonlySet<number>;
   liveness: ReadonlySet<number>;
+  /** Every status of a read of the first plant and of a page. A plant that is not as created has the status 0. */
+  reads: ReadonlySet<number>;
   /** What each create that was answered 503 was told: the error's number, and when to try again. */
   refusals: readonly string[];
   /** The plants that were answered 200. */
   ids: readonly number[];
-  /** Creates so many plants, or fewer once `isEnough`, and looks at /readyz and /livez after each. */
+  /** Creates so many plants, or fewer once `isEnough`, and reads, and looks at /readyz and /livez, after each. */
   create(count: number, isEnough?: () => boolean): Promise<void>;
   /** Creates nothing until /readyz is 200. False when that took too long. */
   waitUntilReady(): Promise<boolean>;
@@ -21,12 +24,22 @@ const READY_MS_MAX = 6000;
 
 export async function createWitness({ url, data }: { url: string; data: string }): Promise<Witness> {
   const send = await openClient({ url, data });
+  const headers = { authorization: `Bearer ${await readToken(data)}` };
   const creates = new Set<number>();
   const readiness = new Set<number>();
   const liveness = new Set<number>();
+  const reads = new Set<number>();
   const refusals: string[] = [];
   const ids: number[] = [];
   let lastId = 0;
+
+  async function read(): Promise<void> {
+    const first = ids[0];
+    if (first === undefined) return;
+    const plant = await fetch(`${url}/plants/${first}`, { headers });
+    const isSame = (await plant.text()) === JSON.stringify({ id: first, name: nameOf(first) });
+    reads.add(isSame ? plant.status : 0).add((await fetch(`${url}/plants`, { headers })).status);
+  }
 
   async function look(): Promise<boolean> {
     const { status } = await fetch(`${url}/readyz`);
@@ -47,11 +60,13 @@ export async function createWitness({ url, data }: { url: string; data: string }
     creates,
     readiness,
     liveness,
+    reads,
     refusals,
     ids,
     async create(count, isEnough = () => false) {
       for (let round = 0; round < count && !isEnough(); round += 1) {
         await createNext();
+        await read();
         await look();
         await Bun.sleep(PAUSE_MS);
       }
