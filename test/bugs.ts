@@ -31,6 +31,23 @@ export const GO_ON_AFTER_FAILED_SYNC: readonly PlantedBug[] = [
   { file: "src/store/sqlite/finder.ts", from: "if (isSyncFailure(reason)) onFatal(toStoreError(reason));", to: "" },
 ];
 
+/** A start takes what is in the WAL for written, as it can be read. */
+export const TRUST_THE_WAL: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/store.ts", from: 'if (isServing) await writer.call("rewrite");', to: "" },
+];
+
+/** Nobody looks whether the name of the WAL is on the disk. */
+export const TRUST_THE_FOLDER: readonly PlantedBug[] = [{ file: "src/store/sqlite/writer.ts", from: "syncFolder(dirname(path));", to: "" }];
+
+/** A commit that failed is answered as if it had not. */
+export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
+  {
+    file: "src/store/batch.ts",
+    from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
+    to: 'const settled = commit(batch).then(outcomes.resolve, () => outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }));',
+  },
+];
+
 /** Nobody tries whether the disk takes writes again. */
 export const NEVER_PROBE: readonly PlantedBug[] = [
   { file: "src/store/sqlite/guard.ts", from: "probing ??= setTimeout(probe, PROBE_MS).unref();", to: "" },

@@ -39,7 +39,7 @@ type ProcessOptions = Readonly<{
   onLine?: (line: string) => void;
 }>;
 
-/** Starts `plant-store serve` on a free port and resolves once it is ready. */
+/** Starts `plant-store serve` on a free port and resolves once it is ready. Rejects with all that it said when it ends before. */
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
   const { started, ...spawned } = spawnProcess(options);
   const event = await started;
@@ -55,16 +55,24 @@ export function spawnProcess(options: ProcessOptions): SpawnedProcess {
   const words = program === undefined ? [RUNTIME, `${root}/src/main.ts`] : [program];
   const command = [...under, ...words, "serve", "--port", "0", "--data", data, ...flags];
   const env = { ...cleanEnvironment(), ...environment };
-  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], env, cwd });
+  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "pipe"], env, cwd });
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const lines: string[] = [];
+  let complaints = "";
+  child.stderr.on("data", (chunk) => {
+    complaints += String(chunk);
+    process.stderr.write(chunk as Buffer);
+  });
+  const closed = once(child, "close");
   const started = new Promise<Record<string, string>>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       lines.push(line);
       onLine?.(line);
       if (line.includes('"event":"started"')) resolve(JSON.parse(line) as Record<string, string>);
     });
-    void exited.then((code) => reject(new Error(`The service ended with ${code} before it was ready:\n${lines.join("\n")}`)));
+    void Promise.all([exited, closed]).then(([code]) =>
+      reject(new Error(`The service ended with ${code} before it was ready:\n${[...lines, complaints].join("\n")}`)),
+    );
   });
   // Whoever ends it before it is ready need not look at this.
   started.catch(() => {});

@@ -10,6 +10,7 @@ import type { Call } from "./trace.ts";
 // - Of the other changes any choice may be there, whole or in pieces, also later ones without earlier ones. What was written twice
 //   may be there as it was in between. A write beyond the end leaves zeros where another is missing. A truncate is a change.
 // - That a name appears, goes or moves is a change of the folder, and sure only once the folder was synced, whatever its file was.
+//   A sync of it that failed may be tried again: names are in the journal of a file system, which a failed write ends for good.
 // Not in it: a disk that loses or damages what it said is synced, or bytes that nobody wrote.
 
 /** The files of a folder by their names. */
@@ -152,7 +153,7 @@ function sync(folder: Folder, call: Call): void {
   const { changes } = file ?? folder;
   for (const change of changes) {
     if (change.state !== "unsynced") continue;
-    if (call.result !== "0") change.state = "given up";
+    if (call.result !== "0") change.state = file ? "given up" : "unsynced";
     else if (change.ended < call.began) change.state = "synced";
   }
   // What is sure up to a point need not be gone through again.

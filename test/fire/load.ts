@@ -15,8 +15,8 @@ type LoadOptions = Readonly<{
   steps: number;
   /** The load before a restart: what it left open is sent again first, as a user would. */
   before?: Done | undefined;
-  /** Called with the count of answers, at each. */
-  onAnswer?: (count: number) => void;
+  /** Called at each answer, with the name and the status of what it answers. */
+  onAnswer: (answer: Readonly<{ request: string; status: number }>) => void;
 }>;
 
 /** What a load leaves: the creates that were not answered. */
@@ -32,9 +32,8 @@ const LEAVES_MAX = { often: 20, rarely: 3000 } as const;
  * some, each client its own.
  */
 export async function changePlants(options: LoadOptions): Promise<Done> {
-  const { url, data, journal, random, clients, steps, before, onAnswer = () => {} } = options;
+  const { url, data, journal, random, clients, steps, before, onAnswer } = options;
   const authorization = `Bearer ${await readToken(data)}`;
-  let answers = 0;
   const open: Request[] = [];
   const firstId = Math.max(-1, ...journal.ids()) + 1;
 
@@ -43,9 +42,9 @@ export async function changePlants(options: LoadOptions): Promise<Done> {
     const name = journal.begin(new Map([...makes].map(([id, content]) => [id, content && textOf(content)])));
     const headers = { authorization, "x-request-id": name, ...(body === undefined ? {} : { "content-type": type }) };
     try {
-      await (await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body }) })).arrayBuffer();
-      answers += 1;
-      onAnswer(answers);
+      const response = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+      await response.arrayBuffer();
+      onAnswer({ request: name, status: response.status });
       return true;
     } catch {
       if (path === "/plants") open.push(request);

@@ -12,8 +12,8 @@ import type { Stage } from "./image.ts";
 import { openJournal } from "./journal.ts";
 import { changePlants } from "./load.ts";
 import type { Done } from "./load.ts";
-import { killServices, startTraced } from "./service.ts";
-import { readPlants, servePlants } from "./stored.ts";
+import { killServices, startService, startTraced } from "./service.ts";
+import { readPlants, readServed } from "./stored.ts";
 import { answersIn, parseTrace } from "./trace.ts";
 
 afterEach(killServices);
@@ -47,7 +47,12 @@ async function record(bugs: readonly PlantedBug[], random: Random) {
     const service = await startTraced({ data, root });
     const killAfter = end === "SIGKILL" ? KILL_AFTER_MIN + random() * (KILL_AFTER_MAX - KILL_AFTER_MIN) : Infinity;
     const load = { url: service.url, data, journal, random, clients: CLIENTS, steps: STEPS };
-    done = await changePlants({ ...load, before: done, onAnswer: (count) => void (count > killAfter && service.end("SIGKILL")) });
+    let count = 0;
+    function onAnswer(): void {
+      count += 1;
+      if (count > killAfter) void service.end("SIGKILL");
+    }
+    done = await changePlants({ ...load, before: done, onAnswer });
     await service.end(end);
     const text = await service.trace();
     const calls = parseTrace(text);
@@ -84,7 +89,9 @@ async function judge({ root, journal, answers, disk }: Recorded, { images, serve
       const found = journal.findFaults(readPlants(folder), cut);
       if ((at + 1) % Math.trunc(images / served) === 0) {
         writeImage(image, folder);
-        found.push(...journal.findFaults(await servePlants(folder, root), cut));
+        const service = await startService({ data: folder, root });
+        found.push(...journal.findFaults(await readServed({ url: service.url, data: folder }), cut));
+        await service.end("SIGKILL");
       }
       if (found.length > 0) faults.push(`line ${cut}, ${loss.what}: ${found[0]}, and ${found.length - 1} more`);
     } catch (reason) {

@@ -45,34 +45,55 @@ export async function killServices(): Promise<void> {
 /** A service whose system calls are written down. */
 export type TracedService = ServiceProcess &
   Readonly<{
+    /** What strace has written by now. */
+    traceSoFar(): string;
     /** What strace wrote, once the service has ended. */
     trace(): Promise<string>;
   }>;
 
 type TracedOptions = Omit<ServiceOptions, "under"> & Readonly<{ inject?: readonly string[] }>;
 
-const CALLS = "trace=openat,rename,unlink,pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg";
+const CALLS = "trace=mmap,openat,rename,unlink,pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg";
 /** More than any write or answer of ours. */
 const BYTES_SHOWN = "1048576";
 const TRACE_MS_MAX = 10_000;
 
-/** Starts the service under strace. `inject` are flags that say which calls are to fail. */
+/** The service ended before it was ready. */
+export class FailedStart extends Error {
+  /** Its exit status; null when a signal ended it. */
+  readonly code: number | null;
+  readonly trace: string;
+
+  constructor(message: string, code: number | null, trace: string) {
+    super(message);
+    this.name = "FailedStart";
+    this.code = code;
+    this.trace = trace;
+  }
+}
+
+/** Starts the service under strace. `inject` are flags that say which calls are to fail. Rejects with a FailedStart. */
 export async function startTraced({ inject = [], ...options }: TracedOptions): Promise<TracedService> {
   const path = join(temporaryFolder(), "trace");
   // With -D strace is a child of the service and not the other way round: our signals and the exit status are the service's own.
   const flags = ["-D", "-f", "--seccomp-bpf", "-yy", "-s", BYTES_SHOWN, "-e", CALLS, ...inject, "-o", path];
-  const service = await startService({ ...options, under: [findProgram("strace"), ...flags] });
-  return {
-    ...service,
-    async trace() {
-      await service.exited;
-      const deadline = performance.now() + TRACE_MS_MAX;
-      while (performance.now() < deadline) {
-        const text = readFileSync(path, "utf8");
-        if (new RegExp(`^${service.pid} +\\+\\+\\+ (exited|killed)`, "m").test(text)) return text;
-        await Bun.sleep(10);
-      }
-      throw new Error(`strace did not finish ${path}.`);
-    },
-  };
+  const service = spawnService({ ...options, under: [findProgram("strace"), ...flags] });
+  const trace = () => service.exited.then(() => readTrace(path, service.pid));
+  try {
+    const started = await service.started;
+    return { ...service, url: started["address"]!, started, traceSoFar: () => readFileSync(path, "utf8"), trace };
+  } catch (reason) {
+    throw new FailedStart(String(reason), await service.exited, await trace());
+  }
+}
+
+/** What strace wrote of a process that has ended. */
+async function readTrace(path: string, pid: number): Promise<string> {
+  const deadline = performance.now() + TRACE_MS_MAX;
+  while (performance.now() < deadline) {
+    const text = readFileSync(path, "utf8");
+    if (new RegExp(`^${pid} +\\+\\+\\+ (exited|killed)`, "m").test(text)) return text;
+    await Bun.sleep(10);
+  }
+  throw new Error(`strace did not finish ${path}.`);
 }

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { readToken } from "../service.ts";
 import { textOf } from "./journal.ts";
 import type { Content, Plants } from "./journal.ts";
-import { startService } from "./service.ts";
 
 /** The word that stands in all names. */
 export const WORD = "oak";
@@ -28,19 +27,17 @@ export function readPlants(folder: string): Plants {
   }
 }
 
-/** The plants that a service started on a folder gives out. Throws when a search for the word of all names does not come to find as many. */
-export async function servePlants(data: string, root: string): Promise<Plants> {
-  const service = await startService({ data, root });
+/** The plants that a running service gives out. Throws when a search for the word of all names does not come to find as many. */
+export async function readServed({ url, data }: Readonly<{ url: string; data: string }>): Promise<Plants> {
   const headers = { authorization: `Bearer ${await readToken(data)}` };
-  const text = await (await fetch(`${service.url}/plants/export`, { headers })).text();
+  const text = await (await fetch(`${url}/plants/export`, { headers })).text();
   const lines = text.split("\n").filter((line) => line !== "");
   const plants = lines.map((line) => JSON.parse(line) as Content & { id: number });
   const deadline = performance.now() + SEARCH_MS_MAX;
   for (let found = -1; found !== plants.length; await Bun.sleep(20)) {
     if (performance.now() > deadline) throw new Error(`The search found ${found} of ${plants.length} plants.`);
-    found = await countFound(service.url, headers);
+    found = await countFound(url, headers);
   }
-  await service.end("SIGKILL");
   return new Map(plants.map(({ id, ...content }) => [id, textOf(content)]));
 }
 

@@ -11,8 +11,7 @@ export type Call = Readonly<{
   ended: number;
 }>;
 
-/** The files of the data folder that hold plants. */
-export type DataFile = "plants.db" | "plants.db-wal";
+const WAL = "plants.db-wal";
 
 const WHOLE = /^(\w+)\((.*)\) += (.*)$/;
 const BEGIN = /^(\w+)\((.*) <unfinished \.\.\.>$/;
@@ -84,10 +83,10 @@ export function answeredIn(calls: readonly Call[], names: readonly string[]): st
  * Those names, of plants that were answered 200, for which the trace does not show this: the plant's first write to the WAL ended,
  * then a sync of the WAL began and succeeded, and only then the answer was sent. Once a sync has failed, none is believed any more.
  */
-export function findUnsynced(calls: readonly Call[], names: readonly string[], file: DataFile = "plants.db-wal"): string[] {
-  const writes = calls.filter((call) => call.name === "pwrite64" && isOn(call, file));
+export function findUnsynced(calls: readonly Call[], names: readonly string[]): string[] {
+  const writes = calls.filter((call) => call.name === "pwrite64" && isOn(call, WAL));
   const failed = calls.find((call) => isSync(call) && call.result.startsWith("-1"))?.began ?? Number.POSITIVE_INFINITY;
-  const syncs = syncsOf(calls, file).filter(({ result, ended }) => result === "0" && ended < failed);
+  const syncs = syncsOf(calls, WAL).filter(({ result, ended }) => result === "0" && ended < failed);
   const sent = calls.filter(isSend200);
   return names.filter((name) => {
     const write = writes.find(({ text }) => text.includes(name));
