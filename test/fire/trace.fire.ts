@@ -61,6 +61,7 @@ describe("the reader of traces finds the answer", () => {
     { why: "sound when a later commit writes the plant's page again", lines: [WRITE, SYNC, WRITE, SEND], isSound: true },
     { why: "too early when the sync ends after it", lines: [WRITE, SYNC_BEGINS, SEND, SYNC_ENDS], isSound: false },
     { why: "too early when the sync never ends", lines: [WRITE, SYNC_BEGINS, SEND], isSound: false },
+    { why: "too early when the process was killed in the sync", lines: [WRITE, SYNC.replace("= 0", "= ?"), SEND], isSound: false },
     { why: "too early when the sync comes after it", lines: [WRITE, SEND, SYNC], isSound: false },
     { why: "too early when the sync began before the write", lines: [SYNC, WRITE, SEND], isSound: false },
     { why: "too early when the write ends after the sync began", lines: [WRITE_BEGINS, SYNC, WRITE_ENDS, SEND], isSound: false },

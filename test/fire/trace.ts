@@ -25,6 +25,8 @@ export function parseTrace(text: string): Call[] {
     const [, thread = "", rest = ""] = /^(\d+) +(.*)$/.exec(content) ?? [];
     const [, ended, more = "", endResult = ""] = END.exec(rest) ?? [];
     const at = open.get(thread);
+    // The process was killed in the middle of it.
+    if (endResult.startsWith("?")) continue;
     if (ended !== undefined && at !== undefined) {
       const call = calls[at]!;
       calls[at] = { ...call, text: call.text + more, result: endResult, ended: line };
@@ -38,7 +40,16 @@ export function parseTrace(text: string): Call[] {
       continue;
     }
     const [, name, args = "", result = ""] = WHOLE.exec(rest) ?? [];
-    if (name !== undefined) calls.push({ thread, name, text: args, result, began: line, ended: line });
+    if (name === undefined) continue;
+    const hasEnded = !result.startsWith("?");
+    calls.push({
+      thread,
+      name,
+      text: args,
+      result: hasEnded ? result : "",
+      began: line,
+      ended: hasEnded ? line : Number.POSITIVE_INFINITY,
+    });
   }
   return calls;
 }
