@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { readToken } from "../service.ts";
+import { readToken } from "../../service.ts";
 import { textOf } from "./journal.ts";
 import type { Content, Plants } from "./journal.ts";
 

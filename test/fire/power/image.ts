@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Random } from "../random.ts";
-import { isSync, openPathOf, stringsOf } from "./trace.ts";
-import type { Call } from "./trace.ts";
+import type { Random } from "../../random.ts";
+import { isSync, openPathOf, stringsOf } from "../trace.ts";
+import type { Call } from "../trace.ts";
 
 // What a disk can hold after a power cut, rebuilt from system calls. The rules are stricter than any file system that we know:
 // - A change of a file is sure once a sync of that file began after it and succeeded. After a sync that failed, what it was to bring

@@ -1,17 +1,17 @@
 import { basename, join } from "node:path";
-import { temporaryFolder } from "../folder.ts";
-import type { Random } from "../random.ts";
-import { inForm } from "./form.ts";
+import { temporaryFolder } from "../../folder.ts";
+import type { Random } from "../../random.ts";
+import { inForm } from "../form.ts";
 import { LOSSES, readImage, replay, writeImage } from "./image.ts";
 import type { Stage } from "./image.ts";
 import { openJournal } from "./journal.ts";
 import { changePlants } from "./load.ts";
 import type { Done } from "./load.ts";
-import { FailedStart, startTraced } from "./service.ts";
-import type { TracedService } from "./service.ts";
+import { FailedStart, startTraced } from "../service.ts";
+import type { TracedService } from "../service.ts";
 import { readPlants, readServed } from "./stored.ts";
-import { isSync, openPathOf, parseTrace } from "./trace.ts";
-import type { Call } from "./trace.ts";
+import { isSync, openPathOf, parseTrace } from "../trace.ts";
+import type { Call } from "../trace.ts";
 
 /** The files of the plants. "." is the folder, which has the names. */
 export const STORE: readonly string[] = ["plants.db", "plants.db-wal", "plants.db-journal", "plants.db-shm", "."];

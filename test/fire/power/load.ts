@@ -1,5 +1,5 @@
-import type { Random } from "../random.ts";
-import { readToken } from "../service.ts";
+import type { Random } from "../../random.ts";
+import { readToken } from "../../service.ts";
 import { textOf } from "./journal.ts";
 import type { Content, Journal } from "./journal.ts";
 import { WORD } from "./stored.ts";
