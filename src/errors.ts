@@ -12,6 +12,10 @@ export const CATALOGUE = {
   incomplete_body: entry(40007, "The body broke off before its end: send the request again."),
   invalid_csv_header: entry(40008, "The first line names no columns `id` and `name`: name them, as in id,name,tag."),
   malformed_row: entry(40009, "The row is not CSV: put quotes around a cell that holds any, and write each of those twice."),
+  invalid_host: entry(
+    40010,
+    "The header Host stands twice, or holds no name of a host: send it once, with the host and port of the service.",
+  ),
   missing_token: entry(40100, "The request has no bearer token: send the header Authorization: Bearer <token>."),
   invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),

@@ -9,6 +9,7 @@ export const ERROR_NUMBERS = {
   incomplete_body: 40007,
   invalid_csv_header: 40008,
   malformed_row: 40009,
+  invalid_host: 40010,
   missing_token: 40100,
   invalid_token: 40101,
   insufficient_scope: 40300,

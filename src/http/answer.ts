@@ -39,7 +39,9 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
     case "unsupported_encoding":
       return { "accept-encoding": "identity" };
     case "body_too_large":
-      // What is left of the body is not read: the connection is of no use any more.
+    // What is left of the body is not read: the connection is of no use any more.
+    case "invalid_host":
+      // Whoever sent it may mean something else by what follows too.
       return { connection: "close" };
     default:
       return {};

@@ -8,6 +8,7 @@ import type { Log } from "../log.ts";
 import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { checkBodyHeaders, openBody, readBody } from "./body.ts";
+import { checkHost } from "./host.ts";
 import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
 import { createRouter } from "./router.ts";
@@ -48,6 +49,7 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
 
   /** Each step throws what is wrong; their order is part of the interface. */
   async function answer(request: Request, connection: Connection): Promise<Answer> {
+    checkHost(request.headers);
     const { path, query } = splitUrl(request.url);
     const found = route(path);
     if (!found) return pages(path, request);

@@ -1,0 +1,10 @@
+import { PlantStoreError } from "../errors.ts";
+
+/** `uri-host [ ":" port ]` of RFC 9110, 7.2. The runtime joins several headers with ", ", which no host has in it. */
+const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[[\da-f:.]+\])(?::\d*)?$/i;
+
+/** Refuses a request with two hosts, or with what is none (RFC 9112, 3.2). The runtime refuses HTTP/1.1 without any; HTTP/1.0 may have none. */
+export function checkHost(headers: Headers): void {
+  const host = headers.get("host");
+  if (host !== null && !HOST.test(host)) throw new PlantStoreError("invalid_host");
+}
