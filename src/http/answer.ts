@@ -38,6 +38,7 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
       return { accept: "application/json" };
     case "unsupported_encoding":
       return { "accept-encoding": "identity" };
+    case "incomplete_body":
     case "body_too_large":
     // What is left of the body is not read: the connection is of no use any more.
     case "invalid_host":

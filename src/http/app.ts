@@ -12,16 +12,10 @@ import { checkHost } from "./host.ts";
 import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
 import { createRouter } from "./router.ts";
-import type { Handlers } from "./router.ts";
+import type { Connection, Handlers } from "./router.ts";
 
 /** The whole of HTTP as one function. It never rejects. */
 export type App = (request: Request, connection: Connection) => Promise<Response>;
-
-/** What only the listener can do for a request. */
-type Connection = Readonly<{
-  /** Lets the connection be silent for as long as it likes: whoever streams has a limit of his own. */
-  stayOpen(): void;
-}>;
 
 type AppOptions = Readonly<{
   contract: Contract;
@@ -67,16 +61,12 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
     const { headers } = request;
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
     const { body } = operation;
-    if (body.kind === "none") return handle({ parameters, body: undefined, headers });
-    if (body.kind === "stream") {
-      const stream = openBody(request, body.types);
-      connection.stayOpen();
-      return await handle({ parameters, body: stream, headers });
-    }
+    if (body.kind === "none") return handle({ parameters, body: undefined, headers, connection });
+    if (body.kind === "stream") return await handle({ parameters, body: openBody(request, body.types), headers, connection });
     checkBodyHeaders(headers);
     const value = parseJson(decodeBody(await readBody(request, bodyBytesMax)));
     body.check(value);
-    return await handle({ parameters, body: value, headers });
+    return await handle({ parameters, body: value, headers, connection });
   }
 
   return async (request, connection) => {
@@ -85,7 +75,6 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
     let answered: Answer;
     try {
       answered = await answer(request, connection);
-      if (answered.body instanceof ReadableStream) connection.stayOpen();
     } catch (thrown) {
       answered = toAnswer(thrown, log, requestId);
       if (thrown instanceof PlantStoreError && thrown.code === "overloaded") await sleep(REFUSAL_MS);

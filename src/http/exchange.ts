@@ -9,7 +9,7 @@ import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
 import type { BodyStream } from "./body.ts";
-import type { Handlers } from "./router.ts";
+import type { Connection, Handlers } from "./router.ts";
 
 type ExchangeOptions = Readonly<{
   plants: PlantStore;
@@ -23,8 +23,8 @@ type ExchangeOptions = Readonly<{
 const IMPORTS_MAX = 4;
 const EXPORTS_MAX = 16;
 
-/** How long a sender may send nothing, and a reader take nothing, in milliseconds. */
-const IDLE_MS = 60_000;
+/** How long a sender may send nothing, and a reader take nothing. */
+const IDLE_SECONDS = 60;
 
 /** The catalogue as a file, in and out. */
 export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
@@ -41,27 +41,29 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
   }
 
   return {
-    async importPlants({ parameters: { onConflict, dryRun }, body }) {
+    async importPlants({ parameters: { onConflict, dryRun }, body, connection }) {
       if (imports >= IMPORTS_MAX) throw new PlantStoreError("overloaded");
+      // The runtime's own clock runs on while the bytes of a body come.
+      connection.allowSilence(0);
       const { type, bytes } = body as BodyStream;
       imports += 1;
       try {
         const read = type === "text/csv" ? readCsv : readNdjson;
-        const rows = read(whileMoving(bytes, IDLE_MS), { parsePlant, lineBytesMax });
+        const rows = read(whileMoving(bytes, IDLE_SECONDS * 1000), { parsePlant, lineBytesMax });
         const summary = await importRows(plants, rows, { isReplacing: onConflict === "replace", isDryRun: dryRun });
         return { status: 200, body: JSON.stringify(summary) };
       } finally {
         imports -= 1;
       }
     },
-    async exportPlants({ parameters: { format, profile }, headers }) {
+    async exportPlants({ parameters: { format, profile }, headers, connection }) {
       const form = toExportForm(format ?? (acceptsCsv(headers) ? "csv" : undefined), profile);
       if (exports >= EXPORTS_MAX) throw new PlantStoreError("overloaded");
       // What could not even begin is answered 503; later it can only break off.
       await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
       return {
         status: 200,
-        body: toStream(exporting(form), log),
+        body: toStream(exporting(form), { connection, log }),
         headers: {
           "content-type": form.format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
@@ -75,13 +77,15 @@ function acceptsCsv(headers: Headers): boolean {
   return headers.get("accept")?.includes("text/csv") ?? false;
 }
 
-/** A stream that makes each piece when the reader has taken the one before, and gives up a reader that takes none. */
-function toStream(texts: AsyncGenerator<string, void, void>, log: Log): ReadableStream<Uint8Array> {
+type StreamOptions = Readonly<{ connection: Connection; log: Log }>;
+
+/** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
+function toStream(texts: AsyncGenerator<string, void, void>, { connection, log }: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    clearTimeout(timer);
+    // Anew for each piece, as the runtime's own clock runs on while a reader takes its time.
+    connection.allowSilence(IDLE_SECONDS);
     try {
       const { done, value } = await texts.next();
       if (done) return controller.close();
@@ -90,14 +94,9 @@ function toStream(texts: AsyncGenerator<string, void, void>, log: Log): Readable
       log.error("export_failed", { reason });
       throw reason;
     }
-    timer = setTimeout(() => {
-      controller.error(new Error("The reader stood still."));
-      void texts.return();
-    }, IDLE_MS);
   }
 
   async function cancel(): Promise<void> {
-    clearTimeout(timer);
     await texts.return();
   }
 

@@ -44,10 +44,6 @@ function serve(app: App, host: string, port: number): Bun.Server<undefined> {
     development: false,
     // Otherwise a second service could take the same port and half of the requests.
     reusePort: false,
-    fetch: (request, own) =>
-      app(request, {
-        // The runtime's own clock runs on while the bytes of a body come, and while a reader takes its time.
-        stayOpen: () => own.timeout(request, 0),
-      }),
+    fetch: (request, own) => app(request, { allowSilence: (seconds) => own.timeout(request, seconds) }),
   });
 }

@@ -4,19 +4,28 @@ import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
 import type { Answer } from "./answer.ts";
 
+/** What only the listener can do for a request. */
+export type Connection = Readonly<{
+  /** Lets the connection be silent for so many seconds from now on, 255 at the most; with 0, for ever. */
+  allowSilence(seconds: number): void;
+}>;
+
 /** What a handler gets. Everything that the contract says of it has been checked before. */
 export type Call<Id extends OperationId> = Readonly<{
   parameters: ParametersOf[Id];
   /** The value of a JSON text, or a BodyStream; undefined when the operation takes no body. */
   body: unknown;
   headers: Headers;
+  connection: Connection;
 }>;
 
 /** One handler for each operation of the contract; an operation without one does not compile. */
 export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => Answer | Promise<Answer> }>;
 
 /** A handler whose operation is known only when it runs. */
-type Handler = (call: Readonly<{ parameters: unknown; body: unknown; headers: Headers }>) => Answer | Promise<Answer>;
+type Handler = (
+  call: Readonly<{ parameters: unknown; body: unknown; headers: Headers; connection: Connection }>,
+) => Answer | Promise<Answer>;
 
 /** What stands at one path. */
 type Resource = Readonly<{ allow: string; routes: ReadonlyMap<string, Route> }>;
