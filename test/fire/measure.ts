@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** What a process takes of the machine. */
+export function residentMegabytesOf(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+/** How many files, and sockets among them, a process has open. */
+export function descriptorsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The value that a part of the values, from 0 to 1, do not exceed. */
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
+}
+
+type ClientOptions = Readonly<{ url: string; token: string; clients: number; forMs: number; firstId: number }>;
+
+/** What clients saw who create a plant and read it, one request at a time each: how long each answer took, and every other answer than 200. */
+export async function measureClients({ url, token, clients, forMs, firstId }: ClientOptions) {
+  const times: number[] = [];
+  const wrong: string[] = [];
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const until = performance.now() + forMs;
+
+  async function ask(path: string, init: RequestInit): Promise<void> {
+    const start = performance.now();
+    const text = await fetch(`${url}${path}`, { ...init, headers }).then(
+      async (response) => `${response.status} ${await response.text()}`,
+      (reason: unknown) => String(reason),
+    );
+    times.push(performance.now() - start);
+    if (!text.startsWith("200 ")) wrong.push(text);
+  }
+
+  async function run(client: number): Promise<void> {
+    for (let id = firstId + client; performance.now() < until; id += clients) {
+      await ask("/plants", { method: "POST", body: `{"id":${id},"name":"measured"}` });
+      await ask(`/plants/${id}`, { method: "GET" });
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, client) => run(client)));
+  return { answered: times.length, p99: quantile(times, 0.99), wrong };
+}
