@@ -4,43 +4,67 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** Many slow sockets, in a process of their own. */
-export type Attack = Readonly<{
-  /** After how many milliseconds the service closed each socket, by its kind. Sockets that read nothing do not notice. */
-  closed: ReadonlyMap<string, readonly number[]>;
-  /** Ends the process, and with it all sockets. */
+type Running = Readonly<{
+  /** Ends the process, and with it all its sockets. */
   end(): Promise<void>;
 }>;
 
+/** Many slow sockets, in a process of their own. */
+export type Attack = Running &
+  Readonly<{
+    /** After how many milliseconds the service closed each socket, by its kind. Sockets that read nothing do not notice. */
+    closed: ReadonlyMap<string, readonly number[]>;
+  }>;
+
+/** Requests with tokens that nobody issued, in a process of their own. */
+export type Flood = Running &
+  Readonly<{
+    /** How often each status was answered so far, and how many requests were due when no connection was free. */
+    counts(): Readonly<{ statuses: Readonly<Record<string, number>>; late: number }>;
+  }>;
+
 type AttackOptions = Readonly<{ url: string; token: string; sockets: number }>;
+type FloodOptions = Readonly<{ url: string; perSecond: number }>;
 
 const running = new Set<ChildProcess>();
 
 /** Resolves when all sockets are open and have sent what they send at once. */
 export async function startAttack({ url, token, sockets }: AttackOptions): Promise<Attack> {
-  const words = [join(import.meta.dirname, "attacker.ts"), url, token, String(sockets)];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
-  running.add(child);
-  const exited = once(child, "exit").then(() => running.delete(child));
   const closed = new Map<string, number[]>();
-  await new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      if (line === "open") return resolve();
-      const [kind = "", ms] = line.split(": ");
-      closed.set(kind, [...(closed.get(kind) ?? []), Number(ms)]);
-    });
-    void exited.then(() => reject(new Error("The attacker ended before its sockets were open.")));
+  const attack = await startProgram("attacker.ts", [url, token, String(sockets)], (line) => {
+    const [kind = "", ms] = line.split(": ");
+    closed.set(kind, [...(closed.get(kind) ?? []), Number(ms)]);
   });
-  return {
-    closed,
-    async end() {
-      child.kill("SIGKILL");
-      await exited;
-    },
-  };
+  return { ...attack, closed };
+}
+
+/** Resolves when the first requests are on their way. */
+export async function startFlood({ url, perSecond }: FloodOptions): Promise<Flood> {
+  let counts: ReturnType<Flood["counts"]> = { statuses: {}, late: 0 };
+  const flood = await startProgram("flood.ts", [url, String(perSecond)], (line) => {
+    counts = JSON.parse(line) as typeof counts;
+  });
+  return { ...flood, counts: () => counts };
 }
 
 /** Ends every attack that still runs. */
 export function endAttacks(): void {
   for (const child of running) child.kill("SIGKILL");
+}
+
+/** Starts a program of this folder, and resolves when it has written the line "open". */
+async function startProgram(file: string, words: readonly string[], onLine: (line: string) => void): Promise<Running> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, file), ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  running.add(child);
+  const exited = once(child, "exit").then(() => running.delete(child));
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => (line === "open" ? resolve() : onLine(line)));
+    void exited.then(() => reject(new Error(`${file} ended before it had begun.`)));
+  });
+  return {
+    async end() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
 }
