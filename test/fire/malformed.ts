@@ -125,9 +125,6 @@ const CHUNKS: ReadonlyArray<readonly [string, string]> = [
   ["a last chunk with a minus", "<s>\r\n<b>\r\n-0\r\n\r\n"],
   ["a last chunk with 0x", "<s>\r\n<b>\r\n0x0\r\n\r\n"],
   ["bare LFs behind the last chunk", "<s>\r\n<b>\r\n0\n\n"],
-  ["a trailer", "<s>\r\n<b>\r\n0\r\nX: y\r\n\r\n"],
-  ["a length as trailer", "<s>\r\n<b>\r\n0\r\nContent-Length: 5\r\n\r\n"],
-  ["a coding as trailer", "<s>\r\n<b>\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"],
 ];
 
 /** Whole header lines that are none. */
@@ -235,6 +232,9 @@ const ENDS: ReadonlyArray<readonly [string, string]> = [
   ["a bare LF behind the last chunk", "<s>\r\n<b>\r\n0\r\n\n"],
   ["a bare CR behind the last chunk", "<s>\r\n<b>\r\n0\r\n\r"],
   ["no empty line behind the last chunk", "<s>\r\n<b>\r\n0\r\n"],
+  ["a trailer", "<s>\r\n<b>\r\n0\r\nX: y\r\n\r\n"],
+  ["a length as trailer", "<s>\r\n<b>\r\n0\r\nContent-Length: 5\r\n\r\n"],
+  ["a coding as trailer", "<s>\r\n<b>\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"],
 ];
 
 /** Methods that HTTP does not register. */
