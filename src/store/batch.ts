@@ -89,9 +89,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   function begin(): void {
     const batch = waiting;
     waiting = undefined;
-    if (!batch) return;
-    if (sizeOf(batch) < longSize) longSince = undefined;
-    running.set(batch, commitBatch(batch));
+    if (batch) running.set(batch, commitBatch(batch));
   }
 
   function beginIfEnough(batch: Batch): void {
@@ -104,6 +102,8 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     begun.resolve();
     await settled;
     running.delete(batch);
+    // Few came in the time of a whole commit: what was long was a burst.
+    if (!waiting || sizeOf(waiting) < longSize) longSince = undefined;
   }
 
   function open(): Batch {
