@@ -111,7 +111,7 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
   });
 
-  it("takes a burst up to queueMax, and a quarter of that while the queue stays long", async () => {
+  it("takes a burst up to queueMax, and half of that, with what is committed, while all commits are large", async () => {
     const { group, endCommit } = groupCommit({ queueMax: 100 });
     function fill(): number {
       let taken = 0;
@@ -121,19 +121,27 @@ describe("the group commit", () => {
     void group.create(plant(0));
     await Bun.sleep(20);
     expect(fill()).toBe(100);
-    await Bun.sleep(150);
     await endCommit(0);
     await Bun.sleep(20);
-    expect(fill()).toBe(25);
+    expect(fill()).toBe(100);
+    await Bun.sleep(150);
     await endCommit(1);
     await Bun.sleep(20);
-    expect(fill()).toBe(25);
-    // The end of it is a commit in whose time few came.
+    // A hundred are committed.
+    expect(fill()).toBe(0);
     await endCommit(2);
+    await Bun.sleep(20);
+    expect(fill()).toBe(50);
+    await Bun.sleep(20);
+    expect(fill()).toBe(0);
     await endCommit(3);
     await Bun.sleep(20);
-    expect(fill()).toBe(100);
+    // The end of it is a small commit.
+    void group.create(plant(0));
     await endCommit(4);
+    await Bun.sleep(20);
+    expect(fill()).toBe(100);
+    await endCommit(5);
   });
 
   it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {

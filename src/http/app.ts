@@ -34,9 +34,9 @@ type AppOptions = Readonly<{
 
 /**
  * How long an answer waits that refuses for lack of room, in milliseconds. Whoever comes again at once would otherwise have the service do
- * nothing but refuse: so a connection costs it two refusals a second at most, and what it can do stays for those whom it accepted.
+ * nothing but refuse: so a connection costs it one refusal a second at most, and what it can do stays for those whom it accepted.
  */
-const REFUSAL_MS = 500;
+const REFUSAL_MS = 1000;
 
 export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, isFull, isDraining }: AppOptions): App {
   const route = createRouter(contract.operations, handlers);

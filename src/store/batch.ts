@@ -37,7 +37,7 @@ type GroupCommitOptions = Readonly<{
   gatherTurns: number;
   /** So many changes wait for no more, if another commit may run. */
   enough: number;
-  /** How many changes may wait for a running commit; a quarter, once that many have been waiting for a while. */
+  /** How many changes may wait for a running commit. When there are many all the while, only half of that may wait and be committed. */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
   waitMs: number;
@@ -45,11 +45,12 @@ type GroupCommitOptions = Readonly<{
   now: () => number;
 }>;
 
-/** A queue that is long for longer than this, in milliseconds, is no burst: all in it only wait longer, and no more is done. */
+/** When all commits are of so many changes, as a part of queueMax, for longer than this, that is no burst: more at a time only wait longer, and no more is done. */
+const LONG_SHARE = 1 / 4;
 const BURST_MS = 100;
 
-/** What such a queue may be, as a part of the longest. */
-const STANDING_SHARE = 1 / 4;
+/** What may then wait and be committed at a time, as a part of queueMax. */
+const CROWD_SHARE = 1 / 2;
 
 /** Changes that are committed together. */
 type Batch = Readonly<{
@@ -70,7 +71,6 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
   let longSince: number | undefined;
-  const longSize = queueMax * STANDING_SHARE;
 
   async function run(): Promise<void> {
     while (waiting) {
@@ -89,7 +89,9 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   function begin(): void {
     const batch = waiting;
     waiting = undefined;
-    if (batch) running.set(batch, commitBatch(batch));
+    if (!batch) return;
+    longSince = sizeOf(batch) < queueMax * LONG_SHARE ? undefined : (longSince ?? now());
+    running.set(batch, commitBatch(batch));
   }
 
   function beginIfEnough(batch: Batch): void {
@@ -102,8 +104,6 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     begun.resolve();
     await settled;
     running.delete(batch);
-    // Few came in the time of a whole commit: what was long was a burst.
-    if (!waiting || sizeOf(waiting) < longSize) longSince = undefined;
   }
 
   function open(): Batch {
@@ -120,6 +120,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
     if (waiting && waiting.since < oldest) refuse("overloaded");
     if (round || running.size > 0) startWatch();
+    else longSince = undefined;
   }
 
   function startWatch(): void {
@@ -133,8 +134,8 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
 
   function isFull(): boolean {
     const size = waiting ? sizeOf(waiting) : 0;
-    if (size < longSize) return false;
-    return size >= queueMax || now() - (longSince ??= now()) > BURST_MS;
+    if (longSince === undefined || now() - longSince <= BURST_MS) return size >= queueMax;
+    return running.keys().reduce((sum, batch) => sum + sizeOf(batch), size) >= queueMax * CROWD_SHARE;
   }
 
   /** The batch that the next commit takes, with room for one more. */

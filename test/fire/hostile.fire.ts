@@ -9,7 +9,7 @@ import { inForm, tell } from "./form.ts";
 import { createJudge } from "./hostile/judge.ts";
 import { CONNECTIONS, drawRequest, toBytes } from "./hostile/requests.ts";
 import { killServices, startOn } from "./service.ts";
-import { findGrowth, watchVitals } from "./soak/vitals.ts";
+import { findGrowth, watchVitals } from "./vitals.ts";
 import { openWire } from "./wire.ts";
 
 const BUG_REQUESTS = 5000;

@@ -9,10 +9,11 @@ import { PROJECT } from "../process.ts";
 import type { ServiceProcess } from "../process.ts";
 import { sendRaw } from "../raw.ts";
 import { readToken } from "../service.ts";
-import { endAttacks, startAttack } from "./attack.ts";
+import { endAttacks, startAttack } from "./attack/attack.ts";
 import { inForm, tell } from "./form.ts";
-import { descriptorsOf, measureClients, median, residentMegabytesOf } from "./measure.ts";
+import { measureClients } from "./attack/others.ts";
 import { killServices, startService } from "./service.ts";
+import { median, readVitals } from "./vitals.ts";
 
 afterAll(async () => {
   endAttacks();
@@ -69,7 +70,7 @@ async function beginUnread({ url, token }: Place, path: string): Promise<Socket>
 /** Waits until a service has as many files open as it had before its slow clients, and returns how long that took. */
 async function waitUntilCut({ service }: Place, descriptors: number, waitMs = CUT_MS_MAX): Promise<number> {
   const start = performance.now();
-  while (descriptorsOf(service.pid) > descriptors && performance.now() - start < waitMs) await Bun.sleep(100);
+  while (readVitals(service.pid).files > descriptors && performance.now() - start < waitMs) await Bun.sleep(100);
   return performance.now() - start;
 }
 
@@ -79,12 +80,12 @@ it(`${SOCKETS} slow sockets cost the others no error, and no more than twice the
   const attacked: number[] = [];
   let answered = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const descriptors = descriptorsOf(place.service.pid) + CLIENTS;
+    const descriptors = readVitals(place.service.pid).files + CLIENTS;
     for (const times of [quiet, attacked]) {
       const attack = times === attacked ? await startAttack({ ...place, sockets: SOCKETS }) : undefined;
       const firstId = 1 + (round * 2 + (attack ? 1 : 0)) * 1_000_000;
       const seen = await measureClients({ ...place, clients: CLIENTS, forMs: ROUND_MS, firstId });
-      if (attack) expect(descriptorsOf(place.service.pid)).toBeGreaterThan(SOCKETS * 0.9);
+      if (attack) expect(readVitals(place.service.pid).files).toBeGreaterThan(SOCKETS * 0.9);
       await attack?.end();
       expect(seen.wrong).toEqual([]);
       answered = Math.min(answered, seen.answered);
@@ -106,11 +107,11 @@ describe("a slow client", () => {
     const place = await open();
     const { pid } = place.service;
     await measureClients({ ...place, clients: CLIENTS, forMs: 500, firstId: 1 });
-    const [descriptors, before] = [descriptorsOf(pid), residentMegabytesOf(pid)];
+    const [descriptors, before] = [readVitals(pid).files, readVitals(pid).megabytes];
     const attack = await startAttack({ ...place, sockets: SOCKETS });
-    const during = residentMegabytesOf(pid);
+    const during = readVitals(pid).megabytes;
     const cutMs = await waitUntilCut(place, descriptors);
-    const after = residentMegabytesOf(pid);
+    const after = readVitals(pid).megabytes;
     const slowest = Math.max(...Array.from(attack.closed.values()).flat());
     tell(
       "slow",
@@ -118,14 +119,14 @@ describe("a slow client", () => {
     );
     expect(attack.closed.size).toBeGreaterThanOrEqual(10);
     expect([slowest, cutMs].filter((ms) => ms >= CUT_MS_MAX)).toEqual([]);
-    expect(descriptorsOf(pid)).toBeLessThanOrEqual(descriptors);
+    expect(readVitals(pid).files).toBeLessThanOrEqual(descriptors);
     expect(Math.max(during, after) - before).toBeLessThan(GROWTH_MEGABYTES_MAX);
     expect(place.service.lines.join("\n")).not.toContain('"level":"error"');
   });
 
   it.concurrent("would be noticed not to be cut if the listener had no limit", async () => {
     const place = await open(plantBugs(NEVER_CUT));
-    const descriptors = descriptorsOf(place.service.pid);
+    const descriptors = readVitals(place.service.pid).files;
     await startAttack({ ...place, sockets: 44 });
     expect(await waitUntilCut(place, descriptors)).toBeGreaterThanOrEqual(CUT_MS_MAX);
   });
@@ -134,23 +135,23 @@ describe("a slow client", () => {
     const place = await open();
     const { pid } = place.service;
     await fill(place, 1000);
-    const [descriptors, before] = [descriptorsOf(pid), residentMegabytesOf(pid)];
+    const [descriptors, before] = [readVitals(pid).files, readVitals(pid).megabytes];
     await Promise.all(Array.from({ length: 3 }, () => beginUnread(place, "/plants?limit=1000")));
-    const during = residentMegabytesOf(pid);
+    const during = readVitals(pid).megabytes;
     expect(await waitUntilCut(place, descriptors)).toBeLessThan(CUT_MS_MAX);
-    await until("The memory is let go of", async () => residentMegabytesOf(pid) < before + GROWTH_MEGABYTES_MAX);
+    await until("The memory is let go of", async () => readVitals(pid).megabytes < before + GROWTH_MEGABYTES_MAX);
     tell(
       "slow",
-      `3 unread pages of 60 MB: ${before.toFixed(0)} MB before, ${during.toFixed(0)} while, ${residentMegabytesOf(pid).toFixed(0)} after`,
+      `3 unread pages of 60 MB: ${before.toFixed(0)} MB before, ${during.toFixed(0)} while, ${readVitals(pid).megabytes.toFixed(0)} after`,
     );
   });
 
   it.concurrent("that reads nothing of an export, or stops sending an import, is given up, and its connection closed", async () => {
     const place = await open(plantBugs(GIVE_UP_SOON));
     await fill(place, 400);
-    const descriptors = descriptorsOf(place.service.pid);
+    const descriptors = readVitals(place.service.pid).files;
     const sockets = await Promise.all(Array.from({ length: 16 }, () => beginUnread(place, "/plants/export")));
-    expect(descriptorsOf(place.service.pid)).toBeGreaterThanOrEqual(descriptors + sockets.length);
+    expect(readVitals(place.service.pid).files).toBeGreaterThanOrEqual(descriptors + sockets.length);
     const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: application/x-ndjson\r\n`;
     const { text, isClosed } = await sendRaw(place.url, [`${head}Content-Length: 500\r\n\r\n{"id":1`]);
     expect([text.slice(0, 12), isClosed]).toEqual(["HTTP/1.1 400", true]);

@@ -3,12 +3,12 @@ import { temporaryFolder } from "../folder.ts";
 import { plantBugs } from "../planted.ts";
 import { sendRaw, statusesIn } from "../raw.ts";
 import { readToken } from "../service.ts";
-import { startNaiveFront } from "./front.ts";
-import { CODED, CUT, HEAD, inChunks, LATE, REFUSED, sized, TOKEN } from "./malformed.ts";
-import type { Framing } from "./malformed.ts";
+import { startNaiveFront } from "./smuggling/front.ts";
+import { CODED, CUT, HEAD, inChunks, LATE, REFUSED, sized, TOKEN } from "./smuggling/malformed.ts";
+import type { Framing } from "./smuggling/malformed.ts";
 import { tell } from "./form.ts";
 import { killServices, startService } from "./service.ts";
-import { UNUSUAL } from "./unusual.ts";
+import { UNUSUAL } from "./smuggling/unusual.ts";
 
 /** A service, what stands in front of it, if anything, and who may create plants there. */
 type Target = Readonly<{ url: string; front?: string; token: string }>;

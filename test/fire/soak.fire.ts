@@ -8,8 +8,8 @@ import { openRandom, seedOf } from "../random.ts";
 import { inForm, tell } from "./form.ts";
 import { startPace } from "./soak/pace.ts";
 import { killServices, startOn } from "./service.ts";
-import { findGrowth, readVitals } from "./soak/vitals.ts";
-import type { Vitals } from "./soak/vitals.ts";
+import { findGrowth, readVitals } from "./vitals.ts";
+import type { Vitals } from "./vitals.ts";
 import { openWire } from "./wire.ts";
 import { createWork } from "./soak/work.ts";
 

@@ -12,12 +12,13 @@ import type { ServiceProcess } from "../process.ts";
 import { openRandom, seedOf } from "../random.ts";
 import { sendRaw, statusesIn } from "../raw.ts";
 import { readToken } from "../service.ts";
-import { endAttacks, startFlood } from "./attack.ts";
+import { endAttacks, startFlood } from "./attack/attack.ts";
 import { inForm, tell } from "./form.ts";
-import { measureClients, median, residentMegabytesOf } from "./measure.ts";
+import { measureClients } from "./attack/others.ts";
 import { killServices, startService } from "./service.ts";
-import { SAMPLES, STATES, wantedOf } from "./tokenstates.ts";
-import type { Outcome, Sample, Tokens } from "./tokenstates.ts";
+import { median, readVitals } from "./vitals.ts";
+import { SAMPLES, STATES, wantedOf } from "./tokens/states.ts";
+import type { Outcome, Sample, Tokens } from "./tokens/states.ts";
 
 afterAll(async () => {
   endAttacks();
@@ -254,7 +255,7 @@ describe("a flood of tokens that nobody issued", () => {
         wrong.push(...seen.wrong);
         times.push(seen.p99);
       }
-      memory.push(residentMegabytesOf(pid));
+      memory.push(readVitals(pid).megabytes);
     }
     const perSecond = Math.round(refused / ((rounds * ROUND_MS) / 1000));
     return { without: median(quiet), beside: median(flooded), perSecond, statuses: [...statuses], answered, wrong, memory };

@@ -3,7 +3,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { randomBytes } from "node:crypto";
-import { createToken } from "../../src/auth/token.ts";
+import { createToken } from "../../../src/auth/token.ts";
 
 const [url = "", perSecond = "0"] = process.argv.slice(2);
 const { hostname, port } = new URL(url);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { OperationId } from "../../contract/operations.ts";
-import { createToken } from "../../src/auth/token.ts";
-import type { Scope } from "../../src/scope.ts";
+import type { OperationId } from "../../../contract/operations.ts";
+import { createToken } from "../../../src/auth/token.ts";
+import type { Scope } from "../../../src/scope.ts";
 
 /** A request that whoever has the scope is answered with `status`, and the number of an error, as often as it is sent. */
 export type Sample = Readonly<{

@@ -1,19 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-
-/** What a process takes of the machine. */
-export function residentMegabytesOf(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-}
-
-/** How many files, and sockets among them, a process has open. */
-export function descriptorsOf(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
-}
-
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
 /** The value that a part of the values, from 0 to 1, do not exceed. */
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((left, right) => left - right);

@@ -36,6 +36,7 @@ export function findGrowth<Name extends string>(samples: readonly Readonly<Recor
 
 type Growth = Readonly<{ middle: number; last: number }>;
 
-function median(values: readonly number[]): number {
+/** The value in the middle; of two, the greater. */
+export function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
