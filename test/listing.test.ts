@@ -73,6 +73,15 @@ describe("GET /plants", () => {
     });
   }
 
+  it("ends a page of large plants at four million characters, and has a Link to the rest", async () => {
+    const large = await startWith(Array.from({ length: 150 }, (_, at) => `{"id":${at},"name":"${"x".repeat(60_000)}"}`));
+    const pages = await follow(large, "/plants?limit=1000");
+    // 69 plants have fewer than 2^22 characters, 70 have more.
+    expect(pages.map((page) => page.length)).toEqual([70, 70, 10]);
+    expect(pages.flat()).toEqual(Array.from({ length: 150 }, (_, at) => String(at)));
+    await large.stop();
+  });
+
   it("has a Link to the next page as long as there is one, and none on the last, even when that is full", async () => {
     const response = await list("?limit=2");
     expect(response.headers.get("link")).toBe('</plants?limit=2&after=-9223372036854775807>; rel="next"');

@@ -11,6 +11,9 @@ type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | 
 
 const PAGE_MAX = 1000;
 
+/** A page ends with the plant with which it has so many characters: one of a thousand large plants that nobody reads would hold 60 MB. */
+const PAGE_LENGTH_MAX = 2 ** 22;
+
 /** A longer search would keep the thread that searches from the others. */
 const WORDS_MAX = 32;
 
@@ -47,10 +50,10 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
         tag,
         words: withoutImplied(words),
       });
-      const page = found.slice(0, size);
-      const last = page.at(-1);
-      const next = found.length > size && last ? { link: `<${toPath({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
-      return { status: 200, body: `[${page.map(toText).join()}]`, headers: next };
+      const page = toTexts(found.slice(0, size));
+      const last = found[page.length - 1];
+      const next = found.length > page.length && last ? { link: `<${toPath({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
+      return { status: 200, body: `[${page.join()}]`, headers: next };
     },
     async createPlant({ body }) {
       const plant = toNewPlant(body);
@@ -121,6 +124,19 @@ function idOf(body: unknown, id: bigint): bigint {
 function merge({ id, name, tag }: NewPlant, body: unknown): NewPlant {
   const patch = body as { name?: string; tag?: string | null };
   return toNewPlant({ id, name: patch.name ?? name, tag: patch.tag === undefined ? tag : (patch.tag ?? undefined) });
+}
+
+/** The first of these plants, as many as fit into a page. */
+function toTexts(plants: readonly NewPlant[]): string[] {
+  const texts: string[] = [];
+  let length = 0;
+  for (const plant of plants) {
+    const text = toText(plant);
+    texts.push(text);
+    length += text.length;
+    if (length >= PAGE_LENGTH_MAX) break;
+  }
+  return texts;
 }
 
 function toPath(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
