@@ -19,8 +19,8 @@ import type { Verdict } from "./kill/stored.ts";
 afterEach(killServices);
 
 const CYCLES = inForm(20, 500);
-const CYCLES_ELSEWHERE = inForm(5, 100);
-const CYCLES_IMPORTING = inForm(3, 50);
+const CYCLES_ELSEWHERE = inForm(5, 50);
+const CYCLES_IMPORTING = inForm(3, 20);
 /** Less than a checkpoint takes. */
 const CHECKPOINT_MS = 1.5;
 /** The plants of the file that is imported. */

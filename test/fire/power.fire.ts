@@ -27,7 +27,7 @@ const KILL_AFTER_MIN = 80;
 const KILL_AFTER_MAX = 180;
 const ANSWERED_MIN = 2 * KILL_AFTER_MIN + CLIENTS * STEPS;
 
-const ROUNDS = inForm(1, 100);
+const ROUNDS = inForm(1, 20);
 const IMAGES = 1050;
 const IMAGES_OF_BUG = 100;
 /** On so many of the images a service is started. */
