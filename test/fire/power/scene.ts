@@ -88,7 +88,8 @@ export function openScene({ files, root, random }: SceneOptions) {
     try {
       return journal.findFaults(readPlants(folder), when);
     } catch (reason) {
-      return [String(reason)];
+      // Before anything was answered there is nothing to lose: a first start that failed on a broken disk may leave a file that is none.
+      return when === 0 ? [] : [String(reason)];
     }
   }
 
