@@ -81,7 +81,9 @@ function planRequests(firstId: number, random: Random): () => Request {
   function change(of: number, to: Content | undefined, { method, path = `/plants/${of}`, isWhole = false }: Form): Request {
     if (to) plants.set(of, to);
     else plants.delete(of);
-    const body = to ? { body: JSON.stringify(isWhole ? { id: of, ...to } : to) } : {};
+    // Of what was refused nobody knows whether there is a tag: to have none, it is taken away.
+    const fields = { ...(isWhole ? { id: of } : {}), ...to, ...(method === "PATCH" ? { tag: to?.tag ?? null } : {}) };
+    const body = to ? { body: JSON.stringify(fields) } : {};
     return { method, path, ...body, makes: new Map([[of, to]]) };
   }
   function importSome(): Request {
