@@ -51,9 +51,10 @@ export class PlantStoreError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
+    const message = options.message ?? CATALOGUE[code].message;
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    super(options.message ?? CATALOGUE[code].message, "cause" in options ? { cause: options.cause } : undefined);
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
     Error.stackTraceLimit = stackTraceLimit;
     this.name = "PlantStoreError";
     this.code = code;

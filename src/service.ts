@@ -14,6 +14,7 @@ import { healthHandlers } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { loadPages } from "./http/pages.ts";
 import { plantHandlers } from "./http/plants.ts";
+import { createRoom } from "./http/room.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
@@ -66,16 +67,9 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };
-    const app = createApp({
-      contract,
-      handlers,
-      pages,
-      gate,
-      log,
-      bodyBytesMax: config.bodyBytesMax,
-      isFull: store.plants.isFull,
-      isDraining: () => isDraining,
-    });
+    const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
+    const room = createRoom({ isFull: store.plants.isFull, ...limits });
+    const app = createApp({ contract, handlers, pages, gate, room, log, ...limits });
     const listener = listen(app, config);
     return {
       url: listener.url,

@@ -37,7 +37,9 @@ export const TRUST_THE_WAL: readonly PlantedBug[] = [
 ];
 
 /** Nobody looks whether the name of the WAL is on the disk. */
-export const TRUST_THE_FOLDER: readonly PlantedBug[] = [{ file: "src/store/sqlite/writer.ts", from: "syncFolder(dirname(path));", to: "" }];
+export const TRUST_THE_FOLDER: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/writer.ts", from: "syncFolder(dirname(realpathSync(path)));", to: "" },
+];
 
 /** A commit that failed is answered as if it had not. */
 export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [

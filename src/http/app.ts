@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Gate } from "../auth/gate.ts";
 import type { Contract } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
@@ -11,6 +10,7 @@ import { checkBodyHeaders, openBody, readBody } from "./body.ts";
 import { checkHost } from "./host.ts";
 import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
+import type { Room } from "./room.ts";
 import { createRouter } from "./router.ts";
 import type { Connection, Handlers } from "./router.ts";
 
@@ -26,19 +26,12 @@ type AppOptions = Readonly<{
   log: Log;
   /** Largest body of a request. */
   bodyBytesMax: number;
-  /** Whether the store has as many changes to do as it takes. */
-  isFull: () => boolean;
+  room: Room;
   /** Once true, every answer asks the client to close the connection. */
   isDraining: () => boolean;
 }>;
 
-/**
- * How long an answer waits that refuses for lack of room, in milliseconds. Whoever comes again at once would otherwise have the service do
- * nothing but refuse: so a connection costs it one refusal a second at most, and what it can do stays for those whom it accepted.
- */
-const REFUSAL_MS = 1000;
-
-export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, isFull, isDraining }: AppOptions): App {
+export function createApp({ contract, handlers, pages, gate, room, log, bodyBytesMax, isDraining }: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
 
   /** Each step throws what is wrong; their order is part of the interface. */
@@ -56,9 +49,10 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
       const admitted = gate.admit(request.headers.get("authorization"), operation.scope);
       // To wait for what is known already would cost a turn of the queue of promises for every request.
       if (admitted instanceof Promise) await admitted;
-      if (operation.scope === "plants:write" && isFull()) throw new PlantStoreError("overloaded");
     }
     const { headers } = request;
+    const refusal = room(operation.id, headers);
+    if (refusal) await refusal;
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
     const { body } = operation;
     if (body.kind === "none") return handle({ parameters, body: undefined, headers, connection });
@@ -77,7 +71,6 @@ export function createApp({ contract, handlers, pages, gate, log, bodyBytesMax, 
       answered = await answer(request, connection);
     } catch (thrown) {
       answered = toAnswer(thrown, log, requestId);
-      if (thrown instanceof PlantStoreError && thrown.code === "overloaded") await sleep(REFUSAL_MS);
     }
     if (log.isDebug) {
       const { path } = splitUrl(request.url);

@@ -54,6 +54,8 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         return { status: 200, body: JSON.stringify(summary) };
       } finally {
         imports -= 1;
+        // What follows on the connection is an ordinary request again.
+        connection.allowSilence();
       }
     },
     async exportPlants({ parameters: { format, profile }, headers, connection }) {

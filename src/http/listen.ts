@@ -44,6 +44,6 @@ function serve(app: App, host: string, port: number): Bun.Server<undefined> {
     development: false,
     // Otherwise a second service could take the same port and half of the requests.
     reusePort: false,
-    fetch: (request, own) => app(request, { allowSilence: (seconds) => own.timeout(request, seconds) }),
+    fetch: (request, own) => app(request, { allowSilence: (seconds = IDLE_SECONDS) => own.timeout(request, seconds) }),
   });
 }

@@ -6,8 +6,8 @@ import type { Answer } from "./answer.ts";
 
 /** What only the listener can do for a request. */
 export type Connection = Readonly<{
-  /** Lets the connection be silent for so many seconds from now on, 255 at the most; with 0, for ever. */
-  allowSilence(seconds: number): void;
+  /** Lets the connection be silent for so many seconds from now on, 255 at the most; with 0, for ever; without a number, as long as any. */
+  allowSilence(seconds?: number): void;
 }>;
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */

@@ -19,8 +19,8 @@ export type GroupCommit = Readonly<{
   /** Both as PlantStore promises. They reject with `overloaded` or `store_unavailable` past the limits. */
   create: PlantStore["create"];
   swap: PlantStore["swap"];
-  /** As PlantStore promises. */
-  isFull: PlantStore["isFull"];
+  /** Whether a change would be refused now, as so many wait. */
+  isFull(): boolean;
   /** Refuses what waits with `draining`, and resolves once the running commits have ended. */
   close(): Promise<void>;
 }>;
@@ -37,20 +37,13 @@ type GroupCommitOptions = Readonly<{
   gatherTurns: number;
   /** So many changes wait for no more, if another commit may run. */
   enough: number;
-  /** How many changes may wait for a running commit. When there are many all the while, only half of that may wait and be committed. */
+  /** How many changes may wait for a running commit. */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
   waitMs: number;
   /** A clock that never goes back, in milliseconds. */
   now: () => number;
 }>;
-
-/** When all commits are of so many changes, as a part of queueMax, for longer than this, that is no burst: more at a time only wait longer, and no more is done. */
-const LONG_SHARE = 1 / 4;
-const BURST_MS = 100;
-
-/** What may then wait and be committed at a time, as a part of queueMax. */
-const CROWD_SHARE = 1 / 2;
 
 /** Changes that are committed together. */
 type Batch = Readonly<{
@@ -70,7 +63,6 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
-  let longSince: number | undefined;
 
   async function run(): Promise<void> {
     while (waiting) {
@@ -89,9 +81,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   function begin(): void {
     const batch = waiting;
     waiting = undefined;
-    if (!batch) return;
-    longSince = sizeOf(batch) < queueMax * LONG_SHARE ? undefined : (longSince ?? now());
-    running.set(batch, commitBatch(batch));
+    if (batch) running.set(batch, commitBatch(batch));
   }
 
   function beginIfEnough(batch: Batch): void {
@@ -120,7 +110,6 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
     if (waiting && waiting.since < oldest) refuse("overloaded");
     if (round || running.size > 0) startWatch();
-    else longSince = undefined;
   }
 
   function startWatch(): void {
@@ -133,9 +122,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   }
 
   function isFull(): boolean {
-    const size = waiting ? sizeOf(waiting) : 0;
-    if (longSince === undefined || now() - longSince <= BURST_MS) return size >= queueMax;
-    return running.keys().reduce((sum, batch) => sum + sizeOf(batch), size) >= queueMax * CROWD_SHARE;
+    return waiting !== undefined && sizeOf(waiting) >= queueMax;
   }
 
   /** The batch that the next commit takes, with room for one more. */

@@ -46,8 +46,8 @@ export type PlantStore = Readonly<{
   swap(swap: Swap): Promise<boolean>;
   /** Creates many plants; one outcome each, in their order. An id may stand in it more than once: the first comes first. */
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
-  /** Whether a change would be refused with `overloaded` now. To ask before it is read saves most of its work. */
-  isFull(): boolean;
+  /** Whether such a change would be refused with `overloaded` now. To ask before it is read saves most of its work. */
+  isFull(kind: "create" | "swap"): boolean;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
    * A page, by id. What has words may lack a plant that was stored within the last second; what it has is as it is stored now.

@@ -57,7 +57,7 @@ export function createCommits({ ask, askForFiles, queueMax, queueWaitMs, now }: 
   return {
     create: creates.create,
     swap: swaps.swap,
-    isFull: () => creates.isFull() || swaps.isFull(),
+    isFull: (kind) => (kind === "create" ? creates : swaps).isFull(),
     import(plants, options) {
       if (isClosed) return Promise.reject(new PlantStoreError("draining"));
       return bulk(plants, options);

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
@@ -136,7 +137,7 @@ export function openWriter(path: string) {
   // A killed process can leave commits that can be read but were never synced: sync them before anybody is told of them.
   probe();
   // SQLite syncs the folder for the name of a new WAL, but does not look whether that failed.
-  syncFolder(dirname(path));
+  syncFolder(dirname(realpathSync(path)));
 
   return {
     /** Commits all or none. */

@@ -16,11 +16,15 @@ export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefi
   return { id: id as PlantId, name, ...(tag === undefined ? {} : { tag }) };
 }
 
+/** A longer line of an import is refused, as a longer body is. */
+const LINE_BYTES_MAX = 65_536;
+
 /** How many lines of NDJSON there are, without the empty ones, and how many of them are plants. A byte order mark may stand at the very beginning only. */
 export function countLines(body: string): { lines: number; plants: number } {
   const texts = body.split("\n").map((text, at) => (at === 0 ? text.replace(MARK, "") : text));
   const lines = texts.map((text) => Buffer.from(text, "latin1")).filter((bytes) => decode(bytes)?.trim() !== "");
-  return { lines: lines.length, plants: lines.filter((bytes) => !bytes.toString("latin1").startsWith(MARK) && readPlant(bytes)).length };
+  const plants = lines.filter((bytes) => bytes.length <= LINE_BYTES_MAX && !bytes.toString("latin1").startsWith(MARK) && readPlant(bytes));
+  return { lines: lines.length, plants: plants.length };
 }
 
 /** The bytes of a byte order mark, a letter each. */

@@ -43,13 +43,12 @@ export async function readServed({ url, data }: Readonly<{ url: string; data: st
 
 /** How many plants the search finds; -1 as long as there is none. */
 async function countFound(url: string, headers: Record<string, string>): Promise<number> {
-  let after: number | undefined;
-  for (let count = 0; ;) {
-    const response = await fetch(`${url}/plants?q=${WORD}&limit=${PAGE}${after === undefined ? "" : `&after=${after}`}`, { headers });
+  let count = 0;
+  for (let path: string | undefined = `/plants?q=${WORD}&limit=${PAGE}`; path !== undefined;) {
+    const response: Response = await fetch(`${url}${path}`, { headers });
     if (response.status === 503) return -1;
-    const page = (await response.json()) as { id: number }[];
-    count += page.length;
-    if (page.length < PAGE) return count;
-    after = page.at(-1)!.id;
+    count += ((await response.json()) as unknown[]).length;
+    path = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
   }
+  return count;
 }

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OperationId } from "../../contract/operations.ts";
+import { PlantStoreError } from "../errors.ts";
+import type { PlantStore } from "../store/store.ts";
+
+/** Refuses a change for which the store has no room, before its body is read: undefined when there is room. */
+export type Room = (operation: OperationId, headers: Headers) => Promise<never> | undefined;
+
+type RoomOptions = Readonly<{
+  isFull: PlantStore["isFull"];
+  /** Largest body of a request. */
+  bodyBytesMax: number;
+  isDraining: () => boolean;
+}>;
+
+/**
+ * How long a refusal waits for its answer, in milliseconds. Whoever comes again at once would otherwise have the service do nothing but refuse:
+ * so a connection costs it one refusal a second at most, and what it can do stays for those whom it accepted.
+ */
+const REFUSAL_MS = 1000;
+
+/** How many refusals may wait. Those beyond are answered at once, and their connections closed. */
+const WAITING_MAX = 4096;
+
+const KINDS: Readonly<Partial<Record<OperationId, "create" | "swap">>> = {
+  createPlant: "create",
+  putPlant: "swap",
+  patchPlant: "swap",
+  deletePlant: "swap",
+};
+
+export function createRoom({ isFull, bodyBytesMax, isDraining }: RoomOptions): Room {
+  let waiting = 0;
+
+  async function refuse(headers: Headers): Promise<never> {
+    if (isDraining()) throw new PlantStoreError("overloaded");
+    // Meanwhile the runtime keeps what comes of a body that nobody reads.
+    if (waiting >= WAITING_MAX || !isSmall(headers, bodyBytesMax))
+      throw new PlantStoreError("overloaded", { headers: { connection: "close" } });
+    waiting += 1;
+    await sleep(REFUSAL_MS);
+    waiting -= 1;
+    throw new PlantStoreError("overloaded");
+  }
+
+  return (operation, headers) => {
+    const kind = KINDS[operation];
+    return kind && isFull(kind) ? refuse(headers) : undefined;
+  };
+}
+
+/** Whether a body, if there is one, says that it is no larger than it may be. */
+function isSmall(headers: Headers, bytesMax: number): boolean {
+  return headers.get("transfer-encoding") === null && Number(headers.get("content-length") ?? 0) <= bytesMax;
+}
