@@ -7,10 +7,10 @@ import { plantBugs } from "../planted.ts";
 import { PROJECT } from "../process.ts";
 import { readToken } from "../service.ts";
 import { openClock } from "./clock.ts";
-import { startFlood } from "./kill/flood.ts";
+import { startFlood } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./kill/stored.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
 
 afterEach(killServices);
 

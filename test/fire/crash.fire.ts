@@ -6,11 +6,11 @@ import type { PlantedBug } from "../planted.ts";
 import { until } from "../postgres/postmaster.ts";
 import type { ServiceProcess } from "../process.ts";
 import { readToken } from "../service.ts";
-import { startFlood } from "./kill/flood.ts";
+import { startFlood } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./kill/stored.ts";
-import type { Verdict } from "./kill/stored.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
+import type { Verdict } from "./stored.ts";
 
 afterEach(killServices);
 

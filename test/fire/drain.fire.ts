@@ -11,10 +11,10 @@ import type { ServiceProcess } from "../process.ts";
 import { readToken } from "../service.ts";
 import { startBalanced } from "./drain/balanced.ts";
 import type { Balanced } from "./drain/balanced.ts";
-import { plantOf } from "./kill/flood.ts";
+import { plantOf } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, spawnService, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./kill/stored.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
 
 afterEach(killServices);
 

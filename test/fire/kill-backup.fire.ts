@@ -9,11 +9,11 @@ import { plantBugs } from "../planted.ts";
 import { PROJECT } from "../process.ts";
 import { openRandom, seedOf } from "../random.ts";
 import { readToken } from "../service.ts";
-import { importPlants, plantOf, startFlood } from "./kill/flood.ts";
-import type { Journal } from "./kill/flood.ts";
+import { importPlants, plantOf, startFlood } from "./flood.ts";
+import type { Journal } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./kill/stored.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
 
 afterEach(killServices);
 

@@ -9,10 +9,10 @@ import { PROJECT } from "../process.ts";
 import type { ServiceProcess } from "../process.ts";
 import { openRandom, seedOf } from "../random.ts";
 import { readToken } from "../service.ts";
-import { importPlants, plantOf } from "./kill/flood.ts";
+import { importPlants, plantOf } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, spawnService, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./kill/stored.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
 
 afterEach(killServices);
 

@@ -7,14 +7,14 @@ import { sharedCluster } from "../postgres/cluster.ts";
 import { findFaults } from "../postgres/load.ts";
 import type { ServiceProcess } from "../process.ts";
 import { openRandom, seedOf } from "../random.ts";
-import { importPlants, plantOf } from "./kill/flood.ts";
-import type { Flood, Journal } from "./kill/flood.ts";
+import { importPlants, plantOf } from "./flood.ts";
+import type { Flood, Journal } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killAgain } from "./kill/kills.ts";
 import type { Kills } from "./kill/kills.ts";
 import { killServices, startService } from "./service.ts";
-import { countPlants, judgeFolder, SOUND } from "./kill/stored.ts";
-import type { Verdict } from "./kill/stored.ts";
+import { countPlants, judgeFolder, SOUND } from "./stored.ts";
+import type { Verdict } from "./stored.ts";
 
 afterEach(killServices);
 

@@ -6,11 +6,11 @@ import { findFreePort } from "../port.ts";
 import { until } from "../postgres/postmaster.ts";
 import { PROJECT } from "../process.ts";
 import { readToken } from "../service.ts";
-import { startFlood } from "./kill/flood.ts";
-import type { Journal } from "./kill/flood.ts";
+import { startFlood } from "./flood.ts";
+import type { Journal } from "./flood.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, spawnService, startService } from "./service.ts";
-import { judgeFolder, SOUND } from "./kill/stored.ts";
+import { judgeFolder, SOUND } from "./stored.ts";
 
 afterEach(killServices);
 

@@ -4,8 +4,8 @@ import { plantBugs } from "../planted.ts";
 import { PROJECT } from "../process.ts";
 import { openRandom, seedOf } from "../random.ts";
 import { inForm, tell } from "./form.ts";
-import { ANSWERED, openScene, STORE } from "./power/scene.ts";
-import type { Fault, Served } from "./power/scene.ts";
+import { ANSWERED, openScene, STORE } from "./nth/scene.ts";
+import type { Fault, Served } from "./nth/scene.ts";
 import { killServices, startService } from "./service.ts";
 
 afterEach(killServices);

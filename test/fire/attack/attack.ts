@@ -41,7 +41,7 @@ export async function startAttack({ url, token, sockets }: AttackOptions): Promi
 /** Resolves when the first requests are on their way. */
 export async function startFlood({ url, perSecond }: FloodOptions): Promise<Flood> {
   let counts: ReturnType<Flood["counts"]> = { statuses: {}, late: 0 };
-  const flood = await startProgram("flood.ts", [url, String(perSecond)], (line) => {
+  const flood = await startProgram("strangers.ts", [url, String(perSecond)], (line) => {
     counts = JSON.parse(line) as typeof counts;
   });
   return { ...flood, counts: () => counts };

@@ -1,4 +1,4 @@
-// Opens sockets that are slow, as a process of its own, so that it does not slow down who measures: bun test/fire/attacker.ts URL TOKEN SOCKETS.
+// Opens sockets that are slow, as a process of its own, so that it does not slow down who measures: bun test/fire/attack/attacker.ts URL TOKEN SOCKETS.
 // Writes one line when all are open, and one for each that the service has closed: its kind, and after how many milliseconds.
 import { connect } from "node:net";
 import type { Socket } from "node:net";

@@ -1,5 +1,5 @@
-import type { Journal } from "../kill/flood.ts";
-import { plantOf } from "../kill/flood.ts";
+import type { Journal } from "../flood.ts";
+import { plantOf } from "../flood.ts";
 import { openKeepAlive } from "./keepalive.ts";
 import type { KeepAlive } from "./keepalive.ts";
 
@@ -64,7 +64,7 @@ export function startBalanced({ urls, token, firstId, clients }: BalancedOptions
       try {
         if (url === undefined) await Bun.sleep(LOOK_MS / 10);
         else {
-          held ??= { url, connection: await openKeepAlive(url) };
+          held ??= { url, connection: await openKeepAlive(url, (reason) => broken.push(String(reason))) };
           await create(held.connection);
           await Bun.sleep(PAUSES_MS[client % PAUSES_MS.length]!);
         }

@@ -19,8 +19,8 @@ export type KeepAlive = Readonly<{
   close(): void;
 }>;
 
-/** Rejects when nobody listens there. */
-export async function openKeepAlive(url: string): Promise<KeepAlive> {
+/** Rejects when nobody listens there. `onBreak` is told when the connection is reset, also while nothing is asked. */
+export async function openKeepAlive(url: string, onBreak: (reason: Error) => void): Promise<KeepAlive> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   socket.setEncoding("latin1");
@@ -28,8 +28,10 @@ export async function openKeepAlive(url: string): Promise<KeepAlive> {
   let isOpen = true;
   socket.on("end", () => (isOpen = false));
   socket.on("close", () => (isOpen = false));
-  // The read that is under way tells it.
-  socket.on("error", () => (isOpen = false));
+  socket.on("error", (reason) => {
+    isOpen = false;
+    onBreak(reason);
+  });
   return {
     isOpen: () => isOpen,
     async send(request) {

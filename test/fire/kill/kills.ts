@@ -1,7 +1,7 @@
 import { readToken } from "../../service.ts";
 import type { ServiceProcess } from "../../process.ts";
-import { startFlood } from "./flood.ts";
-import type { Flood, Journal } from "./flood.ts";
+import { startFlood } from "../flood.ts";
+import type { Flood, Journal } from "../flood.ts";
 import { startService } from "../service.ts";
 
 type KillOptions = Readonly<{

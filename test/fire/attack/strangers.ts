@@ -1,4 +1,4 @@
-// Asks for a plant with one token after the other that nobody issued, as a process of its own: bun test/fire/flood.ts URL PER_SECOND.
+// Asks for a plant with one token after the other that nobody issued, as a process of its own: bun test/fire/attack/strangers.ts URL PER_SECOND.
 // Open loop: a request is due at its time, whether or not those before it are answered. Writes what was answered so far, as JSON lines.
 import { connect } from "node:net";
 import type { Socket } from "node:net";

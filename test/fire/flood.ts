@@ -1,4 +1,4 @@
-import { readToken } from "../../service.ts";
+import { readToken } from "../service.ts";
 
 /** Every plant of a flood follows from its id, so whoever finds one knows what it has to be. */
 export type FloodPlant = Readonly<{ id: bigint; name: string; tag: string }>;
