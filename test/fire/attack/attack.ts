@@ -19,8 +19,8 @@ export type Attack = Running &
 /** Requests with tokens that nobody issued, in a process of their own. */
 export type Flood = Running &
   Readonly<{
-    /** How often each status was answered so far, and how many requests were due when no connection was free. */
-    counts(): Readonly<{ statuses: Readonly<Record<string, number>>; late: number }>;
+    /** How often each status was answered so far. */
+    counts(): Readonly<{ statuses: Readonly<Record<string, number>> }>;
   }>;
 
 type AttackOptions = Readonly<{ url: string; token: string; sockets: number }>;
@@ -40,7 +40,7 @@ export async function startAttack({ url, token, sockets }: AttackOptions): Promi
 
 /** Resolves when the first requests are on their way. */
 export async function startFlood({ url, perSecond }: FloodOptions): Promise<Flood> {
-  let counts: ReturnType<Flood["counts"]> = { statuses: {}, late: 0 };
+  let counts: ReturnType<Flood["counts"]> = { statuses: {} };
   const flood = await startProgram("strangers.ts", [url, String(perSecond)], (line) => {
     counts = JSON.parse(line) as typeof counts;
   });

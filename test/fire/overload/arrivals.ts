@@ -22,7 +22,6 @@ export type Arrived = Readonly<{
   /** Of the answers 503, those without Retry-After. */
   withoutRetryAfter: number;
   broken: number;
-  p50Ms: number;
   /** Of the answers 200. */
   p99Ms: number;
   /** Of the answers 503. */
@@ -103,7 +102,6 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
     statuses,
     withoutRetryAfter,
     broken: broken + pending,
-    p50Ms: percentile(accepted, 0.5),
     p99Ms: percentile(accepted, 0.99),
     refusedP99Ms: percentile(refused, 0.99),
   };
