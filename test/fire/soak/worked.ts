@@ -1,0 +1,43 @@
+import { cpuSecondsOf } from "../../../bench/cputime.ts";
+import type { Engine } from "../../engines.ts";
+import { openRandom } from "../../random.ts";
+import { startOn } from "../service.ts";
+import { openWire } from "../wire.ts";
+import { startPace } from "./pace.ts";
+import { createWork } from "./work.ts";
+
+/** How long 99 of 100 requests took at most, and what each took of the processor, in milliseconds. */
+export type Pulse = Readonly<{ p99Ms: number; cpuMs: number }>;
+
+export type Worked = Awaited<ReturnType<typeof startWorked>>;
+
+/** A new service, and the work that can be done on it. */
+export async function startWorked({ engine, seed, root }: Readonly<{ engine: Engine; seed: number; root: string | undefined }>) {
+  const service = await startOn(engine, root);
+  const work = createWork({ token: service.token, random: openRandom(seed) });
+  const wire = openWire(service.url);
+  await work.prepare(wire);
+  return {
+    service,
+    wrong: work.wrong,
+    start(perSecond: number) {
+      const pace = startPace({ url: service.url, perSecond, work });
+      const read = () => ({ answered: pace.answered(), cpuSeconds: cpuSecondsOf(service.pid) });
+      let before = read();
+      return {
+        ...pace,
+        /** Since the last call. */
+        takePulse(): Pulse {
+          const now = read();
+          const cpuMs = (1000 * (now.cpuSeconds - before.cpuSeconds)) / (now.answered - before.answered);
+          before = now;
+          return { p99Ms: pace.takeP99Ms(), cpuMs };
+        },
+      };
+    },
+    async settle(): Promise<void> {
+      await work.settle(wire);
+      wire.close();
+    },
+  };
+}
