@@ -7,6 +7,7 @@ import type { Client } from "../src/client/client.ts";
 import { startService, startWatched } from "./contenders.ts";
 import { withFolder } from "./folder.ts";
 import { BOTH_CORES, leaveProgramCore, takeBothCores } from "./machine.ts";
+import { quantile } from "./quantile.ts";
 import type { Bench } from "./settings.ts";
 import { toMegabytes, toSpread, toTable, toText } from "./table.ts";
 
@@ -165,8 +166,4 @@ ${toTable([["format", "import, plants/s", "most memory MB", "export, plants/s", 
 Single requests while such an import runs, one at a time
 
 ${toTable([["request", "p50 ms", "p99 ms", "longest ms", "requests"], ...single])}`;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  return values.toSorted((left, right) => left - right)[Math.min(Math.trunc(values.length * share), values.length - 1)] ?? Number.NaN;
 }

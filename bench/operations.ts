@@ -1,4 +1,5 @@
 import type { Target } from "./contenders.ts";
+import { median } from "./quantile.ts";
 import type { Bench } from "./settings.ts";
 import { COMMON_WORD, RARE_WORD } from "./stock.ts";
 import { toTable, toText } from "./table.ts";
@@ -44,7 +45,7 @@ export async function compareSizes(
     await Promise.all(targets.map(({ program }) => program.stop()));
   }
   const rows = NAMES.map((name) => {
-    const [small = Number.NaN, ...larger] = sizes.map((plants) => middleOf(medians.get(`${name} ${plants}`) ?? []));
+    const [small = Number.NaN, ...larger] = sizes.map((plants) => median(medians.get(`${name} ${plants}`) ?? []));
     return [name, toText(small, 2), ...larger.map((time) => `${toText(time, 2)} (${toText(time / small, 2)})`)];
   });
   return `Time of one request in ms, and to the smallest store: median of ${ROUNDS} rounds of ${REQUESTS} requests, one at a time
@@ -65,9 +66,5 @@ async function medianMs({ name, plants, url, token }: Asked): Promise<number> {
     const isWhole = Array.isArray(body) ? body.length === (name === "search of a rare word" ? 1 : 100) : body.id > 0;
     if (!response.ok || !isWhole) throw new Error(`${path} was answered ${response.status} with ${JSON.stringify(body).slice(0, 200)}`);
   }
-  return middleOf(times);
-}
-
-function middleOf(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.trunc(values.length / 2)] ?? Number.NaN;
+  return median(times);
 }

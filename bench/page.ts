@@ -6,6 +6,7 @@ import { startService } from "./contenders.ts";
 import type { Target } from "./contenders.ts";
 import { withFolder } from "./folder.ts";
 import { BOTH_CORES, leaveProgramCore, takeBothCores } from "./machine.ts";
+import { quantile } from "./quantile.ts";
 import type { Bench } from "./settings.ts";
 import { COMMON_WORD, makeLargeStore, RARE_WORD } from "./stock.ts";
 import { toSpread, toTable, toText } from "./table.ts";
@@ -141,9 +142,8 @@ async function measureFrames(tab: Page, { note }: Bench): Promise<string> {
     note(`page: scrolled through ${toText(ROWS)} rows`);
   }
   const rows = ways.map(({ step, ms }, number) => {
-    const sorted = ms.toSorted((left, right) => left - right);
-    const at = (share: number) => toText(sorted[Math.min(sorted.length - 1, Math.trunc(sorted.length * share))]!, 1);
-    const late = sorted.filter((value) => value > 50).length;
+    const at = (share: number) => toText(quantile(ms, share), 1);
+    const late = ms.filter((value) => value > 50).length;
     return [`${step} px a frame${number === 0 ? ", loading" : ""}`, toText(ms.length), at(0.5), at(0.99), at(1), String(late)];
   });
   return `Frames while one scrolls through ${toText(ROWS)} rows, in ms

@@ -1,3 +1,5 @@
+import { median } from "./quantile.ts";
+
 /** Lines up columns: names to the left, figures to the right. The first row is the head. */
 export function toTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -17,12 +19,6 @@ export function toText(value: number, digits = 0): string {
 
 export function toMegabytes(bytes: number): number {
   return bytes / 1e6;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
-  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
 function pad(cell: string, { column, width }: { column: number; width: number }): string {

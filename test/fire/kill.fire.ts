@@ -94,11 +94,11 @@ function expectBusy({ journals, all }: Kills): void {
 }
 
 function figuresOf({ journals, all, struck, readyMsMax }: Kills): string {
-  const rates = journals.map(({ answered, seconds }) => answered.length / seconds).toSorted((left, right) => left - right);
+  const rates = journals.map(({ answered, seconds }) => answered.length / seconds);
   const unknown = all.attempted.length - all.answered.length;
   return [
     `${journals.length} kills, ${struck} of a process that had not ended`,
-    `${all.answered.length} plants answered at ${Math.round(rates[0]!)} to ${Math.round(rates.at(-1)!)} a second, ${unknown} sent without an answer`,
+    `${all.answered.length} plants answered at ${Math.round(Math.min(...rates))} to ${Math.round(Math.max(...rates))} a second, ${unknown} sent without an answer`,
     `ready again within ${Math.round(readyMsMax)} ms`,
   ].join("; ");
 }

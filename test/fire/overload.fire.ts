@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
+import { median } from "../../bench/quantile.ts";
 import { ENGINES } from "../engines.ts";
 import type { PlantedBug } from "../planted.ts";
 import { plantBugs } from "../planted.ts";
@@ -11,7 +12,7 @@ import { readToken } from "../service.ts";
 import type { Arrived, Arrivals } from "./overload/arrivals.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices, startService } from "./service.ts";
-import { median, readVitals } from "./vitals.ts";
+import { readVitals } from "./vitals.ts";
 
 afterEach(killServices);
 

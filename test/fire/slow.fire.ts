@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "bun:test";
+import { median } from "../../bench/quantile.ts";
 import { temporaryFolder } from "../folder.ts";
 import { plantBugs } from "../planted.ts";
 import { until } from "../postgres/postmaster.ts";
@@ -13,7 +14,7 @@ import { endAttacks, startAttack } from "./attack/attack.ts";
 import { inForm, tell } from "./form.ts";
 import { measureClients } from "./attack/others.ts";
 import { killServices, startService } from "./service.ts";
-import { median, readVitals } from "./vitals.ts";
+import { readVitals } from "./vitals.ts";
 
 afterAll(async () => {
   endAttacks();

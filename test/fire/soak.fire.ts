@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import { median, quantile } from "../../bench/quantile.ts";
 import { ENGINES } from "../engines.ts";
 import type { Engine } from "../engines.ts";
 import { plantBugs } from "../planted.ts";
@@ -6,7 +7,7 @@ import type { PlantedBug } from "../planted.ts";
 import { seedOf } from "../random.ts";
 import { inForm, tell } from "./form.ts";
 import { killServices } from "./service.ts";
-import { findGrowth, median, readVitals } from "./vitals.ts";
+import { findGrowth, readVitals } from "./vitals.ts";
 import type { Vitals } from "./vitals.ts";
 import { takeTurns } from "./soak/turns.ts";
 import type { Pair } from "./soak/turns.ts";
@@ -112,8 +113,7 @@ function tellWear({ windows, pairs }: Readonly<{ windows: readonly Window[]; pai
     return `${name} ${middle.toFixed(2)}, then ${last.toFixed(2)}`;
   });
   const age = (["p99Ms", "cpuMs"] as const).map((name) => {
-    const sorted = findRatios(pairs, name).toSorted((left, right) => left - right);
-    const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => sorted[Math.floor(sorted.length * share)]!.toFixed(2));
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(findRatios(pairs, name), share).toFixed(2));
     return `${name} ${middle} [${low}-${high}] of that of a new service`;
   });
   return [...growth, ...age].join("; ");

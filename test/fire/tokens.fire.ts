@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
+import { median } from "../../bench/quantile.ts";
 import { createToken, hashToken } from "../../src/auth/token.ts";
 import type { Scope } from "../../src/scope.ts";
 import { ENGINES } from "../engines.ts";
@@ -16,7 +17,7 @@ import { endAttacks, startFlood } from "./attack/attack.ts";
 import { inForm, tell } from "./form.ts";
 import { measureClients } from "./attack/others.ts";
 import { killServices, startService } from "./service.ts";
-import { median, readVitals } from "./vitals.ts";
+import { readVitals } from "./vitals.ts";
 import { SAMPLES, STATES, wantedOf } from "./tokens/states.ts";
 import type { Outcome, Sample, Tokens } from "./tokens/states.ts";
 

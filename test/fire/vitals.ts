@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { median } from "../../bench/quantile.ts";
 
 /** What a process holds of the machine, as the kernel counts it. */
 export type Vitals = Readonly<{ megabytes: number; files: number; threads: number }>;
@@ -35,8 +36,3 @@ export function findGrowth<Name extends string>(samples: readonly Readonly<Recor
 }
 
 type Growth = Readonly<{ middle: number; last: number }>;
-
-/** The value in the middle; of two, the greater. */
-export function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
-}

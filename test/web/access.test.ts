@@ -1,26 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { describe, expect, it, setDefaultTimeout } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "../browser.ts";
-import { openPlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import type { Page } from "playwright-core";
+import { usePlace } from "./place.ts";
 import type { Visit } from "./visit.ts";
 
 setDefaultTimeout(120_000);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-let browser: Browser;
-let place: Place;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  place = await openPlace(browser);
-});
-afterEach(() => place.close());
+const place = usePlace();
 
 /** What fades in would be looked at half seen. */
 const CALM = { reducedMotion: "reduce" } as const;

@@ -1,24 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "../browser.ts";
-import { openPlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import { describe, expect, it, setDefaultTimeout } from "bun:test";
+import { usePlace } from "./place.ts";
 
 setDefaultTimeout(60_000);
 
 /** Past 2^53, where two neighbours are one number. */
 const BASE = 2n ** 53n;
 
-let browser: Browser;
-let place: Place;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  place = await openPlace(browser);
-});
-afterEach(() => place.close());
+const place = usePlace();
 
 const FEW = [
   `${BASE + 1n},Monstera deliciosa,tropical`,

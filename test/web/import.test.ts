@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { describe, expect, it, setDefaultTimeout } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, Download, Page } from "playwright-core";
-import { startBrowser } from "../browser.ts";
-import { openPlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import type { Download, Page } from "playwright-core";
+import { usePlace } from "./place.ts";
 import type { Visit } from "./visit.ts";
 
 setDefaultTimeout(60_000);
 
-let browser: Browser;
-let place: Place;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  place = await openPlace(browser);
-});
-afterEach(() => place.close());
+const place = usePlace();
 
 const MIXED = [
   "id,name,tag",

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { expect } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { buildWeb } from "../../web/build.ts";
+import { startBrowser } from "../browser.ts";
 import { temporaryFolder } from "../folder.ts";
 import { startTestService } from "../service.ts";
 import type { TestService } from "../service.ts";
@@ -9,7 +10,7 @@ import { toVisit } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** A service that serves the page as it is built from the source, and those who visit it. */
-export type Place = Readonly<{
+type Place = Readonly<{
   service: TestService;
   /** Opens the page in a browser that remembers nothing. */
   visit: (path?: string, options?: BrowserContextOptions) => Promise<Visit>;
@@ -23,7 +24,29 @@ export type Place = Readonly<{
 
 let built: Promise<string> | undefined;
 
-export async function openPlace(browser: Browser): Promise<Place> {
+/** A new place for each test of a file, in a browser that they share. What it returns is always the place of the running test. */
+export function usePlace(): Omit<Place, "close"> {
+  let browser: Browser;
+  let place: Place;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    place = await openPlace(browser);
+  });
+  afterEach(() => place.close());
+  return {
+    get service() {
+      return place.service;
+    },
+    visit: (...words) => place.visit(...words),
+    expectStatus: (status) => place.expectStatus(status),
+    plant: (rows) => place.plant(rows),
+  };
+}
+
+async function openPlace(browser: Browser): Promise<Place> {
   built ??= build();
   const service = await startTestService({}, { web: await built });
   const contexts: BrowserContext[] = [];

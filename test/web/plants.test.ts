@@ -1,24 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "../browser.ts";
-import { openPlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import { describe, expect, it, setDefaultTimeout } from "bun:test";
+import { usePlace } from "./place.ts";
 
 setDefaultTimeout(60_000);
 
 const ID = "9223372036854775807";
 const OTHER = "9007199254740993";
 
-let browser: Browser;
-let place: Place;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  place = await openPlace(browser);
-});
-afterEach(() => place.close());
+const place = usePlace();
 
 /** The plant as the service has it: its JSON text, or the status of what it says instead. */
 async function stored(id: string): Promise<string> {

@@ -1,21 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from "bun:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "../browser.ts";
-import { openPlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import { describe, expect, it, setDefaultTimeout } from "bun:test";
+import { usePlace } from "./place.ts";
 
 setDefaultTimeout(60_000);
 
-let browser: Browser;
-let place: Place;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  place = await openPlace(browser);
-});
-afterEach(() => place.close());
+const place = usePlace();
 
 describe("signing in", () => {
   it("keeps the token for this tab alone, and neither in the address nor anywhere else", async () => {

@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, it, setDefaultTimeout } from "bun:test";
-import type { Browser, Route } from "playwright-core";
-import { startBrowser } from "../browser.ts";
-import { openPlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import { beforeEach, describe, it, setDefaultTimeout } from "bun:test";
+import type { Route } from "playwright-core";
+import { usePlace } from "./place.ts";
 
 setDefaultTimeout(60_000);
 
-let browser: Browser;
-let place: Place;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
+const place = usePlace();
 beforeEach(async () => {
-  place = await openPlace(browser);
   await place.plant(["9007199254740993,Monstera,tropical", "9007199254740994,Ginkgo,tree"]);
 });
-afterEach(() => place.close());
 
 describe("when things go wrong, the page", () => {
   it("says that it is offline, and goes on by itself when it is back", async () => {

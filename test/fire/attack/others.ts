@@ -1,8 +1,4 @@
-/** The value that a part of the values, from 0 to 1, do not exceed. */
-function quantile(values: readonly number[], part: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
-}
+import { quantile } from "../../../bench/quantile.ts";
 
 type ClientOptions = Readonly<{ url: string; token: string; clients: number; forMs: number; firstId: number }>;
 

@@ -1,6 +1,7 @@
 // Sends creates at a fixed rate, whatever the answers: an open loop, as people arrive who do not know of each other. A program of its own, so that
 // it does not wait for whoever watches it: `bun arrivals.ts '{"url":…}'` prints what became of the requests, as JSON.
 import type { Socket } from "bun";
+import { quantile } from "../../../bench/quantile.ts";
 
 export type Arrivals = Readonly<{
   url: string;
@@ -94,16 +95,14 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
   }
   for (const end = performance.now() + LAST_MS; pending > 0 && performance.now() < end;) await Bun.sleep(5);
   isOver = true;
-  const percentile = (times: number[], share: number) =>
-    times.toSorted((left, right) => left - right)[Math.trunc(times.length * share)] ?? Number.NaN;
   return {
     due,
     turnedAway,
     statuses,
     withoutRetryAfter,
     broken: broken + pending,
-    p99Ms: percentile(accepted, 0.99),
-    refusedP99Ms: percentile(refused, 0.99),
+    p99Ms: quantile(accepted, 0.99),
+    refusedP99Ms: quantile(refused, 0.99),
   };
 }
 

@@ -1,3 +1,4 @@
+import { quantile } from "../../../bench/quantile.ts";
 import { openWire } from "../wire.ts";
 import type { Wire } from "../wire.ts";
 import type { Work } from "./work.ts";
@@ -53,9 +54,9 @@ export function startPace({ url, perSecond, work }: Readonly<{ url: string; perS
   return {
     answered: () => answered,
     takeP99Ms() {
-      const sorted = latenciesMs.toSorted((left, right) => left - right);
+      const p99Ms = latenciesMs.length === 0 ? Number.POSITIVE_INFINITY : quantile(latenciesMs, 0.99);
       latenciesMs = [];
-      return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.POSITIVE_INFINITY;
+      return p99Ms;
     },
     async stop() {
       isOn = false;
