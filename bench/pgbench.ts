@@ -7,7 +7,7 @@ import { INSERT_PLANTS } from "../src/store/postgres/statements.ts";
 import { withFolder } from "./folder.ts";
 import type { Server } from "./server.ts";
 
-export type Inserts = Readonly<{
+type Inserts = Readonly<{
   server: Server;
   /** The address of one with the tables of the service. */
   database: string;

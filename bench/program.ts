@@ -21,7 +21,7 @@ export type Program = Readonly<{
   stop(): Promise<void>;
 }>;
 
-export type ProgramOptions = Readonly<{
+type ProgramOptions = Readonly<{
   /** Makes the command line for a port. */
   command: (port: number) => readonly string[];
   variables?: Readonly<Record<string, string>>;

@@ -36,6 +36,15 @@ export const TRUST_THE_WAL: readonly PlantedBug[] = [
   { file: "src/store/sqlite/store.ts", from: 'if (isServing) await writer.call("rewrite");', to: "" },
 ];
 
+/** A start throws away what an earlier process has not copied into the database. */
+export const DROP_THE_WAL: readonly PlantedBug[] = [
+  {
+    file: "src/store/sqlite/store.ts",
+    from: "const now = () => performance.now();",
+    to: 'process.getBuiltinModule("node:fs").rmSync(`${path}-wal`, { force: true }); const now = () => performance.now();',
+  },
+];
+
 /** Nobody looks whether the name of the WAL is on the disk. */
 export const TRUST_THE_FOLDER: readonly PlantedBug[] = [
   { file: "src/store/sqlite/writer.ts", from: "syncFolder(dirname(realpathSync(path)));", to: "" },

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { once } from "node:events";
 
 /** What came back over a socket, a character for each byte, and whether the service closed it. */
-export type Received = Readonly<{ text: string; isClosed: boolean }>;
+type Received = Readonly<{ text: string; isClosed: boolean }>;
 
 type RawOptions = Readonly<{
   /** How long the service has to close the socket. */

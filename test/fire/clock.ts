@@ -4,7 +4,7 @@ import { temporaryFolder } from "../folder.ts";
 import { INSTALL } from "./program.ts";
 
 /** The clock on the wall of one process. Its steady clock, by which timers go, is left as it is. */
-export type Clock = Readonly<{
+type Clock = Readonly<{
   /** What the process has to be started with. */
   environment: Readonly<Record<string, string>>;
   /** Sets the clock so many days from the true time, forwards or back. */

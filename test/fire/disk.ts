@@ -12,7 +12,7 @@ export const DISK_KINDS = ["tmpfs", "ext4"] as const;
 type DiskKind = (typeof DISK_KINDS)[number];
 
 /** A small file system of its own that can be filled to the last byte. */
-export type Disk = Readonly<{ folder: string; fill(): void; free(): void }>;
+type Disk = Readonly<{ folder: string; fill(): void; free(): void }>;
 
 /** Whether this process may mount, which takes root and more rights than most containers give. */
 export function isMountAllowed(kind: DiskKind): boolean {

@@ -1,7 +1,7 @@
 import { readToken } from "../service.ts";
 
 /** Every plant of a flood follows from its id, so whoever finds one knows what it has to be. */
-export type FloodPlant = Readonly<{ id: bigint; name: string; tag: string }>;
+type FloodPlant = Readonly<{ id: bigint; name: string; tag: string }>;
 
 /** What the clients of a flood know of their plants: every one that they sent, and those that were answered 200. */
 export type Journal = Readonly<{

@@ -91,17 +91,18 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
   }
 
   for (const kind of DISK_KINDS) {
-    it.skipIf(!isMountAllowed(kind))(
-      `with 50302 when a real file system is full, ${kind}, which is read all the while, within a second of space coming back`,
-      async () => {
-        const { folder, fill, free } = mountDisk(kind);
-        const service = await startService({ data: folder });
-        const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
-        expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
-        expect(witness.reads).toEqual(new Set([200]));
-        tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
-      },
-    );
+    if (!isMountAllowed(kind)) {
+      tell("full disk", `${kind}: not tried, as nothing can be mounted here`);
+      continue;
+    }
+    it(`with 50302 when a real file system is full, ${kind}, which is read all the while, within a second of space coming back`, async () => {
+      const { folder, fill, free } = mountDisk(kind);
+      const service = await startService({ data: folder });
+      const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
+      expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
+      expect(witness.reads).toEqual(new Set([200]));
+      tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
+    });
   }
 
   it("a service that never tried again would be noticed", async () => {

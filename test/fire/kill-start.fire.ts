@@ -2,7 +2,7 @@ import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeAll, describe, expect, it } from "bun:test";
-import { INDEX_DONE_EARLY, MIGRATE_IN_PIECES, TOKEN_BEFORE_ITS_FILE } from "../bugs.ts";
+import { DROP_THE_WAL, INDEX_DONE_EARLY, MIGRATE_IN_PIECES, TOKEN_BEFORE_ITS_FILE } from "../bugs.ts";
 import { temporaryFolder } from "../folder.ts";
 import { plantBugs } from "../planted.ts";
 import { PROJECT } from "../process.ts";
@@ -106,10 +106,11 @@ async function makeFullFolder(): Promise<string> {
   return data;
 }
 
-/** Makes one folder what the other is. */
-function copyFolder(from: string, to: string): void {
+/** Makes a folder what another one is. */
+function copyFolder(from: string, to: string): string {
   rmSync(to, { recursive: true });
   cpSync(from, to, { recursive: true });
+  return to;
 }
 
 function removeIndex(data: string): void {
@@ -133,40 +134,59 @@ async function findUnfound({ url }: ServiceProcess, data: string): Promise<bigin
   return unfound;
 }
 
-describe("kill -9 in a start on plants that only the WAL holds, with the index of names missing", () => {
-  async function killStarts(root: string, kills: number) {
-    const full = await makeFullFolder();
-    removeIndex(full);
-    const data = temporaryFolder();
-    const verdicts: Verdict[] = [];
-    let ready = 0;
-    for (let kill = 0; kill < kills; kill += 1) {
-      // Every other start goes on with what the one before it left.
-      if (kill % 2 === 0) copyFolder(full, data);
-      if (await killStart({ data, root })) ready += 1;
-      verdicts.push(judgeFolder(data, SENT));
-    }
-    const { service, readyMs } = await startTimed(data, root);
-    const unfound = await findUnfound(service, data);
-    await service.end("SIGTERM");
+type Starts = Readonly<{
+  root?: string;
+  kills: number;
+  /** Whether each start comes upon such a folder, or upon what the start before it left. */
+  isAfresh: boolean;
+}>;
+
+/** Starts that are killed, each judged by what it left, and one that is not. */
+async function killStarts({ root = PROJECT, kills, isAfresh }: Starts) {
+  const full = await makeFullFolder();
+  removeIndex(full);
+  const data = copyFolder(full, temporaryFolder());
+  const verdicts: Verdict[] = [];
+  let ready = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    if (isAfresh) copyFolder(full, data);
+    if (await killStart({ data, root })) ready += 1;
     verdicts.push(judgeFolder(data, SENT));
-    return { ready, readyMs, unfound, verdicts };
+  }
+  const { service, readyMs } = await startTimed(data, root);
+  const unfound = await findUnfound(service, data);
+  await service.end("SIGTERM");
+  verdicts.push(judgeFolder(data, SENT));
+  return { ready, readyMs, unfound, verdicts };
+}
+
+describe("kill -9 in a start on plants that only the WAL holds, with the index of names missing", () => {
+  for (const { what, isAfresh } of [
+    { what: "each on such a folder", isAfresh: true },
+    { what: "each on what the one before it left", isAfresh: false },
+  ]) {
+    it(`${KILLS} times, ${what}, leaves all plants in their place; the next start is ready within ${READY_MS_MAX} ms and finds every plant by its name`, async () => {
+      const { ready, readyMs, unfound, verdicts } = await killStarts({ kills: KILLS, isAfresh });
+      expect(verdicts).toEqual(Array.from({ length: KILLS + 1 }, () => SOUND));
+      expect(unfound).toEqual([]);
+      expect(readyMs).toBeLessThan(READY_MS_MAX);
+      expect(ready).toBeLessThan(KILLS);
+      tell(
+        "kill -9 while starting",
+        `${KILLS} kills, ${what}, ${KILLS - ready} before it was ready; then ready after ${Math.round(readyMs)} ms, ${IDS.length} plants, 0 lost`,
+      );
+    });
   }
 
-  it(`${KILLS} times leaves all plants in their place; the next start is ready within ${READY_MS_MAX} ms and finds every plant by its name`, async () => {
-    const { ready, readyMs, unfound, verdicts } = await killStarts(PROJECT, KILLS);
-    expect(verdicts).toEqual(Array.from({ length: KILLS + 1 }, () => SOUND));
-    expect(unfound).toEqual([]);
-    expect(readyMs).toBeLessThan(READY_MS_MAX);
-    expect(ready).toBeLessThan(KILLS);
-    tell(
-      "kill -9 while starting",
-      `${KILLS} kills, ${KILLS - ready} before it was ready; then ready after ${Math.round(readyMs)} ms, ${IDS.length} plants, 0 lost`,
-    );
+  it("would be noticed to lose plants if a start threw the WAL away", async () => {
+    const data = await makeFullFolder();
+    const { service } = await startTimed(data, plantBugs(DROP_THE_WAL));
+    await service.end("SIGTERM");
+    expect(judgeFolder(data, SENT).lost).toEqual(IDS);
   });
 
   it("would be noticed to find too little if a half-made index counted as whole", async () => {
-    expect((await killStarts(plantBugs(INDEX_DONE_EARLY), 1)).unfound.length).toBeGreaterThan(0);
+    expect((await killStarts({ root: plantBugs(INDEX_DONE_EARLY), kills: 1, isAfresh: true })).unfound.length).toBeGreaterThan(0);
   });
 });
 

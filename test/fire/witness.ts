@@ -2,7 +2,7 @@ import { readToken } from "../service.ts";
 import { nameOf, openClient } from "./client.ts";
 
 /** Creates plants one by one and writes down everything that it is answered. */
-export type Witness = Readonly<{
+type Witness = Readonly<{
   /** Every status of a create, of /readyz and of /livez. A create without an answer has the status 0. */
   creates: ReadonlySet<number>;
   readiness: ReadonlySet<number>;

@@ -8,7 +8,7 @@ import { readToken } from "../service.ts";
 const REPLICAS = 3;
 
 /** Services as processes of their own on one database, each with a folder of its own. */
-export type Replicas = Readonly<{
+type Replicas = Readonly<{
   services: readonly ServiceProcess[];
   token: string;
   /** A request to one of them, with the first token unless another is given. */

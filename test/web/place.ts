@@ -40,7 +40,7 @@ export function usePlace(): Omit<Place, "close"> {
     get service() {
       return place.service;
     },
-    visit: (...words) => place.visit(...words),
+    visit: (path, options) => place.visit(path, options),
     expectStatus: (status) => place.expectStatus(status),
     plant: (rows) => place.plant(rows),
   };

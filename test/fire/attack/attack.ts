@@ -10,7 +10,7 @@ type Running = Readonly<{
 }>;
 
 /** Many slow sockets, in a process of their own. */
-export type Attack = Running &
+type Attack = Running &
   Readonly<{
     /** After how many milliseconds the service closed each socket, by its kind. Sockets that read nothing do not notice. */
     closed: ReadonlyMap<string, readonly number[]>;

@@ -14,10 +14,10 @@ import type { Call } from "../trace.ts";
 // Not in it: a disk that loses or damages what it said is synced, or bytes that nobody wrote.
 
 /** The files of a folder by their names. */
-export type Image = ReadonlyMap<string, Buffer>;
+type Image = ReadonlyMap<string, Buffer>;
 
 /** What becomes of the changes that are not sure: pieces of so many bytes are kept with so much probability. */
-export type Loss = Readonly<{ what: string; pieceBytes: number; kept: number }>;
+type Loss = Readonly<{ what: string; pieceBytes: number; kept: number }>;
 
 const KEEP_ALL: Loss = { what: "all kept", pieceBytes: Infinity, kept: 1 };
 

@@ -2,7 +2,7 @@ import { CODED, HEAD, inChunks, sized } from "./malformed.ts";
 import type { Framing } from "./malformed.ts";
 
 /** A request that is good, though few send it so: what it is answered, and whether its plant is stored. */
-export type Unusual = Framing & Readonly<{ statuses: readonly number[]; isStored: boolean }>;
+type Unusual = Framing & Readonly<{ statuses: readonly number[]; isStored: boolean }>;
 
 const CREATED = { statuses: [200], isStored: true } as const;
 const READ = { statuses: [200], isStored: false } as const;

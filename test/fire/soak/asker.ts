@@ -1,5 +1,3 @@
-import { pick } from "../../random.ts";
-import type { Random } from "../../random.ts";
 import type { Wire } from "../wire.ts";
 
 type Ask = Readonly<{ method: string; target: string; type?: string; body?: string; bearer?: string }>;
@@ -8,12 +6,12 @@ export type Asker = ReturnType<typeof createAsker>;
 
 const WRONG_MAX = 10;
 
-/** Sends requests and notes in `wrong` the first answers that are not as they must be. Each bears one of the tokens, unless it has its own. */
-export function createAsker({ tokens, random }: Readonly<{ tokens: readonly string[]; random: Random }>) {
+/** Sends requests and notes in `wrong` the first answers that are not as they must be. Each bears the token that is picked for it, unless it has its own. */
+export function createAsker(pickToken: () => string) {
   const wrong: string[] = [];
 
   /** Status 0 says that the connection was cut, or that no answer came in time. */
-  async function ask(wire: Wire, { method, target, type = "application/json", body = "", bearer = pick(random, tokens) }: Ask) {
+  async function ask(wire: Wire, { method, target, type = "application/json", body = "", bearer = pickToken() }: Ask) {
     const lines = [`${method} ${target} HTTP/1.1`, "Host: plants", `Authorization: Bearer ${bearer}`, `Content-Type: ${type}`];
     const answer = await wire.send(Buffer.from(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`));
     return typeof answer === "string" ? { status: 0, text: answer } : { status: answer.status, text: answer.body.toString() };

@@ -8,7 +8,7 @@ export type Pace = Readonly<{
   answered(): number;
   /** How long 99 of 100 requests took since the last call, in milliseconds, from the moment at which each was due. Infinity when none was answered. */
   takeP99Ms(): number;
-  /** Begins nothing more and resolves when all that was begun is answered. What is due and waits for a connection is left. */
+  /** Nothing more is due from now on. Resolves when all that was due is answered. */
   stop(): Promise<void>;
 }>;
 
@@ -22,7 +22,7 @@ export function startPace({ url, perSecond, work }: Readonly<{ url: string; perS
   const idle: Wire[] = Array.from({ length: WIRES }, () => openWire(url));
   const started = performance.now();
   const running = new Set<Promise<void>>();
-  let isOn = true;
+  let dueUntil = Number.POSITIVE_INFINITY;
   let begun = 0;
   let answered = 0;
   let latenciesMs: number[] = [];
@@ -42,7 +42,7 @@ export function startPace({ url, perSecond, work }: Readonly<{ url: string; perS
   function beginDue(): void {
     for (;;) {
       const dueMs = started + (begun * 1000) / perSecond;
-      const wire = dueMs <= performance.now() && isOn ? idle.shift() : undefined;
+      const wire = dueMs <= Math.min(performance.now(), dueUntil) ? idle.shift() : undefined;
       if (!wire) return;
       begun += 1;
       const task = run(wire, dueMs).finally(() => running.delete(task));
@@ -59,9 +59,10 @@ export function startPace({ url, perSecond, work }: Readonly<{ url: string; perS
       return p99Ms;
     },
     async stop() {
-      isOn = false;
+      dueUntil = performance.now();
       clearInterval(timer);
-      await Promise.all(running);
+      // Each that ends begins one that waited.
+      while (running.size > 0) await Promise.all(running);
       for (const wire of idle) wire.close();
     },
   };

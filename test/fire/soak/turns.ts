@@ -1,33 +1,41 @@
-import type { Pulse, Worked } from "./worked.ts";
+import type { Pulse, Subject } from "./subject.ts";
 
-/** In a new service the runtime has yet to compile what is often done. */
-const WARM_UP_TURNS = 6;
-
-type Turns = Readonly<{ old: Worked; young: Worked; perSecond: number; turns: Readonly<{ count: number; seconds: number }> }>;
+/** How many pairs of turns there are, and how long a turn takes. Those before them, in which the new service warms up, do not count. */
+export type Turns = Readonly<{ warmUp: number; count: number; seconds: number }>;
 
 /** What an old and a new service had in two turns side by side. */
 export type Pair = Readonly<{ old: Pulse; young: Pulse }>;
+
+/** At the beginning of a turn all connections are opened and all tokens looked up: that is not what is compared. */
+const LEAD_MS = 250;
+/** The index of names follows the changes a quarter of a second later, which is not to burden the next one's turn. */
+const PAUSE_MS = 500;
 
 /**
  * What is slow in the last third of an hour may be the machine: its speed drifts by a third. So the old service and a new one take turns, a
  * few seconds each, and only what differs between two turns side by side counts.
  */
-export async function takeTurns({ old, young, perSecond, turns }: Turns): Promise<Pair[]> {
-  async function turn({ start }: Worked): Promise<Pulse> {
+export async function takeTurns(
+  { old, young }: Readonly<{ old: Subject; young: Subject }>,
+  { warmUp, count, seconds, perSecond }: Turns & Readonly<{ perSecond: number }>,
+): Promise<Pair[]> {
+  async function turn({ start }: Subject): Promise<Pulse> {
     const load = start(perSecond);
-    await Bun.sleep(turns.seconds * 1000);
-    const pulse = load.takePulse();
+    await Bun.sleep(LEAD_MS);
+    load.takePulse();
+    await Bun.sleep(seconds * 1000);
     await load.stop();
+    const pulse = load.takePulse();
+    await Bun.sleep(PAUSE_MS);
     return pulse;
   }
 
-  for (let count = 0; count < WARM_UP_TURNS; count += 1) await turn(young);
   const pairs: Pair[] = [];
-  while (pairs.length < turns.count) {
+  while (pairs.length < warmUp + count) {
     const isOldFirst = pairs.length % 2 === 0;
     const first = await turn(isOldFirst ? old : young);
     const second = await turn(isOldFirst ? young : old);
     pairs.push(isOldFirst ? { old: first, young: second } : { old: second, young: first });
   }
-  return pairs;
+  return pairs.slice(warmUp);
 }

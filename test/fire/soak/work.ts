@@ -1,3 +1,4 @@
+import { pick } from "../../random.ts";
 import type { Random } from "../../random.ts";
 import type { Wire } from "../wire.ts";
 import { createAsker } from "./asker.ts";
@@ -45,7 +46,7 @@ const IMPORTED = 10;
 
 export function createWork({ token, random }: Readonly<{ token: string; random: Random }>): Work {
   const tokens = [token];
-  const asker = createAsker({ tokens, random });
+  const asker = createAsker(() => pick(random, tokens));
   const { wrong, ask, expectAnswer, expectPage } = asker;
   const garden = createGarden(asker, random);
   let done = 0;
