@@ -3,7 +3,7 @@
 /** The variable by which main.ts tells the tests in which form they run. */
 export const FORM = "TEST_FIRE_FORM";
 
-/** Whether this is the long form, which takes an hour and a half, or the short one for every change. */
+/** Whether this is the long form, which takes two hours, or the short one for every change. */
 const isLong = process.env[FORM] === "long";
 
 /** What differs between the two forms: how often, how long, how many. The promise is the same. */

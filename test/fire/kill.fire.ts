@@ -5,6 +5,7 @@ import { plantBugs } from "../planted.ts";
 import type { PlantedBug } from "../planted.ts";
 import { sharedCluster } from "../postgres/cluster.ts";
 import { findFaults } from "../postgres/load.ts";
+import { PROJECT } from "../process.ts";
 import type { ServiceProcess } from "../process.ts";
 import { openRandom, seedOf } from "../random.ts";
 import { importPlants, plantOf } from "./flood.ts";
@@ -86,6 +87,16 @@ function expectNothingLost({ verdicts, end, readyMsMax }: FolderKills, cycles: n
   expect(readyMsMax).toBeLessThan(READY_MS_MAX);
 }
 
+/** Kills on PostgreSQL, with the plants of all cycles compared after the last. */
+async function killOnPostgres({ cycles, root = PROJECT }: Readonly<{ cycles: number; root?: string }>) {
+  const database = await (await sharedCluster()).createDatabase();
+  const flags = ["--database", database];
+  const kills = await killAgain({ data: temporaryFolder(), root, flags, cycles, moment: whileServing, judge: () => {} });
+  const answered = new Map(kills.all.answered.map((id) => [id, plantOf(id).name]));
+  const sent = new Map(kills.all.attempted.map((id) => [id, new Set([plantOf(id).name])]));
+  return { kills, faults: await findFaults(database, { answered, sent }) };
+}
+
 /** Of all the time under load: a single burst may be shorter than what a busy machine takes to begin it. */
 function expectBusy({ journals, all }: Kills): void {
   const seconds = journals.reduce((sum, journal) => sum + journal.seconds, 0);
@@ -133,28 +144,30 @@ describe("kill -9 under load", () => {
   });
 
   it(`loses no answered plant in ${CYCLES_ELSEWHERE} kills while it serves from PostgreSQL`, async () => {
-    const database = await (await sharedCluster()).createDatabase();
-    const flags = ["--database", database];
-    const kills = await killAgain({ data: temporaryFolder(), flags, cycles: CYCLES_ELSEWHERE, moment: whileServing, judge: () => {} });
-    const answered = new Map(kills.all.answered.map((id) => [id, plantOf(id).name]));
-    const sent = new Map(kills.all.attempted.map((id) => [id, new Set([plantOf(id).name])]));
-    expect(await findFaults(database, { answered, sent })).toEqual({ lost: [], strange: [] });
+    const { kills, faults } = await killOnPostgres({ cycles: CYCLES_ELSEWHERE });
+    expect(faults).toEqual({ lost: [], strange: [] });
     expect(kills.struck).toBe(CYCLES_ELSEWHERE);
     expect(kills.readyMsMax).toBeLessThan(READY_MS_MAX);
     expectBusy(kills);
     tell("kill -9 on PostgreSQL", figuresOf(kills));
   });
 
-  for (const { where, moment, flags } of [
-    { where: "while it serves", moment: whileServing, flags: [] },
-    { where: "while it drains", moment: whileDraining, flags: DRAINING },
+  for (const { where, ...options } of [
+    { where: "while it serves", moment: whileServing, bugs: ANSWER_BEFORE_COMMIT },
+    { where: "while it checkpoints", moment: whileCheckpointing, bugs: [...ANSWER_BEFORE_COMMIT, ...TELL_CHECKPOINTS] },
+    { where: "while it drains", moment: whileDraining, flags: DRAINING, bugs: ANSWER_BEFORE_COMMIT },
   ]) {
     it(`would be noticed to lose plants ${where} if they were answered before their commit`, async () => {
-      const { all, verdicts } = await killOnFolder({ cycles: 20, moment, flags, bugs: ANSWER_BEFORE_COMMIT });
+      const { all, verdicts } = await killOnFolder({ cycles: 20, ...options });
       expect(all.answered.length).toBeGreaterThan(0);
       expect(verdicts.at(-1)?.lost.length).toBeGreaterThan(0);
     });
   }
+
+  it("would be noticed to lose plants on PostgreSQL if they were answered before their commit", async () => {
+    const { faults } = await killOnPostgres({ cycles: 3, root: plantBugs(ANSWER_BEFORE_COMMIT) });
+    expect(faults.lost.length).toBeGreaterThan(0);
+  });
 });
 
 describe("kill -9 in the middle of an import", () => {

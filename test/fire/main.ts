@@ -7,7 +7,7 @@ import { FORM } from "./form.ts";
 
 const HELP = `Usage: npm run test:fire -- [options]
 
-  --long            the long form: an hour and a half in the place of seven minutes
+  --long            the long form: two hours in the place of seven minutes
   --only NAME,NAME  only these promises
   --seed NUMBER     repeat a run with the seed that it printed
   --help            this text

@@ -42,6 +42,9 @@ const UNREAD_MEGABYTES_MAX = 500;
 /** No bug: a file that stands still is given up soon, so that a test need not wait for a minute. */
 const GIVE_UP_SOON = [{ file: "src/http/exchange.ts", from: "const IDLE_SECONDS = 60;", to: "const IDLE_SECONDS = 4;" }];
 const ENDLESS_PAGES = [{ file: "src/http/plants.ts", from: "const PAGE_LENGTH_MAX = 2 ** 22;", to: "const PAGE_LENGTH_MAX = Infinity;" }];
+const EXPORTS_UNCOUNTED = [{ file: "src/http/exchange.ts", from: "const EXPORTS_MAX = 16;", to: "const EXPORTS_MAX = Infinity;" }];
+const IMPORT_LIKE_OTHERS = [{ file: "src/http/exchange.ts", from: "connection.allowSilence(0);", to: "" }];
+const EXPORT_LIKE_OTHERS = [{ file: "src/http/exchange.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];
 const NEVER_CUT = [{ file: "src/http/listen.ts", from: "idleTimeout: IDLE_SECONDS,", to: "idleTimeout: 0," }];
 
 type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
@@ -173,10 +176,8 @@ describe("a slow client", () => {
 
   it.concurrent("shares the exports with others: sixteen run at a time, one more is answered 503 until one ends", async () => {
     const place = await open();
-    await fill(place, 400);
-    const sockets = await Promise.all(Array.from({ length: 16 }, () => beginUnread(place, "/plants/export")));
-    const refused = await ask(place, "/plants/export");
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    const { answer, sockets } = await askForOneMore(place);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
     for (const socket of sockets) socket.destroy();
     await until("An export is answered again", async () => {
       const response = await ask(place, "/plants/export");
@@ -185,35 +186,69 @@ describe("a slow client", () => {
     });
   });
 
+  it.concurrent("would be noticed to take an export more than sixteen if nobody counted them", async () => {
+    expect((await askForOneMore(await open(plantBugs(EXPORTS_UNCOUNTED)))).answer.status).toBe(200);
+  });
+
   it.concurrent("imports a line now and then, for longer than a connection may be silent", async () => {
-    const place = await open();
-    const start = performance.now();
-    const encoder = new TextEncoder();
-    let id = 0;
-    const body = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        await Bun.sleep(1000);
-        if (performance.now() - start > SLOW_MS) return controller.close();
-        controller.enqueue(encoder.encode(`{"id":${(id += 1)},"name":"slow"}\n`));
-      },
-    });
-    const response = await ask(place, "/plants/import", { method: "POST", body });
-    expect(await response.json()).toMatchObject({ read: id, created: id, refused: 0 });
-    expect(id).toBeGreaterThan(8);
+    const { sent, summary } = await importSlowly(await open());
+    expect(summary).toMatchObject({ read: sent, created: sent, refused: 0 });
+    expect(sent).toBeGreaterThan(8);
+  });
+
+  it.concurrent("would be noticed to be cut in its import if that could be no more silent than other requests", async () => {
+    expect((await importSlowly(await open(plantBugs(IMPORT_LIKE_OTHERS)))).summary).toBeUndefined();
   });
 
   it.concurrent("gets a whole export although it pauses for longer than a connection may be silent", async () => {
-    const place = await open();
-    await fill(place, 400);
-    const socket = await beginUnread(place, "/plants/export");
-    await Bun.sleep(SLOW_MS);
-    let size = 0;
-    let end = "";
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      end = (end + chunk.toString("latin1")).slice(-5);
-    }
+    const { size, end } = await exportWithPause(await open());
     expect(size).toBeGreaterThan(400 * PLANT_BYTES);
     expect(end).toBe("0\r\n\r\n");
   });
+
+  it.concurrent("would be noticed to be cut in its export if that could be no more silent than other answers", async () => {
+    expect((await exportWithPause(await open(plantBugs(EXPORT_LIKE_OTHERS)))).size).toBeLessThan(400 * PLANT_BYTES);
+  });
 });
+
+/** An export beside sixteen that nobody reads. */
+async function askForOneMore(place: Place): Promise<Readonly<{ answer: Response; sockets: readonly Socket[] }>> {
+  await fill(place, 400);
+  const sockets = await Promise.all(Array.from({ length: 16 }, () => beginUnread(place, "/plants/export")));
+  const answer = await ask(place, "/plants/export");
+  await answer.body?.cancel();
+  return { answer, sockets };
+}
+
+/** Sends a line a second. The summary is undefined when the connection was cut. */
+async function importSlowly(place: Place): Promise<Readonly<{ sent: number; summary: unknown }>> {
+  const start = performance.now();
+  const encoder = new TextEncoder();
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await Bun.sleep(1000);
+      if (performance.now() - start > SLOW_MS) return controller.close();
+      controller.enqueue(encoder.encode(`{"id":${(sent += 1)},"name":"slow"}\n`));
+    },
+  });
+  const summary = await ask(place, "/plants/import", { method: "POST", body }).then(
+    (response) => response.json(),
+    () => undefined,
+  );
+  return { sent, summary };
+}
+
+/** Reads an export after a pause: how many bytes came, and the last of them. */
+async function exportWithPause(place: Place): Promise<Readonly<{ size: number; end: string }>> {
+  await fill(place, 400);
+  const socket = await beginUnread(place, "/plants/export");
+  await Bun.sleep(SLOW_MS);
+  let size = 0;
+  let end = "";
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    end = (end + chunk.toString("latin1")).slice(-5);
+  }
+  return { size, end };
+}
