@@ -1,15 +1,13 @@
 import { basename, join } from "node:path";
 import { temporaryFolder } from "../../folder.ts";
 import type { Random } from "../../random.ts";
-import { inForm } from "../form.ts";
-import { LOSSES, readImage, replay, writeImage } from "../power/image.ts";
-import type { Stage } from "../power/image.ts";
 import { openJournal } from "../power/journal.ts";
 import { changePlants } from "../power/load.ts";
 import type { Done } from "../power/load.ts";
 import { FailedStart, startTraced } from "../service.ts";
 import type { TracedService } from "../service.ts";
 import { readPlants, readServed } from "../power/stored.ts";
+import { createStages } from "./stages.ts";
 import { isSync, openPathOf, parseTrace } from "../trace.ts";
 import type { Call } from "../trace.ts";
 
@@ -45,14 +43,13 @@ export const ANSWERED = 3 * LOAD.clients * LOAD.steps;
 const READY_MS_MAX = 3000;
 /** The index of names follows the changes a quarter of a second later. */
 const FOLLOW_MS = 350;
-const IMAGES_EACH = inForm(1, 10);
 
 /** A data folder, with what clients tried on it and what one process after the other did to the files. */
 export function openScene({ files, root, random }: SceneOptions) {
   const data = temporaryFolder();
   const paths = files.flatMap((file) => ["-P", join(data, file)]);
   const journal = openJournal();
-  const stages: (Stage & { moment: number })[] = [];
+  const stages = createStages({ data, files, random });
   let done: Done | undefined;
   let moment = 0;
 
@@ -65,13 +62,6 @@ export function openScene({ files, root, random }: SceneOptions) {
     }
     done = await changePlants({ url, data, journal, random, ...LOAD, before: done, onAnswer });
     return statuses;
-  }
-
-  function keep(trace: string): readonly Call[] {
-    const left = [...readImage(data)].filter(([name]) => files.includes(name));
-    const calls = parseTrace(trace);
-    stages.push({ calls, lines: trace.split("\n").length, left: new Map(left), moment });
-    return calls;
   }
 
   /** All changes, with time to heal in between, unless the service ends before. */
@@ -102,14 +92,14 @@ export function openScene({ files, root, random }: SceneOptions) {
       const service = await startTraced({ data, root, inject }).catch(expectFailedStart);
       if (service instanceof FailedStart) {
         const { code, message: said, trace } = service;
-        return { end: "at its start", code, said, statuses: [], isReady: false, isDistrusted: false, calls: keep(trace) };
+        return { end: "at its start", code, said, statuses: [], isReady: false, isDistrusted: false, calls: stages.keep(trace, moment) };
       }
       const loaded = await load(service, isLasting ? 0 : READY_MS_MAX);
       const isDistrusted = parseTrace(service.traceSoFar()).some(isFailedSync);
       // By turns it may tidy up, or not.
       const code = await service.end(n % 2 === 0 ? "SIGTERM" : "SIGKILL");
       const said = service.lines.join("\n");
-      return { ...loaded, code, said, isDistrusted, calls: keep(await service.trace()) };
+      return { ...loaded, code, said, isDistrusted, calls: stages.keep(await service.trace(), moment) };
     },
     /** Serves again, without a fault. Returns what is wrong with that and with the files that it leaves. */
     async check(): Promise<string[]> {
@@ -117,24 +107,10 @@ export function openScene({ files, root, random }: SceneOptions) {
       const refused = (await change(service.url)).filter((status) => status >= 300);
       const found = journal.findFaults(await readServed({ url: service.url, data }), moment);
       await service.end("SIGKILL");
-      keep(await service.trace());
+      stages.keep(await service.trace(), moment);
       return [...found, ...refused.map((status) => `${status} after the restart`), ...findIn(data, moment)];
     },
-    /** What is wrong with what a power cut right after each of the processes would have left. Only where all files of the plants are seen. */
-    cutPower(): string[] {
-      const disk = replay(data, stages);
-      const folder = join(temporaryFolder(), "image");
-      const losses = Array.from({ length: IMAGES_EACH }, () => LOSSES).flat();
-      let line = 0;
-      return stages.flatMap(({ lines, moment: when }) => {
-        line += lines;
-        disk.advance(line);
-        return losses.flatMap((loss) => {
-          writeImage(disk.image(loss, random), folder);
-          return findIn(folder, when).map((fault) => `${loss.what}: ${fault}`);
-        });
-      });
-    },
+    cutPower: () => stages.cutPower(findIn),
   };
 }
 
