@@ -18,7 +18,7 @@ import type { Window } from "./soak/wear.ts";
 const SECONDS = inForm(7, Number(process.env["TEST_SOAK_SECONDS"] ?? 600));
 const PER_SECOND = inForm(400, 1000);
 const WINDOWS = inForm(15, 60);
-/** Of a p99 in which a shared machine has its part, the median of so many ratios moves by a twentieth from run to run. */
+/** Of a p99 in which a shared machine has its part, one ratio says little. */
 const TURNS: Turns = inForm({ warmUp: 2, count: 5, seconds: 0.5 }, { warmUp: 15, count: 60, seconds: 4 });
 /** The bugs are so steep that a few seconds show them, in the long form too. */
 const BUG_RUN = { seconds: 9, perSecond: 200, windows: 15, turns: { warmUp: 1, count: 3, seconds: 0.5 } };

@@ -1,4 +1,4 @@
-import { median, quantile } from "../../../bench/quantile.ts";
+import { quantile } from "../../../bench/quantile.ts";
 import { inForm } from "../form.ts";
 import { findGrowth } from "../vitals.ts";
 import type { Vitals } from "../vitals.ts";
@@ -20,7 +20,10 @@ const GROWTH_LIMITS: Readonly<Record<keyof Window, Readonly<{ times: number; mor
   p99Ms: inForm({ times: 2, more: 250 }, { times: 2, more: 5 }),
   cpuMs: inForm({ times: 2, more: 0.5 }, { times: 1.5, more: 0 }),
 };
-/** How many times that of a new service it may be in the old one. The short form is short, and runs beside whatever else a machine does. */
+/**
+ * How many times that of a new service it may be in the old one; more counts as soon as it is more than chance. The short form is short,
+ * and runs beside whatever else a machine does.
+ */
 const AGE_LIMITS: Readonly<Record<keyof Pulse, number>> = { p99Ms: inForm(10, 1.1), cpuMs: inForm(2, 1.1) };
 
 const GROWING = Object.keys(GROWTH_LIMITS) as (keyof Window)[];
@@ -32,7 +35,7 @@ export function findWear({ windows, pairs }: Run) {
     const { middle, last } = findGrowth(windows, name);
     return !(last <= middle * GROWTH_LIMITS[name].times + GROWTH_LIMITS[name].more);
   });
-  const aged = AGEING.filter((name) => !(median(findRatios(pairs, name)) <= AGE_LIMITS[name]));
+  const aged = AGEING.filter((name) => findLeast(findRatios(pairs, name)) > AGE_LIMITS[name]);
   return { grown, aged };
 }
 
@@ -46,6 +49,14 @@ function findRatios(pairs: readonly Pair[], name: keyof Pulse): number[] {
   });
 }
 
+/**
+ * What the median of ever more pairs would be at least, with a certainty of 95 % (the sign test): a pair in which the disk of a shared
+ * machine stalled is several times off.
+ */
+function findLeast(ratios: readonly number[]): number {
+  return quantile(ratios, Math.max(0, 0.5 - 0.82 / Math.sqrt(ratios.length)));
+}
+
 export function tellWear({ windows, pairs }: Run): string {
   const growth = GROWING.map((name) => {
     const { middle, last } = findGrowth(windows, name);
@@ -53,7 +64,8 @@ export function tellWear({ windows, pairs }: Run): string {
   });
   const age = AGEING.map((name) => {
     const ratios = findRatios(pairs, name);
-    return `${name} ${median(ratios).toFixed(2)} [${quantile(ratios, 0.25).toFixed(2)}-${quantile(ratios, 0.75).toFixed(2)}] of that of a new service`;
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(2));
+    return `${name} ${middle} [${low}-${high}] of that of a new service, at least ${findLeast(ratios).toFixed(2)}`;
   });
   return [...growth, ...age].join("; ");
 }
