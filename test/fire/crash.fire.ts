@@ -103,10 +103,7 @@ describe("the service ends with 1, says why in the last line of the log, and has
         plants += answered;
         endsMs.push(endMs);
       }
-      tell(
-        `crash: ${what}`,
-        `${ROUNDS} times, ${plants} plants answered, 0 lost; ended with 1 within ${Math.round(Math.max(...endsMs))} ms`,
-      );
+      tell(`crash: ${what}`, `in ${ROUNDS}, ${plants} plants answered, 0 lost; ended with 1 within ${Math.round(Math.max(...endsMs))} ms`);
     });
   }
 });
