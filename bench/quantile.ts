@@ -1,6 +1,6 @@
 /** The value that a share of the values, from 0 to 1, do not exceed; 1 gives the greatest. NaN when there are none. */
 export function quantile(values: readonly number[], share: number): number {
-  const at = Math.min(Math.trunc(values.length * share), values.length - 1);
+  const at = Math.max(0, Math.ceil(values.length * share) - 1);
   return values.toSorted((left, right) => left - right)[at] ?? Number.NaN;
 }
 
