@@ -24,7 +24,7 @@ const GROWTH_LIMITS: Readonly<Record<keyof Window, Readonly<{ times: number; mor
  * How many times that of a new service it may be in the old one; more counts as soon as it is more than chance. The short form is short,
  * and runs beside whatever else a machine does.
  */
-const AGE_LIMITS: Readonly<Record<keyof Pulse, number>> = { p99Ms: inForm(10, 1.1), cpuMs: inForm(2, 1.1) };
+const AGE_LIMITS: Readonly<Record<keyof Pulse, number>> = { p99Ms: inForm(3, 1.1), cpuMs: inForm(2, 1.1) };
 
 const GROWING = Object.keys(GROWTH_LIMITS) as (keyof Window)[];
 const AGEING = Object.keys(AGE_LIMITS) as (keyof Pulse)[];
