@@ -18,7 +18,7 @@ const GROWTH_LIMITS: Readonly<Record<keyof Window, Readonly<{ times: number; mor
   threads: { times: 1, more: 3 },
   // A shared machine may have become slower meanwhile, but not as slow as this. What is finer the turns tell.
   p99Ms: inForm({ times: 2, more: 250 }, { times: 2, more: 5 }),
-  cpuMs: inForm({ times: 2, more: 0.5 }, { times: 1.5, more: 0 }),
+  cpuMs: inForm({ times: 2, more: 0.5 }, { times: 1.25, more: 0 }),
 };
 /**
  * How many times that of a new service it may be in the old one; more counts as soon as it is more than chance. The short form is short,
