@@ -16,6 +16,11 @@ async function sendUntilClosed(text: string): Promise<string> {
   return received;
 }
 
+/** A request for a target as it stands, after whose answer the connection closes. */
+function requestOf(target: string): string {
+  return `GET ${target} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\nConnection: close\r\n\r\n`;
+}
+
 describe("a path", () => {
   for (const path of [
     "/plant",
@@ -29,8 +34,9 @@ describe("a path", () => {
     `/tokens/${"a".repeat(65)}`,
     "/tokens/{id}",
     "/plants/{id}",
-    "/%70lants",
     "/openapi",
+    "/plants%2F1",
+    "/plants%5C1",
   ]) {
     it(`${path} that is not there is answered 404, without asking for a token`, async () => {
       const response = await fetch(`${service.url}${path}`, { method: "POST" });
@@ -38,6 +44,45 @@ describe("a path", () => {
       expect(body).toEqual({ error: 40400, message: CATALOGUE.unknown_path.message });
     });
   }
+});
+
+describe("a request target", () => {
+  for (const target of [
+    String.raw`/x\..\tokens`,
+    String.raw`/.\tokens`,
+    String.raw`/\tokens`,
+    "/plants/../tokens",
+    "/plants/%2e%2e/tokens",
+    "/plants/.%2E/tokens",
+    "/./tokens",
+    "/%2e/tokens",
+    "//tokens",
+    "/tokens/",
+    "/tokens//",
+    "/tokens#x",
+    "/tokens;x",
+    "/%2Ftokens",
+    "http://plants/x/../tokens",
+  ]) {
+    it(`${target} reaches no other resource than the one that it names`, async () => {
+      const received = await sendUntilClosed(requestOf(target));
+      expect(received).toStartWith("HTTP/1.1 404 ");
+      expect(received).toContain(`"error":40400`);
+    });
+  }
+
+  for (const target of ["/%74okens", "/token%73", "/%74%6f%6B%65%6e%73", "http://plants/tokens"]) {
+    it(`${target} is /tokens, as an unreserved character is the same in percent-encoding`, async () => {
+      const received = await sendUntilClosed(requestOf(target));
+      expect(received).toStartWith("HTTP/1.1 200 ");
+      expect(received).toContain(`"id":"first"`);
+    });
+  }
+
+  it("with an id in percent-encoding names the plant with this id", async () => {
+    await service.post(`{"id":5,"name":"Ficus"}`);
+    for (const path of ["/plants/%35", "/%70lants/5"]) expect(await (await service.request(path)).text()).toBe(`{"id":5,"name":"Ficus"}`);
+  });
 });
 
 describe("a method", () => {

@@ -4,6 +4,7 @@ import type { Contract } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
+import type { Token } from "../store/store.ts";
 import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { checkBodyHeaders, openBody, readBody } from "./body.ts";
@@ -35,9 +36,10 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
   const route = createRouter(contract.operations, handlers);
 
   /** Each step throws what is wrong; their order is part of the interface. */
-  async function answer(request: Request, connection: Connection): Promise<Answer> {
+  async function answer(request: Request, connection: Connection, requestId: string): Promise<Answer> {
     checkHost(request.headers);
-    const { path, query } = splitUrl(request.url);
+    const { path, address } = connection;
+    if (path === undefined) throw new PlantStoreError("unknown_path");
     const found = route(path);
     if (!found) return pages(path, request);
     const { resource, id } = found;
@@ -45,22 +47,25 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
     const target = resource.routes.get(request.method);
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
     const { operation, handle } = target;
-    if (operation.scope) {
-      const admitted = gate.admit(request.headers.get("authorization"), operation.scope);
-      // To wait for what is known already would cost a turn of the queue of promises for every request.
-      if (admitted instanceof Promise) await admitted;
-    }
     const { headers } = request;
+    let token: Token | undefined;
+    if (operation.scope) {
+      const admitted = gate.admit(headers.get("authorization"), operation.scope);
+      // To wait for what is known already would cost a turn of the queue of promises for every request.
+      token = admitted instanceof Promise ? await admitted : admitted;
+    }
     const refusal = room(operation.id, headers);
     if (refusal) await refusal;
+    const query = queryOf(request.url);
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
+    const call = { parameters, headers, principal: { token, address }, requestId, connection };
     const { body } = operation;
-    if (body.kind === "none") return handle({ parameters, body: undefined, headers, connection });
-    if (body.kind === "stream") return await handle({ parameters, body: openBody(request, body.types), headers, connection });
+    if (body.kind === "none") return handle({ ...call, body: undefined });
+    if (body.kind === "stream") return await handle({ ...call, body: openBody(request, body.types) });
     checkBodyHeaders(headers);
     const value = parseJson(decodeBody(await readBody(request, bodyBytesMax)));
     body.check(value);
-    return await handle({ parameters, body: value, headers, connection });
+    return await handle({ ...call, body: value });
   }
 
   return async (request, connection) => {
@@ -68,13 +73,13 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
     const started = log.isDebug ? performance.now() : 0;
     let answered: Answer;
     try {
-      answered = await answer(request, connection);
+      answered = await answer(request, connection, requestId);
     } catch (thrown) {
       answered = toAnswer(thrown, log, requestId);
     }
     if (log.isDebug) {
-      const { path } = splitUrl(request.url);
-      log.debug("request", { requestId, method: request.method, path, status: answered.status, ms: performance.now() - started });
+      const { path, address } = connection;
+      log.debug("request", { requestId, address, method: request.method, path, status: answered.status, ms: performance.now() - started });
     }
     return toResponse(answered, requestId, isDraining());
   };
@@ -92,11 +97,8 @@ function requestIdOf({ headers }: Request): string {
   return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** The path and the query of a request. To parse the URL would decode the path, and takes longer than all else here. */
-function splitUrl(url: string): { path: string; query: string } {
-  // Without a Host, which HTTP/1.0 allows, the URL is the path alone.
-  const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
-  const queryStart = url.indexOf("?", pathStart);
-  if (queryStart === -1) return { path: url.slice(pathStart), query: "" };
-  return { path: url.slice(pathStart, queryStart), query: url.slice(queryStart + 1) };
+/** The query of a request. To parse the URL takes longer than all else here. */
+function queryOf(url: string): string {
+  const start = url.indexOf("?");
+  return start === -1 ? "" : url.slice(start + 1);
 }

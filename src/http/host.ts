@@ -1,10 +1,14 @@
 import { PlantStoreError } from "../errors.ts";
 
-/** `uri-host [ ":" port ]` of RFC 9110, 7.2. The runtime joins several headers with ", ", which no host has in it. */
-const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[[\da-f:.]+\])(?::\d*)?$/i;
+/** `uri-host [ ":" port ]` of RFC 9110, 7.2, of which neither is empty. The runtime joins several headers with ", ", which no host has in it. */
+const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+|\[[\da-f:.]+\])(?::(\d+))?$/i;
+
+const PORT_MAX = 65_535;
 
 /** Refuses a request with two hosts, or with what is none (RFC 9112, 3.2). The runtime refuses HTTP/1.1 without any; HTTP/1.0 may have none. */
 export function checkHost(headers: Headers): void {
   const host = headers.get("host");
-  if (host !== null && !HOST.test(host)) throw new PlantStoreError("invalid_host");
+  if (host === null) return;
+  const match = HOST.exec(host);
+  if (!match || Number(match[1] ?? 0) > PORT_MAX) throw new PlantStoreError("invalid_host");
 }

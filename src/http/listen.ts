@@ -35,6 +35,16 @@ function bind(app: App, host: string, port: number): Bun.Server<undefined> {
 }
 
 function serve(app: App, host: string, port: number): Bun.Server<undefined> {
+  type Arrival = Request & Readonly<{ params?: Readonly<Record<string, string>> }>;
+
+  function answer(request: Arrival, own: Bun.Server<undefined>): Promise<Response> {
+    return app(request, {
+      path: pathOf(request.params),
+      address: own.requestIP(request)?.address ?? "",
+      allowSilence: (seconds = IDLE_SECONDS) => own.timeout(request, seconds),
+    });
+  }
+
   return Bun.serve({
     hostname: host,
     port,
@@ -44,6 +54,16 @@ function serve(app: App, host: string, port: number): Bun.Server<undefined> {
     development: false,
     // Otherwise a second service could take the same port and half of the requests.
     reusePort: false,
-    fetch: (request, own) => app(request, { allowSilence: (seconds = IDLE_SECONDS) => own.timeout(request, seconds) }),
+    // The runtime's `url` has its dots, backslashes and slashes tidied up: only its router sees the path as it was sent.
+    routes: { "/": answer, "/:a": answer, "/:a/:b": answer, "/:a/:b/:c": answer },
+    fetch: answer,
   });
+}
+
+/** The path of which the router has matched each segment; undefined when it has matched none. */
+function pathOf(params: Readonly<Record<string, string>> | undefined): string | undefined {
+  if (!params) return undefined;
+  const segments = Object.values(params);
+  // An encoded slash is no slash (RFC 3986, 2.2).
+  return segments.some((segment) => segment.includes("/")) ? undefined : `/${segments.join("/")}`;
 }

@@ -1,4 +1,5 @@
 import type { OperationId, ParametersOf } from "../../contract/operations.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
@@ -6,6 +7,13 @@ import type { Answer } from "./answer.ts";
 
 /** What only the listener can do for a request. */
 export type Connection = Readonly<{
+  /**
+   * The path that was asked for, as it was sent but for percent-encoding, which is decoded. Undefined when no resource can stand there: it has
+   * an empty segment, more than three, or one that holds a slash.
+   */
+  path: string | undefined;
+  /** The IP address of whoever is at the other end; "" when it has gone already. */
+  address: string;
   /** Lets the connection be silent for so many seconds from now on, 255 at the most; with 0, for ever; without a number, as long as any. */
   allowSilence(seconds?: number): void;
 }>;
@@ -16,6 +24,9 @@ export type Call<Id extends OperationId> = Readonly<{
   /** The value of a JSON text, or a BodyStream; undefined when the operation takes no body. */
   body: unknown;
   headers: Headers;
+  principal: Principal;
+  /** Names the request in the answer and in the log. */
+  requestId: string;
   connection: Connection;
 }>;
 
@@ -23,9 +34,7 @@ export type Call<Id extends OperationId> = Readonly<{
 export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => Answer | Promise<Answer> }>;
 
 /** A handler whose operation is known only when it runs. */
-type Handler = (
-  call: Readonly<{ parameters: unknown; body: unknown; headers: Headers; connection: Connection }>,
-) => Answer | Promise<Answer>;
+type Handler = (call: Readonly<{ parameters: unknown }> & Omit<Call<OperationId>, "parameters">) => Answer | Promise<Answer>;
 
 /** What stands at one path. */
 type Resource = Readonly<{ allow: string; routes: ReadonlyMap<string, Route> }>;

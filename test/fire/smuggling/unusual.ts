@@ -51,16 +51,38 @@ export const UNUSUAL: readonly Unusual[] = [
     statuses: [100, 200],
     isStored: true,
   },
-  ...hosts(["", "127.0.0.1:8080", "[::1]:8080", "[::ffff:127.0.0.1]", "PLANTS.example.:", "my_host", "xn--pflnzchen-02a", "a%20b", "a,b"]),
-  // The runtime leaves out the host of a target, and removes dot segments (RFC 3986, 6.2.2.3).
-  ...["http://plants/plants", "HTTP://others:80/plants", "https://plants/plants", "http:///plants", "/x/../plants", "/./plants"].map(
+  ...hosts([
+    "127.0.0.1:8080",
+    "plants:65535",
+    "[::1]:8080",
+    "[::ffff:127.0.0.1]",
+    "PLANTS.example.",
+    "my_host",
+    "xn--pflnzchen-02a",
+    "a%20b",
+    "a,b",
+  ]),
+  ...["http://plants/plants", "HTTP://others:80/plants", "https://plants/plants", "http:///plants", "/%70lants", "/pl%61nts"].map(
     (target) => ({
       why: `${target} for the path`,
       bytes: (body: string) => `${HEAD.replace("/plants", target)}${sized(body)}`,
       ...CREATED,
     }),
   ),
-  ...["/plants\u007f", "/plants\u00ff", "/plants#a", "//plants", "/%70lants"].map((path) => ({
+  ...[
+    "/plants\u007f",
+    "/plants\u00ff",
+    "/plants#a",
+    "//plants",
+    "/x/../plants",
+    "/./plants",
+    "/x/%2e%2e/plants",
+    "/x\\..\\plants",
+    "/.\\plants",
+    "/%2Fplants",
+    "/plants%2F",
+    "/plants/",
+  ].map((path) => ({
     why: `the path ${JSON.stringify(path)}, which is another`,
     bytes: (body: string) => `${HEAD.replace("/plants", path)}${sized(body)}`,
     statuses: [404],

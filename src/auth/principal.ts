@@ -1,0 +1,9 @@
+import type { Token } from "../store/store.ts";
+
+/** Who asks, and from where: known from the first line of a request to the last line of the log. */
+export type Principal = Readonly<{
+  /** What let the request in; undefined where no token is needed. */
+  token: Token | undefined;
+  /** The IP address of the client, as it is written; "" when it has gone already. */
+  address: string;
+}>;
