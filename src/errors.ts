@@ -8,7 +8,7 @@ export const CATALOGUE = {
   duplicate_key: entry(40003, "A key stands twice in the object: send each key once."),
   invalid_unicode: entry(40004, "The body holds bytes or escapes that are no Unicode text: send UTF-8 without lone surrogates."),
   invalid_body: entry(40005, "The field `name` is missing: add it."),
-  invalid_query: entry(40006, "The query parameter `limit` is not known here: leave it out."),
+  invalid_query: entry(40006, "A query parameter is not known here: send none but `limit`, `after`, `tag`, `q`."),
   incomplete_body: entry(40007, "The body broke off before its end: send the request again."),
   invalid_csv_header: entry(40008, "The first line names no columns `id` and `name`: name them, as in id,name,tag."),
   malformed_row: entry(40009, "The row is not CSV: put quotes around a cell that holds any, and write each of those twice."),

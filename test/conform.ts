@@ -7,11 +7,12 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(contract, "contract");
 
 /**
- * Asserts that the contract knows this answer: its status, its headers that are required, and the schema of its body. Returns the body: a value
+ * Asserts that the contract knows this answer: its status, its headers that are required, the one that all have, and the schema of its body. Returns the body: a value
  * when it is JSON, text when it is a file, undefined when the contract says that there is none.
  */
 export async function expectConform(operation: { method: string; path: string }, response: Response): Promise<unknown> {
   const { pointer, answer } = findAnswer(operation, response.status);
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   for (const [name, header] of Object.entries(answer.headers ?? {})) {
     const { required } = "$ref" in header ? (resolve(header.$ref) as { required?: boolean }) : header;
     if (required) expect(response.headers.get(name), `the header ${name} of a ${response.status}`).not.toBeNull();

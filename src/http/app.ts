@@ -86,7 +86,8 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
 }
 
 function toResponse({ status, body, headers }: Answer, requestId: string, isLast: boolean): Response {
-  const all: Record<string, string> = { ...headers, "x-request-id": requestId };
+  // A browser takes an answer for what its type says, whatever a name in it looks like.
+  const all: Record<string, string> = { ...headers, "x-request-id": requestId, "x-content-type-options": "nosniff" };
   if (body !== undefined) all["content-type"] ??= "application/json";
   if (isLast) all["connection"] = "close";
   return new Response(body ?? null, { status, headers: all });

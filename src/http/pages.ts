@@ -82,7 +82,6 @@ function readFile(folder: string, name: string): File {
     "content-type": TYPES[type] ?? "application/octet-stream",
     // What stands in assets/ is named by its content.
     "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
-    "x-content-type-options": "nosniff",
     vary: "Accept-Encoding",
     ...(type === ".html" ? HTML_HEADERS : {}),
   };

@@ -4,14 +4,18 @@ import { parsePlantId } from "../plant.ts";
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** Reads a query as the contract has it, with its defaults. Throws `invalid_query`, naming the parameter that is unknown, wrong or given twice. */
+/**
+ * Reads a query as the contract has it, with its defaults. Throws `invalid_query`, naming the parameter that is wrong or given twice; of
+ * one that is unknown not even the name comes back, but those that are known do.
+ */
 export function parseQuery(query: string, parameters: readonly QueryParameter[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const pair of query.split("&")) {
     if (pair === "") continue;
     const [name = "", ...rest] = pair.split("=");
-    const parameter = parameters.find((candidate) => candidate.name === decode(name));
-    if (!parameter) throw refuse(decode(name), "is not known here: leave it out");
+    const given = decode(name);
+    const parameter = parameters.find((candidate) => candidate.name === given);
+    if (!parameter) throw unknown(parameters);
     if (parameter.name in values) throw refuse(parameter.name, "is given twice: send it once");
     values[parameter.name] = read(parameter, decode(rest.join("=")));
   }
@@ -48,6 +52,13 @@ function decode(text: string): string {
   } catch (cause) {
     throw new PlantStoreError("invalid_query", { message: "The query is not UTF-8 in percent-encoding: encode it so.", cause });
   }
+}
+
+function unknown(known: readonly QueryParameter[]): PlantStoreError {
+  const names = known.map(({ name }) => `\`${name}\``).join(", ");
+  const message =
+    names === "" ? "No query parameter is known here: send none." : `A query parameter is not known here: send none but ${names}.`;
+  return new PlantStoreError("invalid_query", { message });
 }
 
 function refuse(name: string, problem: string): PlantStoreError {
