@@ -30,6 +30,8 @@ export type ParameterSchema = Readonly<{
   format?: "int32" | "int64";
   minimum?: number;
   enum?: readonly string[];
+  /** In characters, not in UTF-16 units. */
+  maxLength?: number;
   pattern?: string;
   default?: string | number | boolean;
 }>;

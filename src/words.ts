@@ -3,8 +3,20 @@ import type { NewPlant } from "./plant.ts";
 /** What a search asks for: plants whose name holds each of the words, or the beginning of each, and that carry the tag. */
 export type Search = Readonly<{ words: readonly string[]; tag: string | undefined }>;
 
-/** Longer words are cut, so that an index can keep any. */
+/** Only so many characters of a name are searched, its first: whatever is done with words then takes a bounded time. */
+export const SEARCHED_LENGTH_MAX = 1000;
+
+/** Longer words are cut, so that an index can keep any. In UTF-16 units. */
 const WORD_LENGTH_MAX = 100;
+
+const SEARCHED = new RegExp(`^.{0,${SEARCHED_LENGTH_MAX}}`, "su");
+
+/**
+ * What may stand in a run of marks, after characters are taken apart too: to put a run into its order takes a time quadratic in its length.
+ * No language needs 30 in a row (UAX #15, 13: Stream-Safe Text Format).
+ */
+const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
+const LONG_RUN = new RegExp(`(${MARK}{30})${MARK}+`, "gu");
 
 const ALONE = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 
@@ -12,10 +24,11 @@ const ALONE = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`
 const WORD = new RegExp(String.raw`${ALONE}|[[\p{L}\p{M}\p{N}]--${ALONE}]+`, "gv");
 
 /**
- * The words of a name or of a search, with letter case and accents folded: "Délicio" gives "delicio". Every engine searches by
- * these, so that all find the same.
+ * The words of a name or of a search, of its first SEARCHED_LENGTH_MAX characters, with letter case and accents folded: "Délicio" gives
+ * "delicio". Every engine searches by these, so that all find the same.
  */
-export function wordsOf(text: string): string[] {
+export function wordsOf(whole: string): string[] {
+  const text = whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole;
   // Most names are ASCII, which needs no tables of Unicode.
   const isAscii = !/[^\0-\x7f]/.test(text);
   const words = isAscii ? text.toLowerCase().match(/[a-z0-9]+/g) : foldUnicode(text).match(WORD);
@@ -40,7 +53,10 @@ export function isFound({ name, tag }: NewPlant, search: Search): boolean {
  * alone keeps ß from ss, and with one sigma, as lower case makes another at the end of a word.
  */
 function foldUnicode(text: string): string {
-  const plain = text.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, "");
+  const plain = text
+    .replaceAll(LONG_RUN, "$1")
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "");
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
 

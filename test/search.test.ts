@@ -125,6 +125,16 @@ describe("q of GET /plants", () => {
     });
   });
 
+  it("takes 1,000 characters and refuses 1,001, naming the parameter", async () => {
+    expect(await search(`monstera${" ".repeat(992)}`)).toEqual([0, 1]);
+    expect(await search(`${"🌿".repeat(992)}monstera`)).toEqual([0, 1]);
+    const response = await service.request(`/plants?q=${"m".repeat(1001)}`);
+    expect(await expectConform(LIST, response)).toEqual({
+      error: 40006,
+      message: "The query parameter `q` must be text of at most 1000 characters: send a shorter one.",
+    });
+  });
+
   it("counts each Chinese character as a word", async () => {
     expect(await search("銀".repeat(32))).toEqual([7, 8]);
     expect((await service.request(`/plants?q=${encodeURIComponent("銀".repeat(33))}`)).status).toBe(400);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../src/plant.ts";
-import { isFound, wordsOf } from "../src/words.ts";
+import { isFound, SEARCHED_LENGTH_MAX, wordsOf } from "../src/words.ts";
 
 describe("wordsOf", () => {
   for (const { text, words, why } of [
@@ -38,11 +38,35 @@ describe("wordsOf", () => {
       why: "a character beyond U+FFFF is a word of its own there",
     },
     { text: `${"д".repeat(99)}\u{1e922}`, words: ["д".repeat(99)], why: "and is never cut in two" },
+    { text: `${" ".repeat(997)}oak elm`, words: ["oak"], why: "what stands behind 1,000 characters is not searched" },
+    { text: `${"🌿".repeat(997)}oak elm`, words: ["oak"], why: "and a character beyond U+FFFF is one of them" },
+    { text: `${"🌿".repeat(999)}\u{1e922}`, words: ["\u{1e922}"], why: "which is never cut in two there either" },
+    { text: `a${"\u05b0".repeat(30)}`, words: [`a${"\u05b0".repeat(30)}`], why: "30 marks in a row stay" },
+    { text: `a${"\u05b0".repeat(31)}b`, words: [`a${"\u05b0".repeat(30)}b`], why: "of more the rest is dropped, and no word parted" },
   ]) {
     it(`${JSON.stringify(text.slice(0, 30))}: ${why}`, () => {
       expect(wordsOf(text)).toEqual(words);
     });
   }
+
+  it("takes every character for a mark that is put into an order with others, so that no run of them is long", () => {
+    const scalars = Array.from({ length: 0x11_0000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
+    // U+0334 goes before all other marks but those of its own class, of which none is missing from the property M.
+    const isMark = (char: string) => `${char}\u0334`.normalize("NFKD").startsWith("\u0334");
+    const marks = scalars.map((code) => String.fromCodePoint(code)).filter(isMark);
+    expect(marks.length).toBeGreaterThan(700);
+    const isCut = (char: string) => wordsOf(`д${char.repeat(40)}д`).join("") === wordsOf(`д${char.repeat(30)}д`).join("");
+    expect(marks.filter((char) => !isCut(char))).toEqual([]);
+  });
+
+  it("gives few enough words of any name for PostgreSQL's tsvector, whichever character it is made of", () => {
+    const scalars = Array.from({ length: 0x11_0000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
+    const bytesOf = (code: number) => Buffer.byteLength(wordsOf(` ${String.fromCodePoint(code)}`).join(" "));
+    const bytesMax = scalars.reduce((most, code) => Math.max(most, bytesOf(code)), 0);
+    expect(bytesMax).toBeGreaterThan(20);
+    // The lexemes of a tsvector take less than 1 MiB; to each its place adds a few bytes (doc: textsearch-limitations).
+    expect(SEARCHED_LENGTH_MAX * bytesMax).toBeLessThan(2 ** 19);
+  });
 
   it("of its own words gives them again", () => {
     const words = wordsOf("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");

@@ -30,17 +30,23 @@ function read({ name, schema }: QueryParameter, text: string): unknown {
 }
 
 /** Undefined for what the schema does not allow. */
-function parse({ type, format, minimum = 0, enum: choices }: ParameterSchema, text: string): unknown {
+function parse({ type, format, minimum = 0, maxLength = Infinity, enum: choices }: ParameterSchema, text: string): unknown {
   if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
-  if (type === "string") return !choices || choices.includes(text) ? text : undefined;
+  if (type === "string") return (choices?.includes(text) ?? true) && isWithin(text, maxLength) ? text : undefined;
   if (format === "int64") return parsePlantId(text);
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   return value >= minimum && value <= INT32_MAX ? value : undefined;
 }
 
-function describe({ type, format, minimum = 0, enum: choices }: ParameterSchema): string {
+/** JSON Schema counts characters, of which each is one or two UTF-16 units. */
+function isWithin(text: string, lengthMax: number): boolean {
+  return text.length <= lengthMax || Array.from(text).length <= lengthMax;
+}
+
+function describe({ type, format, minimum = 0, maxLength, enum: choices }: ParameterSchema): string {
   if (type === "boolean") return "true or false";
   if (choices) return choices.join(" or ");
+  if (maxLength !== undefined) return `text of at most ${maxLength} characters: send a shorter one`;
   if (format === "int64") return "a whole number from -9223372036854775808 to 9223372036854775807, without leading zeros";
   return `a whole number from ${minimum} to ${INT32_MAX}`;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { SEARCHED_LENGTH_MAX } from "../../src/words.ts";
 import { useValue } from "../state.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Views } from "../view.ts";
@@ -59,6 +60,7 @@ export function Search({ views }: { views: Views }) {
         placeholder="Search names"
         autocomplete="off"
         spellcheck={false}
+        maxLength={SEARCHED_LENGTH_MAX}
         value={text}
         onInput={({ currentTarget: { value } }) => {
           setText(value);

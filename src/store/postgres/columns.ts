@@ -6,9 +6,6 @@ import { fromColumn, toColumn } from "./text.ts";
 /** As the statements give plants. */
 export type PlantRow = [id: bigint, name: string, tag: string | null];
 
-/** The words of a longer name than this are not all found: a tsvector holds a megabyte (doc: textsearch-limitations). In characters. */
-const WORDS_LENGTH_MAX = 250_000;
-
 /** Plants as columns: ids, names, tags, each an array in text. The driver would write the same, and take three times as long. */
 export function seenOf(plants: readonly NewPlant[]): [ids: string, names: string, tags: string] {
   return [
@@ -28,10 +25,12 @@ function quote(element: string): string {
   return element.includes('"') || element.includes("\\") ? `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${element}"`;
 }
 
-/** A name as a tsvector, in text: words are letters and digits, so nothing is to be quoted. */
+/**
+ * A name as a tsvector, in text: words are letters and digits, so nothing is to be quoted. They are so few that they always fit into the
+ * megabyte that one may hold (doc: textsearch-limitations).
+ */
 function toVector(name: string): string {
-  const words = wordsOf(name).join(" ");
-  return words.length > WORDS_LENGTH_MAX ? words.slice(0, words.lastIndexOf(" ", WORDS_LENGTH_MAX)) : words;
+  return wordsOf(name).join(" ");
 }
 
 /** The words of a search as a tsquery, each of which may be the beginning of a longer one. */

@@ -19,7 +19,7 @@ export type PlantRow = { name: string; tag: string | null };
 type State = { buildFrom: bigint | null; seen: Seen; mark: string };
 
 /** Written into the file; another number makes the index anew. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** How many words, and how many tags of what length, are kept in memory as known. */
 const WORDS_KNOWN_MAX = 50_000;
