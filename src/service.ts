@@ -62,7 +62,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     let isDraining = false;
     const handlers = {
       ...plantHandlers(store.plants),
-      ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, log }),
+      ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, gate, log }),
       ...tokenHandlers({ tokens: store.tokens, random: randomBytes, now: Date.now }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),

@@ -3,8 +3,15 @@ import type { Scope } from "../scope.ts";
 import type { Token, TokenStore } from "../store/store.ts";
 import { hashToken, hasTokenForm } from "./token.ts";
 
-/** Lets a request in, or throws `missing_token`, `invalid_token` or `insufficient_scope`. */
-export type Gate = Readonly<{ admit(authorization: string | null, scope: Scope): Token | Promise<Token> }>;
+export type Gate = Readonly<{
+  /** Lets a request in, or throws `missing_token`, `invalid_token` or `insufficient_scope`. */
+  admit(authorization: string | null, scope: Scope): Token | Promise<Token>;
+  /**
+   * Throws `invalid_token` when what let a request in does so no more: for work that goes on. It costs as little as `admit`, and bites within
+   * `freshMs`. As long as the store cannot be asked, the token counts as it was seen last.
+   */
+  confirm(authorization: string | null, token: Token): Promise<void>;
+}>;
 
 type GateOptions = Readonly<{
   tokens: TokenStore;
@@ -17,6 +24,7 @@ type GateOptions = Readonly<{
 }>;
 
 const REALM = 'Bearer realm="plant-store"';
+const INVALID = `${REALM}, error="invalid_token"`;
 
 type Remembered = Readonly<{ token: Token | undefined; at: number }>;
 
@@ -61,11 +69,18 @@ export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gat
       if (known && Math.abs(time - known.at) < freshMs) return judge(known.token, scope, time);
       return findOnce(authorization).then((token) => judge(token, scope, time));
     },
+    async confirm(authorization, token) {
+      const known = authorization === null ? undefined : remembered.get(authorization);
+      const isFresh = known && Math.abs(now() - known.at) < freshMs;
+      const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
+      // What is still to come of the request is not read.
+      if (!found || !isValid(found, now())) throw unauthorized("invalid_token", INVALID, { connection: "close" });
+    },
   };
 }
 
 function judge(token: Token | undefined, scope: Scope, time: number): Token {
-  if (!token || !isValid(token, time)) throw unauthorized("invalid_token", `${REALM}, error="invalid_token"`);
+  if (!token || !isValid(token, time)) throw unauthorized("invalid_token", INVALID);
   if (!token.scopes.includes(scope)) throw insufficientScope(scope);
   return token;
 }
@@ -83,8 +98,8 @@ function isValid({ expires, revoked }: Token, now: number): boolean {
   return revoked === undefined && (expires === undefined || now < expires);
 }
 
-function unauthorized(code: "missing_token" | "invalid_token", challenge: string): PlantStoreError {
-  return new PlantStoreError(code, { headers: { "www-authenticate": challenge } });
+function unauthorized(code: "missing_token" | "invalid_token", challenge: string, headers: Record<string, string> = {}): PlantStoreError {
+  return new PlantStoreError(code, { headers: { "www-authenticate": challenge, ...headers } });
 }
 
 function insufficientScope(scope: Scope): PlantStoreError {

@@ -48,6 +48,38 @@ export async function* whileMoving(bytes: Bytes, idleMs: number): AsyncGenerator
   }
 }
 
+/** How often it is asked whether bytes may still come, in milliseconds. */
+const ASK_MS = 250;
+
+/** The same bytes as long as `ask` does not reject; it is asked every ASK_MS, also while none come. Throws what it rejects with, and lets go of the source. */
+export async function* whileAllowed(bytes: Bytes, ask: () => Promise<void>): AsyncGenerator<Uint8Array, void, void> {
+  const source = bytes[Symbol.asyncIterator]();
+  let refusal: unknown;
+  let refuse: (reason: unknown) => void = () => {};
+  // One clock for all chunks: a timer for each would cost more than reading it.
+  const clock = setInterval(() => {
+    ask().catch((reason: unknown) => {
+      refusal ??= reason;
+      refuse(reason);
+    });
+  }, ASK_MS);
+  try {
+    for (;;) {
+      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        refuse = reject;
+        source.next().then(resolve, reject);
+      });
+      if (refusal !== undefined) throw refusal;
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    clearInterval(clock);
+    // Not waited for: a source that stands still does not end either.
+    void source.return?.().catch(() => {});
+  }
+}
+
 /** The refusal of a line that is longer than may be. */
 export function tooLong(bytesMax: number): PlantStoreError {
   return new PlantStoreError("body_too_large", { message: `The line is longer than ${bytesMax} bytes: send a shorter one.` });

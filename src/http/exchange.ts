@@ -1,10 +1,12 @@
+import type { Gate } from "../auth/gate.ts";
+import type { Principal } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { readCsv } from "../exchange/csv.ts";
 import { exportPlants, toExportForm } from "../exchange/export.ts";
 import type { ExportForm } from "../exchange/export.ts";
 import { importRows } from "../exchange/import.ts";
 import { readNdjson } from "../exchange/ndjson.ts";
-import { whileMoving } from "../exchange/row.ts";
+import { whileAllowed, whileMoving } from "../exchange/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
@@ -16,6 +18,8 @@ type ExchangeOptions = Readonly<{
   parsePlant: (value: unknown) => NewPlant;
   /** Longest line of an import. */
   lineBytesMax: number;
+  /** Asked again and again while a file goes in or out: its token may be revoked, or expire. */
+  gate: Gate;
   log: Log;
 }>;
 
@@ -28,20 +32,29 @@ const IDLE_SECONDS = 60;
 
 /** The catalogue as a file, in and out. */
 export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
-  const { plants, parsePlant, lineBytesMax, log } = options;
+  const { plants, parsePlant, lineBytesMax, gate, log } = options;
   let imports = 0;
   let exports = 0;
-  async function* exporting(form: ExportForm): AsyncGenerator<string, void, void> {
+
+  function confirming(headers: Headers, { token }: Principal): () => Promise<void> {
+    const authorization = headers.get("authorization");
+    return () => (token ? gate.confirm(authorization, token) : Promise.resolve());
+  }
+
+  async function* exporting(form: ExportForm, confirm: () => Promise<void>): AsyncGenerator<string, void, void> {
     exports += 1;
     try {
-      yield* exportPlants(plants, form);
+      for await (const piece of exportPlants(plants, form)) {
+        await confirm();
+        yield piece;
+      }
     } finally {
       exports -= 1;
     }
   }
 
   return {
-    async importPlants({ parameters: { onConflict, dryRun }, body, connection }) {
+    async importPlants({ parameters: { onConflict, dryRun }, body, headers, principal, connection }) {
       if (imports >= IMPORTS_MAX) throw new PlantStoreError("overloaded");
       // The runtime's own clock runs on while the bytes of a body come.
       connection.allowSilence(0);
@@ -49,7 +62,8 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       imports += 1;
       try {
         const read = type === "text/csv" ? readCsv : readNdjson;
-        const rows = read(whileMoving(bytes, IDLE_SECONDS * 1000), { parsePlant, lineBytesMax });
+        const coming = whileAllowed(whileMoving(bytes, IDLE_SECONDS * 1000), confirming(headers, principal));
+        const rows = read(coming, { parsePlant, lineBytesMax });
         const summary = await importRows(plants, rows, { isReplacing: onConflict === "replace", isDryRun: dryRun });
         return { status: 200, body: JSON.stringify(summary) };
       } finally {
@@ -58,14 +72,14 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         connection.allowSilence();
       }
     },
-    async exportPlants({ parameters: { format, profile }, headers, connection }) {
+    async exportPlants({ parameters: { format, profile }, headers, principal, connection }) {
       const form = toExportForm(format ?? (acceptsCsv(headers) ? "csv" : undefined), profile);
       if (exports >= EXPORTS_MAX) throw new PlantStoreError("overloaded");
       // What could not even begin is answered 503; later it can only break off.
       await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
       return {
         status: 200,
-        body: toStream(exporting(form), { connection, log }),
+        body: toStream(exporting(form, confirming(headers, principal)), { connection, log }),
         headers: {
           "content-type": form.format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
@@ -93,7 +107,8 @@ function toStream(texts: AsyncGenerator<string, void, void>, { connection, log }
       if (done) return controller.close();
       controller.enqueue(encoder.encode(value));
     } catch (reason) {
-      log.error("export_failed", { reason });
+      // What a revocation breaks off has not failed.
+      if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
       throw reason;
     }
   }
