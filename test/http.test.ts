@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { loadContract } from "../src/contract.ts";
 import { CATALOGUE } from "../src/errors.ts";
 import { expectConform } from "./conform.ts";
-import { sendRaw } from "./raw.ts";
+import { sendRaw, statusesIn } from "./raw.ts";
 import { startTestService } from "./service.ts";
 
 const service = await startTestService();
@@ -177,6 +177,26 @@ describe("on the wire", () => {
       expect(received).toStartWith("HTTP/1.1 400 ");
       expect(received).toMatch(/^connection: close\r$/im);
       expect(received).toEndWith(JSON.stringify(CATALOGUE.invalid_host));
+    });
+  }
+
+  for (const { why, authorized, statuses } of [
+    { why: "an answer", authorized: authorization, statuses: [200] },
+    { why: "a refusal", authorized: "", statuses: [401] },
+  ]) {
+    it(`${why} to a body in chunks is the last on its connection, whatever comes behind the last chunk, and whenever`, async () => {
+      const head = `POST /plants HTTP/1.1\r\n${host}${authorized}Transfer-Encoding: chunked\r\n\r\n`;
+      const trailers = "X: y\r\n\r\n";
+      for (const pause of ["answered", "at once"]) {
+        const chunks = `18\r\n{"id":777,"name":"late"}\r\n0\r\n`;
+        const { text, isClosed } = await sendRaw(service.url, pause === "at once" ? [head + chunks + trailers] : [head + chunks, trailers]);
+        expect(isClosed).toBe(true);
+        // The runtime's own refusal of the trailers may come in the place of the answer or behind it, but not once that is read.
+        if (pause === "answered") {
+          expect(statusesIn(text)).toEqual(statuses);
+          expect(text).toMatch(/^connection: close\r$/im);
+        }
+      }
     });
   }
 

@@ -28,7 +28,7 @@ type AppOptions = Readonly<{
   /** Largest body of a request. */
   bodyBytesMax: number;
   room: Room;
-  /** Once true, every answer asks the client to close the connection. */
+  /** Once true, every answer closes its connection. */
   isDraining: () => boolean;
 }>;
 
@@ -81,7 +81,7 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
       const { path, address } = connection;
       log.debug("request", { requestId, address, method: request.method, path, status: answered.status, ms: performance.now() - started });
     }
-    return toResponse(answered, requestId, isDraining());
+    return toResponse(answered, requestId, isDraining() || isChunked(request));
   };
 }
 
@@ -91,6 +91,14 @@ function toResponse({ status, body, headers }: Answer, requestId: string, isLast
   if (body !== undefined) all["content-type"] ??= "application/json";
   if (isLast) all["connection"] = "close";
   return new Response(body ?? null, { status, headers: all });
+}
+
+/**
+ * What follows the last chunk of a body, such as trailers, comes when its request was handed over already. The runtime takes it for a request that
+ * is none and answers it 400 (https://github.com/oven-sh/bun/pull/32887): on a kept connection of a proxy the next sender would get that answer.
+ */
+function isChunked({ headers }: Request): boolean {
+  return headers.has("transfer-encoding");
 }
 
 function requestIdOf({ headers }: Request): string {
