@@ -39,8 +39,11 @@ export type ParameterSchema = Readonly<{
 /** What an operation takes: nothing, one JSON text, or a stream in one of some media types. */
 type Body =
   | Readonly<{ kind: "none" }>
-  /** `check` throws `invalid_body`, naming the field; or `invalid_unicode`. */
-  | Readonly<{ kind: "json"; check: (value: unknown) => void }>
+  /**
+   * `check` throws `invalid_body`, naming the field; or `invalid_unicode`. Of a patch the media type says what it means (RFC 5789, 2), so that it
+   * has one of these `types`; for all else, any JSON will do.
+   */
+  | Readonly<{ kind: "json"; types?: readonly string[]; check: (value: unknown) => void }>
   | Readonly<{ kind: "stream"; types: readonly string[] }>;
 
 export type Contract = Readonly<{
@@ -120,7 +123,8 @@ function toBody({ path, method, operation, ajv }: Source): Body {
   const types = Object.keys(operation.requestBody.content);
   if (!types.includes("application/json")) return { kind: "stream", types };
   const [example] = Object.values(operation.requestBody.content["application/json"]?.examples ?? {});
-  return { kind: "json", check: bodyCheck(ajv, bodyPointer(path, method), JSON.stringify(example?.value)) };
+  const patch = method === "patch" ? { types } : {};
+  return { kind: "json", ...patch, check: bodyCheck(ajv, bodyPointer(path, method), JSON.stringify(example?.value)) };
 }
 
 function bodyPointer(path: string, method: string): string {

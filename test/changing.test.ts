@@ -25,18 +25,20 @@ async function expectRefused(method: Method, response: Response, code: ErrorCode
   return message;
 }
 
-/** Asserts a 200 with this plant, and that a read gives the same plant and tag. */
-async function expectAnswered(method: Method, id: number | string, response: Response, text: string): Promise<void> {
-  expect([response.status, await response.clone().text()]).toEqual([200, text]);
+/** Asserts a success with this plant and where it is, and that a read there gives the same plant and tag. */
+async function expectAnswered(method: Method, id: number | string, response: Response, text: string, status = 200): Promise<void> {
+  expect([response.status, await response.clone().text()]).toEqual([status, text]);
   await expectConform({ method, path: PATH }, response);
-  const read = await service.request(`/plants/${id}`);
+  const location = new URL(response.headers.get("content-location")!, `${service.url}/plants/${id}`);
+  expect(location.href).toBe(`${service.url}/plants/${id}`);
+  const read = await service.request(location.pathname);
   expect([await read.text(), read.headers.get("etag")]).toEqual([text, response.headers.get("etag")]);
 }
 
 /** Makes the plant be as the body says, and returns its tag. */
 async function given(id: number | string, body: string): Promise<string> {
   const response = await send("PUT", id, { body });
-  expect(response.status).toBe(200);
+  expect([200, 201]).toContain(response.status);
   return response.headers.get("etag")!;
 }
 
@@ -71,7 +73,11 @@ describe("PUT /plants/{id}", () => {
     },
   ]) {
     it(`${why}: ${body}`, async () => {
-      await expectAnswered("PUT", id, await send("PUT", id, { body }), text);
+      await send("DELETE", id);
+      await expectAnswered("PUT", id, await send("PUT", id, { body }), text, 201);
+      await expectAnswered("PUT", id, await send("PUT", id, { body }), text, 200);
+      await send("PUT", id, { body: '{"name":"another","tag":"another"}' });
+      await expectAnswered("PUT", id, await send("PUT", id, { body }), text, 200);
     });
   }
 
@@ -174,6 +180,55 @@ for (const method of ["PUT", "PATCH"] as const) {
   });
 }
 
+describe("the media type of a PATCH", () => {
+  const ACCEPTED = "application/merge-patch+json, application/json";
+
+  for (const type of [
+    "application/merge-patch+json",
+    "application/json",
+    "Application/Merge-Patch+JSON ; charset=UTF-8",
+    'application/json; charset="utf-8"',
+  ]) {
+    it(`may be ${type}`, async () => {
+      await given(4, ALOE);
+      const text = '{"id":4,"name":"Aloe vera"}';
+      await expectAnswered("PATCH", 4, await send("PATCH", 4, { body: '{"tag":null}', headers: { "content-type": type } }), text);
+    });
+  }
+
+  for (const type of [
+    "application/json-patch+json",
+    "application/json-patch-query+json",
+    "application/vnd.plants+json",
+    "application/merge-patch+json2",
+    "application/merge-patch",
+    "text/json",
+  ]) {
+    it(`may not be ${type}, which means something else: 415 names those that may, and the plant stays`, async () => {
+      await given(4, ALOE);
+      const response = await send("PATCH", 4, { body: '{"tag":null}', headers: { "content-type": type } });
+      expect([response.headers.get("accept-patch"), response.headers.get("accept")]).toEqual([ACCEPTED, ACCEPTED]);
+      expect(await expectRefused("PATCH", response, "unsupported_media_type")).toContain("application/merge-patch+json");
+      expect(await textOf(4)).toBe('{"id":4,"name":"Aloe vera","tag":"x"}');
+    });
+  }
+
+  it("stands in Accept-Patch of an answer to OPTIONS, where there is a PATCH and nowhere else", async () => {
+    for (const [path, accepted] of [
+      ["/plants/4", ACCEPTED],
+      ["/plants", null],
+      ["/tokens/x", null],
+    ] as const) {
+      expect((await service.request(path, { method: "OPTIONS" })).headers.get("accept-patch")).toBe(accepted);
+    }
+  });
+
+  it("may be any of JSON for a PUT, whose body means but one thing", async () => {
+    const response = await send("PUT", 4, { body: ALOE, headers: { "content-type": "application/vnd.plants+json" } });
+    expect(response.ok).toBe(true);
+  });
+});
+
 describe("DELETE /plants/{id}", () => {
   it("answers 204 without a body, and the plant is gone; a second one answers 404", async () => {
     await given(5, ALOE);
@@ -241,8 +296,8 @@ for (const method of METHODS) {
     for (const { why, headers, put } of [
       { why: "If-Match: *", headers: { "if-match": "*" }, put: 412 },
       { why: "If-Match with a tag", headers: { "if-match": '"other"' }, put: 412 },
-      { why: "If-None-Match: *", headers: { "if-none-match": "*" }, put: 200 },
-      { why: "If-None-Match with a tag", headers: { "if-none-match": '"other"' }, put: 200 },
+      { why: "If-None-Match: *", headers: { "if-none-match": "*" }, put: 201 },
+      { why: "If-None-Match with a tag", headers: { "if-none-match": '"other"' }, put: 201 },
     ]) {
       const status = method === "PUT" ? put : 404;
       it(`${why} is answered ${status} when there is no plant`, async () => {
@@ -250,7 +305,7 @@ for (const method of METHODS) {
         const response = await send(method, 7, { ...CHANGES[method], headers });
         expect(response.status).toBe(status);
         await expectConform({ method, path: PATH }, response);
-        expect((await service.request("/plants/7")).status).toBe(status === 200 ? 200 : 404);
+        expect((await service.request("/plants/7")).status).toBe(status === 201 ? 200 : 404);
       });
     }
   });
@@ -281,8 +336,8 @@ describe("changes of one plant at the same moment", () => {
     const responses = await Promise.all(
       MANY.map((at) => send("PUT", 10, { body: `{"name":"writer ${at}"}`, headers: { "if-none-match": "*" } })),
     );
-    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...MANY.slice(1).map(() => 412)]);
-    expect(await textOf(10)).toBe(await responses.find(({ status }) => status === 200)!.text());
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...MANY.slice(1).map(() => 412)]);
+    expect(await textOf(10)).toBe(await responses.find(({ status }) => status === 201)!.text());
   });
 
   it("without a condition all PATCHes are answered 200, and none undoes what another changed", async () => {

@@ -14,7 +14,7 @@ export function createModel() {
   const plants = new Map<bigint, NewPlant>();
   const sorted = () => [...plants.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1));
   const text = ({ id, ...rest }: NewPlant) => `{"id":${id},${JSON.stringify(rest).slice(1)}`;
-  const whole = (plant: NewPlant): Expected => ({ status: 200, body: text(plant) });
+  const whole = (plant: NewPlant, status = 200): Expected => ({ status, body: text(plant) });
   const plain = (name: string) => name.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 
   function isMet({ ifMatch, ifNoneMatch }: Condition, stored: NewPlant | undefined): boolean {
@@ -36,8 +36,11 @@ export function createModel() {
       return { status: 200, body: JSON.stringify(content) };
     },
     get: (id: bigint): Expected => (plants.has(id) ? whole(plants.get(id)!) : { status: 404 }),
-    put: (id: bigint, content: Content, condition: Condition): Expected =>
-      isMet(condition, plants.get(id)) ? whole(put(id, content)) : { status: 412 },
+    put(id: bigint, content: Content, condition: Condition): Expected {
+      if (!isMet(condition, plants.get(id))) return { status: 412 };
+      const status = plants.has(id) ? 200 : 201;
+      return whole(put(id, content), status);
+    },
     patch(id: bigint, patch: Patch, condition: Condition): Expected {
       const stored = plants.get(id);
       if (!stored) return { status: 404 };

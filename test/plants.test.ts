@@ -22,7 +22,7 @@ describe("POST /plants", () => {
   it("answers 200 with name and tag, without the id, and says where the plant is", async () => {
     const response = await service.post('{"id":1,"name":"Monstera deliciosa","tag":"tropical"}');
     expect(response.status).toBe(200);
-    expect(response.headers.get("content-location")).toBe("/plants/1");
+    expect(response.headers.get("content-location")).toBe("plants/1");
     expect(response.headers.get("etag")).toMatch(/^"[\w-]{22}"$/);
     expect(await response.clone().text()).toBe('{"name":"Monstera deliciosa","tag":"tropical"}');
     await expectConform(CREATE, response);
@@ -78,7 +78,7 @@ describe("an id", () => {
     it(`${text.slice(0, 30)} is accepted and stored exactly`, async () => {
       const response = await service.post(`{"id":${text},"name":"exact"}`);
       expect(response.status).toBe(200);
-      expect(response.headers.get("content-location")).toBe(`/plants/${id}`);
+      expect(response.headers.get("content-location")).toBe(`plants/${id}`);
       expect(await service.store.plants.find(asPlantId(id))).toEqual({ id: asPlantId(id), name: "exact" });
     });
   }

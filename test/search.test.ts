@@ -186,7 +186,7 @@ describe("a search", () => {
     }
     expect(text).toBe(`[${ids.map((id) => `{"id":${id},"name":"Zea mays"}`).join(",")}]`);
     const page = await service.request("/plants?q=zea&limit=1&after=-9223372036854775808");
-    expect(page.headers.get("link")).toBe('</plants?limit=1&after=-9223372036854775807&q=zea>; rel="next"');
+    expect(page.headers.get("link")).toBe('<?limit=1&after=-9223372036854775807&q=zea>; rel="next"');
     expect(await page.text()).toBe('[{"id":-9223372036854775807,"name":"Zea mays"}]');
     expect(await (await service.request("/plants?q=zea&after=9223372036854775807")).text()).toBe("[]");
   });

@@ -3,7 +3,7 @@ import { parseJson } from "./json.ts";
 import { parseFields } from "./plant.ts";
 
 /** A whole good answer. `body` is its parsed JSON, undefined when there is none. */
-export type Answer = Readonly<{ headers: Headers; body: unknown }>;
+export type Answer = Readonly<{ status: number; headers: Headers; body: unknown }>;
 
 type AnswerReader<Result> = Readonly<{ isRepeatable: boolean; parse: (answer: Answer) => Result }>;
 
@@ -12,7 +12,7 @@ export async function readAnswer<Result>(response: Response, { isRepeatable, par
   const text = await response.text();
   if (!response.ok) throw toError(response, text, isRepeatable);
   try {
-    return parse({ headers: response.headers, body: text === "" ? undefined : parseJson(text) });
+    return parse({ status: response.status, headers: response.headers, body: text === "" ? undefined : parseJson(text) });
   } catch (cause) {
     throw toUnexpected(response, isRepeatable, cause);
   }

@@ -1,7 +1,7 @@
 import type { ExportQuery } from "./export.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import type { ListQuery, Page } from "./page.ts";
-import type { Plant, PlantPatch, StoredPlant, Tags } from "./plant.ts";
+import type { Plant, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
 import type { CreatedToken, NewToken, Token } from "./token.ts";
 
 /** What every call takes. Aborting makes it throw the reason of the signal. */
@@ -33,7 +33,7 @@ export type Client = Readonly<{
   /** One page of plants. Its `next` asks for the one behind it. */
   page: (options?: CallOptions & ListQuery) => Promise<Page>;
   /** Makes the plant with this id be so, whether there was one or not. */
-  put: (plant: Plant, options?: ConditionOptions) => Promise<StoredPlant>;
+  put: (plant: Plant, options?: ConditionOptions) => Promise<PutPlant>;
   /** Changes parts of a plant. Error 40401 when there is none. */
   patch: (id: bigint, patch: PlantPatch, options?: ConditionOptions) => Promise<StoredPlant>;
   /** Deletes a plant. False when there was none. */

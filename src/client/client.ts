@@ -12,7 +12,7 @@ export type { ErrorNumber } from "./errors.ts";
 export type { ExportQuery } from "./export.ts";
 export type { ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 export type { ListQuery, Page } from "./page.ts";
-export type { Plant, PlantPatch, StoredPlant, TagCount, Tags } from "./plant.ts";
+export type { Plant, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
 export type { CreatedToken, NewToken, Scope, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";
 

@@ -22,8 +22,8 @@ export function parsePage({ body, headers }: Answer, query: ListQuery): Page {
 }
 
 /**
- * The id after which the next page begins (RFC 8288). Only that is taken from the link: its path is the service's own, which is not
- * ours behind a proxy that serves it under a prefix.
+ * The id after which the next page begins (RFC 8288). Only that is taken from the link, which is relative to this page: the rest of the query
+ * is ours already, as numbers and text.
  */
 function parseNext(link: string | null): bigint | undefined {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];

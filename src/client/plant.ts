@@ -4,6 +4,9 @@ export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
 /** A plant as the service keeps it now, with its ETag: what `ifMatch` takes to change only what you have seen. */
 export type StoredPlant = Readonly<{ plant: Plant; etag: string }>;
 
+/** The same after a put. `isNew`: there was none before; also false when a first try, whose answer was lost, has made it. */
+export type PutPlant = StoredPlant & Readonly<{ isNew: boolean }>;
+
 /** What to change: fields that are left out stay as they are, `tag: null` removes the tag. */
 export type PlantPatch = Readonly<{ name?: string; tag?: string | null }>;
 

@@ -13,6 +13,8 @@ import { queryText } from "./query.ts";
 
 type PlantCalls = Pick<Client, "create" | "find" | "list" | "page" | "patch" | "put" | "remove" | "tags">;
 
+const CREATED = 201;
+
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The calls for single plants, and for pages of them. */
@@ -35,7 +37,7 @@ export function plantCalls(connection: Connection): PlantCalls {
       // With a condition, a second try would be refused for what the first one did.
       const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
       const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
-      return request(connection, outgoing, parseStored);
+      return request(connection, outgoing, (answer) => ({ ...parseStored(answer), isNew: answer.status === CREATED }));
     },
     async patch(id, patch, options = {}) {
       const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };

@@ -43,7 +43,7 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
     const found = route(path);
     if (!found) return pages(path, request);
     const { resource, id } = found;
-    if (request.method === "OPTIONS") return { status: 204, headers: { allow: resource.allow } };
+    if (request.method === "OPTIONS") return { status: 204, headers: resource.options };
     const target = resource.routes.get(request.method);
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
     const { operation, handle } = target;
@@ -62,7 +62,7 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
     const { body } = operation;
     if (body.kind === "none") return handle({ ...call, body: undefined });
     if (body.kind === "stream") return await handle({ ...call, body: openBody(request, body.types) });
-    checkBodyHeaders(headers);
+    checkBodyHeaders(headers, body.types);
     const value = parseJson(decodeBody(await readBody(request, bodyBytesMax)));
     body.check(value);
     return await handle({ ...call, body: value });

@@ -3,21 +3,43 @@ import { PlantStoreError } from "../errors.ts";
 /** A body that is read while it comes. */
 export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Array> }>;
 
-/** Refuses a body that is declared as something that we do not read. No Content-Type at all is read as JSON. */
-export function checkBodyHeaders(headers: Headers): void {
+/**
+ * Refuses a body that is declared as something that we do not read: as none of the `types` of patches, or else as no JSON. No Content-Type at all is
+ * read as JSON.
+ */
+export function checkBodyHeaders(headers: Headers, patchTypes?: readonly string[]): void {
   checkCoding(headers);
   const type = headers.get("content-type");
   if (type === null || type === "application/json") return;
+  if (patchTypes) return checkPatchType(type, patchTypes);
   if (!/^\s*application\/json\s*(;|$)|^\s*[\w.!#$&^-]+\/[\w.!#$&^+-]+\+json\s*(;|$)/i.test(type))
     throw new PlantStoreError("unsupported_media_type");
   checkCharset(type);
+}
+
+/** What a patch may be declared as, for the header that says so (RFC 5789, 3.1). */
+export function acceptPatch(types: readonly string[]): Readonly<Record<"accept-patch", string>> {
+  return { "accept-patch": types.join(", ") };
+}
+
+function checkPatchType(type: string, types: readonly string[]): void {
+  if (!types.includes(essenceOf(type))) {
+    const message = `The body is not declared as a merge patch: send the header Content-Type: ${types.join(" or ")}.`;
+    throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", "), ...acceptPatch(types) } });
+  }
+  checkCharset(type, types);
+}
+
+/** A media type without its parameters. */
+function essenceOf(type: string): string {
+  return type.split(";", 1)[0]!.trim().toLowerCase();
 }
 
 /** A body of one of these types, the first when none is declared, to be read while it comes. */
 export function openBody({ headers, body }: Request, types: readonly string[]): BodyStream {
   checkCoding(headers);
   const declared = headers.get("content-type") ?? types[0]!;
-  const type = declared.split(";", 1)[0]!.trim().toLowerCase();
+  const type = essenceOf(declared);
   if (!types.includes(type)) {
     const message = `The body is declared as something else: send the header Content-Type: ${types.join(" or ")}.`;
     throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });

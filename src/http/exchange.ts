@@ -10,6 +10,7 @@ import { whileAllowed, whileMoving } from "../exchange/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
+import { chooseType } from "./accept.ts";
 import type { BodyStream } from "./body.ts";
 import type { Connection, Handlers } from "./router.ts";
 
@@ -22,6 +23,9 @@ type ExchangeOptions = Readonly<{
   gate: Gate;
   log: Log;
 }>;
+
+const NDJSON = "application/x-ndjson";
+const CSV = "text/csv; charset=utf-8; header=present";
 
 /** How many imports, and how many exports, may run at a time; each holds some plants in memory. */
 const IMPORTS_MAX = 4;
@@ -73,7 +77,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       }
     },
     async exportPlants({ parameters: { format, profile }, headers, principal, connection }) {
-      const form = toExportForm(format ?? (acceptsCsv(headers) ? "csv" : undefined), profile);
+      const form = toExportForm(format ?? acceptedFormat(headers), profile);
       if (exports >= EXPORTS_MAX) throw new PlantStoreError("overloaded");
       // What could not even begin is answered 503; later it can only break off.
       await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
@@ -81,7 +85,8 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         status: 200,
         body: toStream(exporting(form, confirming(headers, principal)), { connection, log }),
         headers: {
-          "content-type": form.format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
+          "content-type": form.format === "csv" ? CSV : NDJSON,
+          vary: "Accept",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
         },
       };
@@ -89,8 +94,9 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
   };
 }
 
-function acceptsCsv(headers: Headers): boolean {
-  return headers.get("accept")?.includes("text/csv") ?? false;
+/** Undefined where the profile may decide. */
+function acceptedFormat(headers: Headers): "csv" | undefined {
+  return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
 }
 
 type StreamOptions = Readonly<{ connection: Connection; log: Log }>;

@@ -2,6 +2,8 @@ import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { PlantStoreError } from "../errors.ts";
+import { chooseCoding } from "./accept.ts";
+import type { Coding } from "./accept.ts";
 import type { Answer } from "./answer.ts";
 import { namesWeakly } from "./conditions.ts";
 
@@ -12,8 +14,6 @@ export type Pages = (path: string, request: Request) => Answer;
 type File = Readonly<{ headers: Readonly<Record<string, string>>; forms: readonly Form[] }>;
 
 type Form = Readonly<{ coding: Coding; body: Uint8Array<ArrayBuffer>; etag: string }>;
-
-type Coding = "br" | "gzip" | "identity";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 
@@ -89,35 +89,15 @@ function readFile(folder: string, name: string): File {
 }
 
 function toAnswer({ headers, forms }: File, requested: Headers): Answer {
-  const { coding, body, etag } = choose(forms, requested.get("accept-encoding"));
+  const wanted = chooseCoding(
+    requested.get("accept-encoding"),
+    forms.map(({ coding }) => coding),
+  );
+  const { coding, body, etag } = forms.find((form) => form.coding === wanted) ?? forms.at(-1)!;
   const all = { ...headers, etag, ...(coding === "identity" ? {} : { "content-encoding": coding }) };
   const known = requested.get("if-none-match");
   if (known !== null && namesWeakly(known, etag)) return { status: 304, headers: withoutContent(all) };
   return { status: 200, body, headers: all };
-}
-
-/** The form that is accepted most gladly, the smallest of several; plain where none is, as that is what everybody can read (RFC 9110, 12.5.3). */
-function choose(forms: readonly Form[], accepted: string | null): Form {
-  const weights = parseWeights(accepted ?? "identity");
-  const weigh = ({ coding }: Form): number => weights.get(coding) ?? weights.get("*") ?? (coding === "identity" ? LEAST : 0);
-  const best = forms.reduce((left, right) => (weigh(right) > weigh(left) ? right : left));
-  return weigh(best) > 0 ? best : forms.at(-1)!;
-}
-
-/** What is not named is accepted all the same when it is plain, but after all that is named. */
-const LEAST = 0.0001;
-
-function parseWeights(accepted: string): ReadonlyMap<string, number> {
-  return new Map(
-    accepted
-      .toLowerCase()
-      .split(",")
-      .map((member) => {
-        const [coding = "", ...parameters] = member.split(";").map((part) => part.trim());
-        const weight = parameters.find((parameter) => parameter.startsWith("q="));
-        return [coding === "x-gzip" ? "gzip" : coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const;
-      }),
-  );
 }
 
 /** A 304 tells what a cache must update, and nothing of a body that it does not have. */

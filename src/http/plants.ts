@@ -7,6 +7,9 @@ import type { Answer } from "./answer.ts";
 import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
 import type { Call, Handlers } from "./router.ts";
 
+/** What was there before, and is there now. */
+type Change = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
+
 type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant" | "listTags">;
 
 const PAGE_MAX = 1000;
@@ -26,13 +29,13 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
   async function change(
     { parameters, headers }: Pick<Call<"putPlant">, "parameters" | "headers">,
     decide: (stored: NewPlant | undefined) => NewPlant | undefined,
-  ): Promise<NewPlant | undefined> {
+  ): Promise<Change> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const from = await plants.find(asPlantId(parameters.id));
       const to = decide(from);
       checkConditions(headers, from);
       // Also when nothing changes: that it is so for good, only the store can tell.
-      if (await plants.swap({ from, to })) return to;
+      if (await plants.swap({ from, to })) return { from, to };
     }
     throw new PlantStoreError("overloaded");
   }
@@ -52,7 +55,8 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
       });
       const page = toTexts(found.slice(0, size));
       const last = found[page.length - 1];
-      const next = found.length > page.length && last ? { link: `<${toPath({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
+      const next =
+        found.length > page.length && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
       return { status: 200, body: `[${page.join()}]`, headers: next };
     },
     async createPlant({ body }) {
@@ -73,13 +77,13 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
     },
     async putPlant({ parameters, body, headers }) {
       const plant = toNewPlant({ ...(body as object), id: idOf(body, parameters.id) });
-      await change({ parameters, headers }, () => plant);
-      return toWhole(plant);
+      const { from } = await change({ parameters, headers }, () => plant);
+      return toChanged(plant, from ? 200 : 201);
     },
     async patchPlant({ parameters, body, headers }) {
       idOf(body, parameters.id);
-      const plant = await change({ parameters, headers }, (stored) => merge(need(stored), body));
-      return toWhole(need(plant));
+      const { to } = await change({ parameters, headers }, (stored) => merge(need(stored), body));
+      return toChanged(need(to), 200);
     },
     async deletePlant({ parameters, headers }) {
       await change({ parameters, headers }, (stored) => void need(stored));
@@ -98,8 +102,14 @@ function toCreated(plant: NewPlant): Answer {
     status: 200,
     // A tag that is undefined is left out.
     body: JSON.stringify({ name, tag }),
-    headers: { "content-location": `/plants/${id}`, etag: etagOf(plant) },
+    // Relative to the target of the request, /plants, so that it is right also where a proxy serves that under a prefix (RFC 9110, 8.7).
+    headers: { "content-location": `plants/${id}`, etag: etagOf(plant) },
   };
+}
+
+/** The plant as a change has made it. That it is the one at the target of the request, /plants/{id}, a relative reference says too. */
+function toChanged(plant: NewPlant, status: 200 | 201): Answer {
+  return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: etagOf(plant) } };
 }
 
 function toWhole(plant: NewPlant): Answer {
@@ -139,11 +149,12 @@ function toTexts(plants: readonly NewPlant[]): string[] {
   return texts;
 }
 
-function toPath(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
+/** A page of the same list, relative to the target of the request (RFC 8288, 3.1). */
+function toReference(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   );
-  return `/plants?${given.join("&")}`;
+  return `?${given.join("&")}`;
 }
 
 function tooManyWords(): PlantStoreError {

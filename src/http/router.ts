@@ -4,6 +4,7 @@ import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
 import type { Answer } from "./answer.ts";
+import { acceptPatch } from "./body.ts";
 
 /** What only the listener can do for a request. */
 export type Connection = Readonly<{
@@ -37,7 +38,12 @@ export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => Answe
 type Handler = (call: Readonly<{ parameters: unknown }> & Omit<Call<OperationId>, "parameters">) => Answer | Promise<Answer>;
 
 /** What stands at one path. */
-type Resource = Readonly<{ allow: string; routes: ReadonlyMap<string, Route> }>;
+type Resource = Readonly<{
+  allow: string;
+  /** The headers of an answer to OPTIONS. */
+  options: Readonly<Record<string, string>>;
+  routes: ReadonlyMap<string, Route>;
+}>;
 
 type Route = Readonly<{ operation: Operation; handle: Handler }>;
 
@@ -84,5 +90,7 @@ function toResource(operations: readonly Operation[], handlers: Handlers): Resou
     // RFC 9110, 9.3.2: HEAD is GET without the body, which the listener leaves out.
     if (operation.method === "GET") routes.set("HEAD", route);
   }
-  return { routes, allow: [...routes.keys(), "OPTIONS"].toSorted().join(", ") };
+  const allow = [...routes.keys(), "OPTIONS"].toSorted().join(", ");
+  const patch = operations.find(({ method }) => method === "PATCH")?.body;
+  return { routes, allow, options: { allow, ...(patch?.kind === "json" && patch.types ? acceptPatch(patch.types) : {}) } };
 }

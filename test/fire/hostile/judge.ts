@@ -65,7 +65,7 @@ export function createJudge(token: string) {
       if (answer.status < 400 && request.operation) successes.add(`${request.operation.method} ${request.operation.path}`);
       const fault = (await findFault(request, answer)) ?? findMeaning(request, answer);
       if (fault !== undefined) return `${answer.status} ${answer.body.toString("latin1").slice(0, 500)}: ${fault}`;
-      const plant = answer.status === 200 ? plantOf(request) : undefined;
+      const plant = answer.status === 200 || answer.status === 201 ? plantOf(request) : undefined;
       if (!plant) return undefined;
       readBack += 1;
       if (!(await isReadBack(wire, { request, plant }))) doubtful.push({ request, plant });
@@ -79,7 +79,7 @@ export function createJudge(token: string) {
         const { request, plant } = written;
         await exchange(wire, { ...request, method: "DELETE", target: `/plants/${plant.id}`, headers: [], body: "" });
         const answer = await exchange(wire, request);
-        if (typeof answer === "string" || answer.status !== 200) faults.push(`${JSON.stringify(request)} is not answered 200 alone`);
+        if (typeof answer === "string" || answer.status >= 300) faults.push(`${JSON.stringify(request)} is not answered 200 alone`);
         else if (!(await isReadBack(wire, written))) faults.push(`${JSON.stringify(request)} reads back as ${await get(wire, plant.id)}`);
       }
       wire.close();
@@ -139,9 +139,9 @@ function findWriteFault(request: HostileRequest, { status, headers, body }: Wire
   const plant = plantOf(request);
   if (!plant) return status === 400 || status === 413 ? undefined : "taken though it is no plant";
   if (status === 409 && isCreate) return undefined;
-  if (status !== 200) return "refused though it is a plant";
+  if (status !== 200 && (isCreate || status !== 201)) return "refused though it is a plant";
   const { id, ...content } = plant;
-  if (isCreate && headers.get("content-location") !== `/plants/${id}`) return "created elsewhere";
+  if (headers.get("content-location") !== (isCreate ? `plants/${id}` : String(id))) return "created elsewhere";
   return body.toString() === (isCreate ? JSON.stringify(content) : textOf(plant)) ? undefined : "not answered as sent";
 }
 

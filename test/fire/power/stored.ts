@@ -44,11 +44,12 @@ export async function readServed({ url, data }: Readonly<{ url: string; data: st
 /** How many plants the search finds; -1 as long as there is none. */
 async function countFound(url: string, headers: Record<string, string>): Promise<number> {
   let count = 0;
-  for (let path: string | undefined = `/plants?q=${WORD}&limit=${PAGE}`; path !== undefined;) {
-    const response: Response = await fetch(`${url}${path}`, { headers });
+  for (let page: URL | undefined = new URL(`${url}/plants?q=${WORD}&limit=${PAGE}`); page !== undefined;) {
+    const response: Response = await fetch(page, { headers });
     if (response.status === 503) return -1;
     count += ((await response.json()) as unknown[]).length;
-    path = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
+    const next = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
+    page = next === undefined ? undefined : new URL(next, page);
   }
   return count;
 }
