@@ -29,7 +29,7 @@ export type Schemas = Readonly<{
   PlantContent: Schemas["Plant"] & Readonly<{ id?: bigint }>;
   PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null }>;
   TagCount: Readonly<{ tag: string; plants: number }>;
-  ImportSummary: Readonly<{ read: number; created: number; unchanged: number; replaced: number; refused: number; problems: ReadonlyArray<Readonly<{ line: number; error: number; message: string }>> }>;
+  ImportSummary: Readonly<{ read: number; created: number; unchanged: number; replaced: number; refused: number; problems: ReadonlyArray<Readonly<{ line: number; error: number; message: string }>>; unusedColumns: ReadonlyArray<string> }>;
   Scope: "plants:read" | "plants:write" | "admin";
   Token: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; revoked?: string }>;
   NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;

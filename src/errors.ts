@@ -16,6 +16,7 @@ export const CATALOGUE = {
     40010,
     "The header Host stands twice, or holds no name of a host: send it once, with the host and port of the service.",
   ),
+  missing_body: entry(40011, "The request has no body: send the file with it, as NDJSON or CSV."),
   missing_token: entry(40100, "The request has no bearer token: send the header Authorization: Bearer <token>."),
   invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),

@@ -9,6 +9,7 @@ import type { Row } from "../src/exchange/row.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../src/plant.ts";
 import { expectConform } from "./conform.ts";
 import { seedOf } from "./random.ts";
+import { sendRaw } from "./raw.ts";
 import { startTestService } from "./service.ts";
 import type { TestService } from "./service.ts";
 
@@ -43,7 +44,7 @@ async function importAll(body: string | Uint8Array, sent: Sent = {}): Promise<Im
 
 /** A summary without problems. */
 function clean(counts: Partial<ImportSummary>): ImportSummary {
-  return { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0, problems: [], ...counts };
+  return { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0, problems: [], unusedColumns: [], ...counts };
 }
 
 async function exportAll({
@@ -84,7 +85,7 @@ describe("an import", () => {
     const inUse = { error: 40900, message: "The id names another plant already: choose an id that is not used." };
     const missing = { line: 6, error: 40005, message: "The field `name` is missing: add it." };
     const problems = [{ line: 2, ...inUse }, { line: 5, ...inUse }, missing];
-    const expected = { read: 6, created: 1, unchanged: 2, replaced: 0, refused: 3, problems };
+    const expected = { read: 6, created: 1, unchanged: 2, replaced: 0, refused: 3, problems, unusedColumns: [] };
 
     expect(await importAll(body, { on: own, query: "?dryRun=true" })).toEqual(expected);
     expect(await exportAll({ on: own })).toBe('{"id":1,"name":"there"}\n{"id":2,"name":"there","tag":"x"}\n');
@@ -171,7 +172,7 @@ describe("an import", () => {
 
 describe("an import of NDJSON", () => {
   it("of nothing reads nothing", async () => {
-    for (const body of ["", "\n", "\r\n\n \n\t\n"]) expect(await importAll(body)).toEqual(clean({}));
+    for (const body of ["\n", "\r\n\n \n\t\n"]) expect(await importAll(body)).toEqual(clean({}));
   });
 
   for (const { body, why } of [
@@ -223,6 +224,20 @@ describe("an import of NDJSON", () => {
     });
   }
 
+  it("without a body is refused, of both forms", async () => {
+    const { origin, port } = new URL(service.url);
+    for (const type of ["application/x-ndjson", "text/csv"]) {
+      const response = await post("", { type });
+      expect(response.status).toBe(400);
+      expect(await expectConform(IMPORT, response)).toEqual({
+        error: 40011,
+        message: "The request has no body: send the file with it, as NDJSON or CSV.",
+      });
+      const head = `POST /plants/import HTTP/1.1\r\nHost: x:${port}\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: ${type}\r\nConnection: close\r\n`;
+      expect((await sendRaw(origin, [`${head}\r\n`])).text).toContain("40011");
+    }
+  });
+
   it("takes a line of 65,536 bytes, also the last", async () => {
     const line = (id: number) => `{"id":${id},"name":"${"x".repeat(65_518)}"}`;
     expect(line(1)).toHaveLength(65_536);
@@ -249,17 +264,16 @@ describe("an import of CSV", () => {
     { body: "id,name,tag\n\n1,a,x\n\n\n2,b,\n\n", why: "blank lines" },
     { body: "\uFEFFid,name,tag\n1,a,x\n2,b,\n", why: "a byte order mark" },
     { body: '\uFEFF"id","name","tag"\n1,a,x\n2,b,\n', why: "one before a quoted name" },
-    { body: "tag,extra,name,id\nx,1,a,1\n,2,b,2\n", why: "another order and more columns" },
     { body: "ID , Name,TAG\n1,a,x\n2,b,\n", why: "names in capitals, with spaces" },
     { body: "id,name,tag\n1,a,x\n2,b\n", why: "a row without its last cell" },
-    { body: "id,name,tag\n1,a,x,more\n2,b,,\n", why: "a row with more cells" },
+    { body: 'id,name,tag,,\n1,a,x,,"",\n2,b,,,,,\n', why: "empty cells and names beyond the last column" },
     { body: '"id","name","tag"\n"1","a","x"\n"2","b",\n', why: "quoted cells" },
     { body: 'id,name,tag\n1,a,x\n" 2 ",b,\n', why: "spaces around an id" },
     { body: "id,name,tag\n1.0,a,x\n20e-1,b,\n", why: "other forms of the same id" },
     { body: "catalogNumber,scientificName,tag\n1,a,x\n2,b,\n", why: "the terms of Darwin Core" },
     { body: "vernacularName,catalogNumber,tag\na,1,x\nb,2,\n", why: "the common name alone" },
-    { body: "catalogNumber,scientificName,vernacularName,tag\n1,a,c,x\n2,,b,\n", why: "the common name where there is no other" },
-    { body: "catalogNumber,vernacularName,scientificName,tag\n1,c,a,x\n2,b,,\n", why: "these in the other order" },
+    { body: "catalogNumber,scientificName,vernacularName,tag\n1,a,,x\n2,,b,\n", why: "the common name where there is no other" },
+    { body: "catalogNumber,vernacularName,scientificName,tag\n1,,a,x\n2,b,,\n", why: "these in the other order" },
   ]) {
     it(`takes ${why}`, async () => {
       const { summary, stored } = await storedFrom(body, CSV);
@@ -292,13 +306,42 @@ describe("an import of CSV", () => {
     });
   }
 
+  for (const { header, rows, unused, why } of [
+    { header: "tag,extra,name,id", rows: "x,1,a,1\n,2,b,2\n", unused: ["extra"], why: "a column that is none of ours" },
+    {
+      header: " Location ,id,name,,tag,Höhe",
+      rows: ",1,a,,x,\n",
+      unused: ["Location", "column 4", "Höhe"],
+      why: "several, by name or place",
+    },
+    { header: "id,name,name,ID,tag", rows: "1,a,b,2,x\n", unused: ["name", "ID"], why: "a name that stands twice" },
+    { header: "id,scientificName,vernacularName", rows: "1,a,\n2,,b\n", unused: [], why: "no common name that was taken or is empty" },
+    {
+      header: "id,scientificName,vernacularName",
+      rows: "1,a,c\n2,b,d\n",
+      unused: ["vernacularName"],
+      why: "common names that were passed over",
+    },
+    { header: `id,name,${"é".repeat(200)}`, rows: "", unused: ["é".repeat(100)], why: "the beginning of a long name" },
+  ]) {
+    it(`names what is not imported: ${why}`, async () => {
+      const { summary } = await storedFrom(`${header}\n${rows}`, CSV);
+      expect(summary.unusedColumns).toEqual(unused);
+      expect(summary.refused).toBe(0);
+    });
+  }
+
+  it("names the first hundred of many unused columns", async () => {
+    const { unusedColumns } = await importAll(`id,name,${Array.from({ length: 5000 }, (_, at) => `c${at}`).join(",")}\n`, CSV);
+    expect(unusedColumns).toEqual(Array.from({ length: 100 }, (_, at) => `c${at}`));
+  });
+
   it("tells an empty tag in quotes from no tag", async () => {
     const { stored } = await storedFrom('id,name,tag\n1,a,\n2,a,""\n3,a\n', CSV);
     expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"a","tag":""}\n{"id":3,"name":"a"}\n');
   });
 
   for (const body of [
-    "",
     "\n\n",
     "1,Aloe\n",
     "id,tag\n1,x\n",
@@ -336,7 +379,12 @@ describe("an import of CSV", () => {
     { row: '1,5" pot', error: 40009, text: "quotes", why: "inches" },
     { row: `1,${"x".repeat(70_000)}`, error: 41300, text: "65536", why: "a row of 70,000 bytes" },
     { row: `1,${"x".repeat(500_000)}`, error: 41300, text: "65536", why: "a row of 500,000 bytes" },
-    { row: `1,"${"x\n".repeat(50_000)}"`, error: 41300, text: "65536", why: "a quoted cell of 100,000 bytes" },
+    { row: `1,"${"x".repeat(100_000)}"`, error: 41300, text: "65536", why: "a quoted cell of 100,000 bytes" },
+    { row: "1,a,x,more", error: 40009, text: "has 4 cells for 3 columns", why: "a cell too many" },
+    { row: '1,a,x,,,"more",,', error: 40009, text: "has 6 cells for 3 columns", why: "one behind empty ones" },
+    { row: '1,"a', error: 40009, text: "is not closed", why: "a quote that is never closed" },
+    { row: '1,a,"', error: 40009, text: "is not closed", why: "one that opens at the end of its line" },
+    { row: `1,"${"x".repeat(60_000)}`, error: 40009, text: "is not closed", why: "one behind which much stands" },
     { row: "5,another", error: 40900, text: "another plant", why: "a used id" },
   ] as const) {
     it(`refuses ${why} once, and takes the rows around it`, async () => {
@@ -351,12 +399,6 @@ describe("an import of CSV", () => {
   it("names the line on which a refused row begins", async () => {
     const { summary } = await storedFrom('id,name\n1,"two\nlines"\n\nx,"two\nlines"\ny,one\n', CSV);
     expect(summary.problems.map(({ line }) => line)).toEqual([5, 7]);
-  });
-
-  it("refuses what a quote that is never closed takes in, and keeps the rows before it", async () => {
-    const { summary, stored } = await storedFrom('id,name\n1,a\n2,"b\n3,c\n', CSV);
-    expect(stored).toBe('{"id":1,"name":"a"}\n');
-    expect(summary).toMatchObject({ read: 2, created: 1, refused: 1, problems: [{ error: 40009 }] });
   });
 });
 
@@ -374,7 +416,7 @@ async function rowsOf(read: Read, chunks: readonly Uint8Array[]): Promise<Row[]>
     }
   }
   const rows: Row[] = [];
-  for await (const some of read(come(), { parsePlant, lineBytesMax: 100 })) rows.push(...some);
+  for await (const some of read(come(), { parsePlant, lineBytesMax: 100, onUnused: () => {} })) rows.push(...some);
   return rows;
 }
 
@@ -466,12 +508,12 @@ describe("a client that goes away in the middle of an import", () => {
     const open = await Promise.all([1, 2, 3, 4].map(() => beginImport(own)));
     for (const { send } of open) await send('{"id":1,"name":"x"}\n');
     const until = performance.now() + 5000;
-    let response = await post("", { on: own });
-    while (response.status === 200 && performance.now() < until) response = await post("", { on: own });
+    let response = await post("\n", { on: own });
+    while (response.status === 200 && performance.now() < until) response = await post("\n", { on: own });
     expect(response.status).toBe(503);
     expect(await expectConform(IMPORT, response)).toMatchObject({ error: 50300 });
     for (const { destroy } of open) destroy();
-    while (response.status === 503 && performance.now() < until) response = await post("", { on: own });
+    while (response.status === 503 && performance.now() < until) response = await post("\n", { on: own });
     expect(await summaryOf(response)).toEqual(clean({}));
     await own.stop();
   }, 10_000);

@@ -3,17 +3,13 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { createClient } from "../client/client.ts";
 import { loadContract, plantParser } from "../contract.ts";
-import { readCsv } from "../exchange/csv.ts";
 import { exportPlants } from "../exchange/export.ts";
 import type { ExportForm } from "../exchange/export.ts";
-import { importRows } from "../exchange/import.ts";
-import type { ImportSummary, Problem } from "../exchange/import.ts";
-import { readNdjson } from "../exchange/ndjson.ts";
+import { importFile } from "../exchange/import.ts";
+import type { FileFormat, ImportSummary, Problem } from "../exchange/import.ts";
 import type { Bytes } from "../exchange/row.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./store.ts";
-
-export type FileFormat = "ndjson" | "csv";
 
 type ImportCall = Readonly<{
   format: FileFormat;
@@ -69,9 +65,8 @@ async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> 
   const parsePlant = plantParser(loadContract());
   return {
     import(bytes, { format, onConflict, dryRun, onProblem }) {
-      const read = format === "csv" ? readCsv : readNdjson;
-      const rows = read(bytes, { parsePlant, lineBytesMax: config.bodyBytesMax });
-      return importRows(store.plants, rows, { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem });
+      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem };
+      return importFile(store.plants, bytes, { format, parsePlant, lineBytesMax: config.bodyBytesMax, ...how });
     },
     export: (form) => exportPlants(store.plants, form),
     close: () => store.close(),

@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
 import { toExportForm } from "../exchange/export.ts";
 import type { Profile } from "../exchange/export.ts";
+import type { FileFormat } from "../exchange/import.ts";
 import { addCatalogue, openCatalogue } from "./catalogue.ts";
-import type { FileFormat } from "./catalogue.ts";
 import { showProgress } from "./progress.ts";
 
 type Flags = Readonly<{ format?: FileFormat; profile: Profile }>;

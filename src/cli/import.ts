@@ -1,10 +1,10 @@
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import type { ImportSummary, Problem } from "../exchange/import.ts";
+import type { FileFormat, ImportSummary, Problem } from "../exchange/import.ts";
 import type { Bytes } from "../exchange/row.ts";
 import { addCatalogue, openCatalogue } from "./catalogue.ts";
-import type { Catalogue, FileFormat } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { counted, showProgress } from "./progress.ts";
 import { configOf } from "./settings.ts";
 
@@ -65,6 +65,7 @@ async function importFile({ file, name, size }: Source, { catalogue, flags, repo
     progress.stop();
   }
   report.end(summary);
+  tellUnused(name, summary.unusedColumns);
   process.stdout.write(`${name}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
 }
 
@@ -84,6 +85,13 @@ function formatOf(file: string): FileFormat | undefined {
 
 function describe({ read, created, unchanged, replaced, refused }: ImportSummary): string {
   return `${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
+}
+
+function tellUnused(file: string, columns: readonly string[]): void {
+  if (columns.length === 0) return;
+  // A name may hold what a terminal would obey.
+  const names = columns.map((name) => name.replaceAll(/\p{C}/gu, "?")).join(", ");
+  process.stderr.write(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${names}\n`);
 }
 
 /** Where refused lines are told. */

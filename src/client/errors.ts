@@ -10,6 +10,7 @@ export const ERROR_NUMBERS = {
   invalid_csv_header: 40008,
   malformed_row: 40009,
   invalid_host: 40010,
+  missing_body: 40011,
   missing_token: 40100,
   invalid_token: 40101,
   insufficient_scope: 40300,

@@ -35,6 +35,8 @@ export type ImportSummary = Readonly<{
   refused: number;
   /** The first 1,000 refused lines. */
   problems: readonly ImportProblem[];
+  /** Columns of CSV, the first 100, that nothing was read from, or not everything; each named by its first 100 characters. */
+  unusedColumns: readonly string[];
 }>;
 
 /** A refused line. `error` and `message` are as in a ServiceError. */
@@ -42,7 +44,7 @@ export type ImportProblem = Readonly<{ line: number; error: number; message: str
 
 /** Throws a TypeError. */
 export function parseImportSummary(body: unknown): ImportSummary {
-  const { read, created, unchanged, replaced, refused, problems } = parseFields(body);
+  const { read, created, unchanged, replaced, refused, problems, unusedColumns } = parseFields(body);
   return {
     read: parseCount(read),
     created: parseCount(created),
@@ -50,6 +52,8 @@ export function parseImportSummary(body: unknown): ImportSummary {
     replaced: parseCount(replaced),
     refused: parseCount(refused),
     problems: parseList(problems, parseProblem),
+    // A service older than this client does not tell.
+    unusedColumns: unusedColumns === undefined ? [] : parseList(unusedColumns, parseColumn),
   };
 }
 
@@ -57,6 +61,11 @@ function parseProblem(value: unknown): ImportProblem {
   const { line, error, message } = parseFields(value);
   if (typeof message !== "string") throw new TypeError("no message");
   return { line: parseCount(line), error: parseCount(error), message };
+}
+
+function parseColumn(value: unknown): string {
+  if (typeof value !== "string") throw new TypeError("no name of a column");
+  return value;
 }
 
 function parseCount(value: unknown): number {

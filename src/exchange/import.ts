@@ -1,7 +1,9 @@
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/store.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
-import type { Row, Rows } from "./row.ts";
+import { readCsv } from "./csv.ts";
+import { readNdjson } from "./ndjson.ts";
+import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 /** Why a line was not taken. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
@@ -15,6 +17,8 @@ export type ImportSummary = Readonly<{
   refused: number;
   /** The first PROBLEMS_MAX refused lines. */
   problems: readonly Problem[];
+  /** Columns of CSV, the first hundred, that nothing was read from, or not everything. */
+  unusedColumns: readonly string[];
 }>;
 
 const PROBLEMS_MAX = 1000;
@@ -28,13 +32,25 @@ const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", i
   keyof ImportSummary
 >;
 
-type ImportRowsOptions = ImportOptions & Readonly<{ onProblem?: (problem: Problem) => void }>;
+export type FileFormat = "ndjson" | "csv";
 
-/**
- * Imports rows batch by batch, one commit each; while one is written, the next is read. What is committed stays when a later
- * batch fails or the rows break off.
- */
-export async function importRows(plants: PlantStore, rows: Rows, options: ImportRowsOptions): Promise<ImportSummary> {
+type ImportFileOptions = ImportOptions &
+  Omit<ReadOptions, "onUnused"> &
+  Readonly<{ format: FileFormat; onProblem?: (problem: Problem) => void }>;
+
+/** Imports a file while it comes. What is committed stays when a later batch fails or the bytes break off. */
+export async function importFile(plants: PlantStore, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
+  const { format, parsePlant, lineBytesMax, ...how } = options;
+  const unusedColumns: string[] = [];
+  const read = format === "csv" ? readCsv : readNdjson;
+  const rows = read(bytes, { parsePlant, lineBytesMax, onUnused: (column) => unusedColumns.push(column) });
+  return { ...(await importRows(plants, rows, how)), unusedColumns };
+}
+
+type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "onProblem">;
+
+/** Imports rows batch by batch, one commit each; while one is written, the next is read. */
+async function importRows(plants: PlantStore, rows: Rows, options: ImportRowsOptions): Promise<Omit<ImportSummary, "unusedColumns">> {
   const { onProblem, ...how } = options;
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];

@@ -15,6 +15,8 @@ export type ReadOptions = Readonly<{
   parsePlant: (value: unknown) => NewPlant;
   /** A longer line is refused. */
   lineBytesMax: number;
+  /** Called once for each column, of the first hundred, that nothing is read from. */
+  onUnused: (column: string) => void;
 }>;
 
 /** How much is read between two looks at other requests. */

@@ -35,7 +35,7 @@ function essenceOf(type: string): string {
   return type.split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** A body of one of these types, the first when none is declared, to be read while it comes. */
+/** A body of one of these types, the first when none is declared, to be read while it comes. Throws `missing_body` when there is none. */
 export function openBody({ headers, body }: Request, types: readonly string[]): BodyStream {
   checkCoding(headers);
   const declared = headers.get("content-type") ?? types[0]!;
@@ -45,6 +45,8 @@ export function openBody({ headers, body }: Request, types: readonly string[]): 
     throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });
   }
   checkCharset(declared, types);
+  // RFC 9112, 6: without Transfer-Encoding, the length tells whether there is a body.
+  if (!headers.has("transfer-encoding") && Number(headers.get("content-length")) === 0) throw new PlantStoreError("missing_body");
   return { type, bytes: body ?? new Blob([]).stream() };
 }
 

@@ -1,11 +1,9 @@
 import type { Gate } from "../auth/gate.ts";
 import type { Principal } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
-import { readCsv } from "../exchange/csv.ts";
 import { exportPlants, toExportForm } from "../exchange/export.ts";
 import type { ExportForm } from "../exchange/export.ts";
-import { importRows } from "../exchange/import.ts";
-import { readNdjson } from "../exchange/ndjson.ts";
+import { importFile } from "../exchange/import.ts";
 import { whileAllowed, whileMoving } from "../exchange/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
@@ -65,10 +63,14 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       const { type, bytes } = body as BodyStream;
       imports += 1;
       try {
-        const read = type === "text/csv" ? readCsv : readNdjson;
         const coming = whileAllowed(whileMoving(bytes, IDLE_SECONDS * 1000), confirming(headers, principal));
-        const rows = read(coming, { parsePlant, lineBytesMax });
-        const summary = await importRows(plants, rows, { isReplacing: onConflict === "replace", isDryRun: dryRun });
+        const summary = await importFile(plants, coming, {
+          format: type === "text/csv" ? "csv" : "ndjson",
+          parsePlant,
+          lineBytesMax,
+          isReplacing: onConflict === "replace",
+          isDryRun: dryRun,
+        });
         return { status: 200, body: JSON.stringify(summary) };
       } finally {
         imports -= 1;

@@ -77,6 +77,17 @@ describe("an import", () => {
     await sees(["Mine"]);
   });
 
+  it("names the columns that it does not import, before and after", async () => {
+    const visit = await place.visit();
+    await visit.signIn();
+    await visit.button("Import").click();
+    await upload(visit, "plants.csv", "id,name,Location,Height\n1,Acer,Jena,2\n");
+    await visit.reads("Location, Height are not imported: a plant has an id, a name and a tag.");
+    await visit.button("Import 1 plant").click();
+    await visit.reads("1 plant added.");
+    await visit.reads("Location, Height are not imported: a plant has an id, a name and a tag.");
+  });
+
   it("takes a file that is dropped anywhere on the page", async () => {
     await place.plant(["1,One,"]);
     const { page, signIn, sees, reads } = await place.visit();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import type { ImportSummary } from "../../src/exchange/import.ts";
 import { provideBuffer } from "../../web/import/buffer.ts";
 import { checkFile } from "../../web/import/check.ts";
 import { pickRows } from "../../web/import/refused.ts";
@@ -29,6 +30,7 @@ const FILES: { what: string; text: string | Uint8Array }[] = [
   },
   { what: "CSV with a row that is too long", text: `id,name\n1,${"x".repeat(70_000)}\nx,bad\n` },
   { what: "Darwin Core", text: "catalogNumber,scientificName,vernacularName\n1,,Ginkgo\nx,Acer,\n3,,\n" },
+  { what: "CSV with columns that are not imported", text: "id,Location,name,,Höhe\n1,Jena,Acer,x,2\n2,Jena,Acer,x,2,3\n" },
   { what: "CSV without a column for the id", text: "name,tag\nMonstera,tropical\n" },
   { what: "a header alone", text: "id,name\n" },
   {
@@ -86,14 +88,11 @@ describe("the preview of a file says what the service will say of", () => {
         body: text,
         headers: { "content-type": checked.format === "csv" ? "text/csv" : "application/x-ndjson" },
       });
-      const answer = (await response.json()) as { read: number; refused: number; problems: unknown[]; message?: string };
+      const answer = (await response.json()) as ImportSummary & { message?: string };
       expect(checked.failure).toBe(answer.message);
       if (answer.message !== undefined) return;
-      expect({ read: checked.rows, refused: checked.refused, problems: checked.problems }).toEqual({
-        read: answer.read,
-        refused: answer.refused,
-        problems: answer.problems as typeof checked.problems,
-      });
+      const { rows: read, refused, problems, unusedColumns } = checked;
+      expect(answer).toMatchObject({ read, refused, problems, unusedColumns });
     });
   }
 });

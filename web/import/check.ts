@@ -21,6 +21,8 @@ export type CheckedFile = Readonly<{
   /** The first plants and problems. */
   plants: readonly NewPlant[];
   problems: readonly Problem[];
+  /** Columns that are not imported. */
+  unusedColumns: readonly string[];
   /** Why nothing of the file can be read. */
   failure: string | undefined;
 }>;
@@ -43,6 +45,7 @@ export async function checkFile(file: File, { signal, onRows }: CheckOptions): P
   const slices: Slice[] = [];
   const plants: NewPlant[] = [];
   const problems: Problem[] = [];
+  const unusedColumns: string[] = [];
   let header = { bytes: 0, lines: 0 };
   let slice = { start: 0, line: 1, rows: 0 };
   let rows = 0;
@@ -50,7 +53,7 @@ export async function checkFile(file: File, { signal, onRows }: CheckOptions): P
   let turnAt = performance.now();
   let failure: string | undefined;
   try {
-    for await (const placed of readRows(file, format)) {
+    for await (const placed of readRows(file, { format, onUnused: (column) => unusedColumns.push(column) })) {
       for (const { row, start } of placed) {
         if (rows === 0 && format === "csv") {
           header = { bytes: start, lines: row.line - 1 };
@@ -82,5 +85,5 @@ export async function checkFile(file: File, { signal, onRows }: CheckOptions): P
     if (!(thrown instanceof PlantStoreError)) throw thrown;
     failure = thrown.message;
   }
-  return { file, format, header, slices, rows, refused, plants, problems, failure };
+  return { file, format, header, slices, rows, refused, plants, problems, unusedColumns, failure };
 }

@@ -3,6 +3,7 @@ import type { CheckedFile } from "./check.ts";
 import { count } from "./preview.tsx";
 import { ProblemList } from "./problemlist.tsx";
 import type { Progress } from "./sending.ts";
+import { UnusedColumns } from "./unused.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type OutcomeProps = Readonly<{
@@ -33,6 +34,7 @@ export function Outcome({ checked, progress, reason, onGoOn, onClose }: OutcomeP
       <p role="status">
         <strong>{parts.join(", ")}.</strong>
       </p>
+      <UnusedColumns columns={checked.unusedColumns} />
       <ProblemList problems={progress.problems} total={refused} />
       {refused === 0 ? null : (
         <div class="choices">

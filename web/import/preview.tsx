@@ -1,5 +1,6 @@
 import type { CheckedFile } from "./check.ts";
 import { ProblemList } from "./problemlist.tsx";
+import { UnusedColumns } from "./unused.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type PreviewProps = Readonly<{
@@ -14,7 +15,7 @@ const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
 export function Preview({ checked, onConflict, onChange, onSend, onBack }: PreviewProps) {
-  const { file, format, rows, refused, plants, problems, failure } = checked;
+  const { file, format, rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   const found = [count(good, "plant"), ...(refused === 0 ? [] : [`${count(refused, "line")} that will be refused`])].join(" and ");
   return (
@@ -33,6 +34,7 @@ export function Preview({ checked, onConflict, onChange, onSend, onBack }: Previ
           {failure}
         </p>
       )}
+      <UnusedColumns columns={unusedColumns} />
       <ProblemList problems={problems} total={refused} />
       {plants.length === 0 ? null : (
         <table class="sample">

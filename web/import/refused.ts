@@ -9,7 +9,7 @@ export async function pickRows(slice: Blob, format: FileFormat, lines: ReadonlyS
     if (from !== undefined) picked.push(slice.slice(from, at));
     from = undefined;
   }
-  for await (const placed of readRows(slice, format)) {
+  for await (const placed of readRows(slice, { format })) {
     for (const { row, start } of placed) {
       end(start);
       if (lines.has(row.line)) from = start;

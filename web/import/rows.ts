@@ -11,11 +11,16 @@ export type PlacedRow = Readonly<{ row: Row; start: number }>;
 /** The service's own limit, when it is not configured otherwise. */
 const LINE_BYTES_MAX = 65_536;
 
+type ReadingOptions = Readonly<{ format: FileFormat; onUnused?: (column: string) => void }>;
+
 /** Reads a file with the service's own readers, some rows at a time. Throws a PlantStoreError when its first line names no columns. */
-export async function* readRows(file: Blob, format: FileFormat): AsyncGenerator<readonly PlacedRow[], void, void> {
+export async function* readRows(
+  file: Blob,
+  { format, onUnused = () => undefined }: ReadingOptions,
+): AsyncGenerator<readonly PlacedRow[], void, void> {
   const lines = countLines(format);
   const read = format === "csv" ? readCsv : readNdjson;
-  for await (const rows of read(watched(file, lines.see), { parsePlant: checkPlant, lineBytesMax: LINE_BYTES_MAX })) {
+  for await (const rows of read(watched(file, lines.see), { parsePlant: checkPlant, lineBytesMax: LINE_BYTES_MAX, onUnused })) {
     yield rows.map((row) => ({ row, start: lines.at(row.line) }));
     const last = rows.at(-1);
     if (last) lines.forget(last.line);
