@@ -503,7 +503,7 @@ describe("a client that goes away in the middle of an import", () => {
     await own.stop();
   }, 15_000);
 
-  it("makes room for another: four imports run at a time, a fifth is answered 503", async () => {
+  it("makes room for another: four imports of one token run at a time, a fifth is answered 503", async () => {
     const own = await startTestService();
     const open = await Promise.all([1, 2, 3, 4].map(() => beginImport(own)));
     for (const { send } of open) await send('{"id":1,"name":"x"}\n');

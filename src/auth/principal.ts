@@ -7,3 +7,8 @@ export type Principal = Readonly<{
   /** The IP address of the client, as it is written; "" when it has gone already. */
   address: string;
 }>;
+
+/** Under what name a principal has its shares: its token; where none is needed, its address. */
+export function ownerOf({ token, address }: Principal): string {
+  return token?.id ?? address;
+}

@@ -1,4 +1,5 @@
 import type { Gate } from "../auth/gate.ts";
+import { ownerOf } from "../auth/principal.ts";
 import type { Principal } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { exportPlants, toExportForm } from "../exchange/export.ts";
@@ -7,6 +8,7 @@ import { importFile } from "../exchange/import.ts";
 import { whileAllowed, whileMoving } from "../exchange/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
+import { createShares } from "../shares.ts";
 import type { PlantStore } from "../store/store.ts";
 import { chooseType } from "./accept.ts";
 import type { BodyStream } from "./body.ts";
@@ -25,9 +27,9 @@ type ExchangeOptions = Readonly<{
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
-/** How many imports, and how many exports, may run at a time; each holds some plants in memory. */
-const IMPORTS_MAX = 4;
-const EXPORTS_MAX = 16;
+/** How many imports, and how many exports, may run at a time, of which a token has its share; each holds some plants in memory. */
+const IMPORTS_MAX = 8;
+const EXPORTS_MAX = 32;
 
 /** How long a sender may send nothing, and a reader take nothing. */
 const IDLE_SECONDS = 60;
@@ -35,8 +37,8 @@ const IDLE_SECONDS = 60;
 /** The catalogue as a file, in and out. */
 export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
   const { plants, parsePlant, lineBytesMax, gate, log } = options;
-  let imports = 0;
-  let exports = 0;
+  const imports = createShares(IMPORTS_MAX);
+  const exports = createShares(EXPORTS_MAX);
 
   function confirming(headers: Headers, { token }: Principal): () => Promise<void> {
     const authorization = headers.get("authorization");
@@ -44,24 +46,19 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
   }
 
   async function* exporting(form: ExportForm, confirm: () => Promise<void>): AsyncGenerator<string, void, void> {
-    exports += 1;
-    try {
-      for await (const piece of exportPlants(plants, form)) {
-        await confirm();
-        yield piece;
-      }
-    } finally {
-      exports -= 1;
+    for await (const piece of exportPlants(plants, form)) {
+      await confirm();
+      yield piece;
     }
   }
 
   return {
     async importPlants({ parameters: { onConflict, dryRun }, body, headers, principal, connection }) {
-      if (imports >= IMPORTS_MAX) throw new PlantStoreError("overloaded");
+      const release = imports.take(ownerOf(principal));
+      if (!release) throw new PlantStoreError("overloaded");
       // The runtime's own clock runs on while the bytes of a body come.
       connection.allowSilence(0);
       const { type, bytes } = body as BodyStream;
-      imports += 1;
       try {
         const coming = whileAllowed(whileMoving(bytes, IDLE_SECONDS * 1000), confirming(headers, principal));
         const summary = await importFile(plants, coming, {
@@ -73,19 +70,25 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         });
         return { status: 200, body: JSON.stringify(summary) };
       } finally {
-        imports -= 1;
+        release();
         // What follows on the connection is an ordinary request again.
         connection.allowSilence();
       }
     },
     async exportPlants({ parameters: { format, profile }, headers, principal, connection }) {
       const form = toExportForm(format ?? acceptedFormat(headers), profile);
-      if (exports >= EXPORTS_MAX) throw new PlantStoreError("overloaded");
-      // What could not even begin is answered 503; later it can only break off.
-      await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
+      const release = exports.take(ownerOf(principal));
+      if (!release) throw new PlantStoreError("overloaded");
+      try {
+        // What could not even begin is answered 503; later it can only break off.
+        await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
+      } catch (reason) {
+        release();
+        throw reason;
+      }
       return {
         status: 200,
-        body: toStream(exporting(form, confirming(headers, principal)), { connection, log }),
+        body: toStream(exporting(form, confirming(headers, principal)), { connection, log, onEnd: release }),
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
           vary: "Accept",
@@ -101,10 +104,11 @@ function acceptedFormat(headers: Headers): "csv" | undefined {
   return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
 }
 
-type StreamOptions = Readonly<{ connection: Connection; log: Log }>;
+/** `onEnd` is called when nothing more will be read, whatever the reason. */
+type StreamOptions = Readonly<{ connection: Connection; log: Log; onEnd: () => void }>;
 
 /** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
-function toStream(texts: AsyncGenerator<string, void, void>, { connection, log }: StreamOptions): ReadableStream<Uint8Array> {
+function toStream(texts: AsyncGenerator<string, void, void>, { connection, log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -112,9 +116,11 @@ function toStream(texts: AsyncGenerator<string, void, void>, { connection, log }
     connection.allowSilence(IDLE_SECONDS);
     try {
       const { done, value } = await texts.next();
-      if (done) return controller.close();
-      controller.enqueue(encoder.encode(value));
+      if (!done) return controller.enqueue(encoder.encode(value));
+      onEnd();
+      controller.close();
     } catch (reason) {
+      onEnd();
       // What a revocation breaks off has not failed.
       if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
       throw reason;
@@ -122,6 +128,7 @@ function toStream(texts: AsyncGenerator<string, void, void>, { connection, log }
   }
 
   async function cancel(): Promise<void> {
+    onEnd();
     await texts.return();
   }
 
