@@ -75,12 +75,12 @@ describe("GET /plants", () => {
     });
   }
 
-  it("ends a page of large plants at four million characters, and has a Link to the rest", async () => {
-    const large = await startWith(Array.from({ length: 150 }, (_, at) => `{"id":${at},"name":"${"x".repeat(60_000)}"}`));
+  it("ends a page of large plants at a million bytes, and has a Link to the rest", async () => {
+    const large = await startWith(Array.from({ length: 40 }, (_, at) => `{"id":${at},"name":"${"x".repeat(60_000)}"}`));
     const pages = await follow(large, "/plants?limit=1000");
-    // 69 plants have fewer than 2^22 characters, 70 have more.
-    expect(pages.map((page) => page.length)).toEqual([70, 70, 10]);
-    expect(pages.flat()).toEqual(Array.from({ length: 150 }, (_, at) => String(at)));
+    // 17 plants have fewer than 2^20 bytes, 18 have more.
+    expect(pages.map((page) => page.length)).toEqual([18, 18, 4]);
+    expect(pages.flat()).toEqual(Array.from({ length: 40 }, (_, at) => String(at)));
     await large.stop();
   });
 

@@ -16,10 +16,9 @@ export function toExportForm(format: "ndjson" | "csv" | undefined, profile: Prof
   throw new PlantStoreError("invalid_query", { message: "The profile dwc is CSV: ask for csv as the format, or for none." });
 }
 
-/** How many plants are read at a time at most; they take about a millisecond. Fewer when they are large. */
-const PAGE_MAX = 500;
-const PAGE_FIRST = 20;
-const PIECE_LENGTH = 500_000;
+/** How many plants are read at a time at most, which takes about a millisecond. Of large ones so many bytes. */
+const PIECE_PLANTS = 500;
+const PIECE_BYTES = 500_000;
 
 const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
@@ -28,15 +27,14 @@ export async function* exportPlants(plants: PlantStore, form: ExportForm): Async
   const write = form.format === "csv" ? toCsvRow : toLine;
   if (form.format === "csv") yield CSV_HEADER[form.profile];
   let after: PlantId | undefined;
-  for (let limit = PAGE_FIRST; ;) {
+  for (;;) {
     // A store may answer at once, and a reader be as fast as it: others must have their turn all the same.
     await new Promise(setImmediate);
-    const page = await plants.list({ limit, after, tag: undefined, words: [] });
-    const text = page.map(write).join("");
+    const page = await plants.list({ limit: PIECE_PLANTS, bytesMax: PIECE_BYTES, after, tag: undefined, words: [] });
+    const text = page.plants.map(write).join("");
     if (text !== "") yield text;
-    if (page.length < limit) return;
-    after = page.at(-1)?.id;
-    limit = Math.min(PAGE_MAX, Math.max(1, Math.trunc((PIECE_LENGTH * page.length) / text.length)));
+    if (page.isLast) return;
+    after = page.plants.at(-1)?.id;
   }
 }
 

@@ -81,7 +81,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       if (!release) throw new PlantStoreError("overloaded");
       try {
         // What could not even begin is answered 503; later it can only break off.
-        await plants.list({ limit: 1, after: undefined, tag: undefined, words: [] });
+        await plants.list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] });
       } catch (reason) {
         release();
         throw reason;

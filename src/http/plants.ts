@@ -14,8 +14,11 @@ type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | 
 
 const PAGE_MAX = 1000;
 
-/** A page ends with the plant with which it has so many characters: one of a thousand large plants that nobody reads would hold 60 MB. */
-const PAGE_LENGTH_MAX = 2 ** 22;
+/**
+ * A page ends with the plant with which its names and tags have so many bytes, or its text so many characters: one of a thousand
+ * large plants would hold 60 MB, and keep all others waiting while it is read.
+ */
+const PAGE_BYTES_MAX = 2 ** 20;
 
 /** A longer search would keep the thread that searches from the others. */
 const WORDS_MAX = 32;
@@ -46,17 +49,17 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
       const words = wordsOf(q ?? "");
       if (words.length > WORDS_MAX) throw tooManyWords();
       const size = Math.min(limit, PAGE_MAX);
-      // One more shows whether there is a next page.
-      const found = await plants.list({
-        limit: size + 1,
+      const { plants: found, isLast } = await plants.list({
+        limit: size,
+        bytesMax: PAGE_BYTES_MAX,
         after: after === undefined ? undefined : asPlantId(after),
         tag,
         words: withoutImplied(words),
       });
-      const page = toTexts(found.slice(0, size));
+      const page = toTexts(found);
       const last = found[page.length - 1];
-      const next =
-        found.length > page.length && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
+      const isMore = !isLast || page.length < found.length;
+      const next = isMore && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
       return { status: 200, body: `[${page.join()}]`, headers: next };
     },
     async createPlant({ body }) {
@@ -144,7 +147,7 @@ function toTexts(plants: readonly NewPlant[]): string[] {
     const text = toText(plant);
     texts.push(text);
     length += text.length;
-    if (length >= PAGE_LENGTH_MAX) break;
+    if (length >= PAGE_BYTES_MAX) break;
   }
   return texts;
 }

@@ -1,14 +1,19 @@
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { Scope } from "../scope.ts";
 
-/** A page of plants: at most `limit` with an id above `after`, that carry the tag and hold the words. */
+/** Plants by id: at most `limit` with an id above `after`, that carry the tag and hold the words. */
 export type ListQuery = Readonly<{
   limit: number;
+  /** The page ends with the plant with which its names and tags have so many bytes, as the engine keeps them. Little more is ever read for it. */
+  bytesMax: number;
   after: PlantId | undefined;
   tag: string | undefined;
   /** As `wordsOf` gives them; without any, every name is found. */
   words: readonly string[];
 }>;
+
+/** What was found; `isLast` when there is nothing more behind it. */
+export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;
 
 /** One change of one plant, from what it was seen to be to what it shall be; undefined stands for no plant. At least one is a plant, and both have the same id. */
 export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
@@ -53,7 +58,7 @@ export type PlantStore = Readonly<{
    * A page, by id. What has words may lack a plant that was stored within the last second; what it has is as it is stored now.
    * Rejects with `index_building` as long as names cannot be searched yet.
    */
-  list(query: ListQuery): Promise<readonly NewPlant[]>;
+  list(query: ListQuery): Promise<Page>;
   /** May be some seconds old. */
   countTags(): Promise<TagCounts>;
 }>;

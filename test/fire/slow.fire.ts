@@ -41,7 +41,7 @@ const UNREAD_MEGABYTES_MAX = 500;
 
 /** No bug: a file that stands still is given up soon, so that a test need not wait for a minute. */
 const GIVE_UP_SOON = [{ file: "src/http/exchange.ts", from: "const IDLE_SECONDS = 60;", to: "const IDLE_SECONDS = 4;" }];
-const ENDLESS_PAGES = [{ file: "src/http/plants.ts", from: "const PAGE_LENGTH_MAX = 2 ** 22;", to: "const PAGE_LENGTH_MAX = Infinity;" }];
+const ENDLESS_PAGES = [{ file: "src/http/plants.ts", from: "const PAGE_BYTES_MAX = 2 ** 20;", to: "const PAGE_BYTES_MAX = Infinity;" }];
 const EXPORTS_UNCOUNTED = [{ file: "src/http/exchange.ts", from: "const EXPORTS_MAX = 32;", to: "const EXPORTS_MAX = Infinity;" }];
 const IMPORT_LIKE_OTHERS = [{ file: "src/http/exchange.ts", from: "connection.allowSilence(0);", to: "" }];
 const EXPORT_LIKE_OTHERS = [{ file: "src/http/exchange.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];

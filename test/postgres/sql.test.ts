@@ -30,7 +30,7 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
 const { LIST_PLANTS, ...others } = statements;
 const ALL: readonly Statement[] = [
   ...Object.values(others),
-  ...Object.values(LIST_PLANTS),
+  ...Object.values(LIST_PLANTS).flatMap(({ brief, measured }) => [brief, measured]),
   ...STEPS,
   ...Object.values(SCHEMA),
   INSPECT,

@@ -5,6 +5,8 @@ import type { ListQuery, Store, Token } from "../../src/store/store.ts";
 import { wordsOf } from "../../src/words.ts";
 import { rejectionOf } from "../rejection.ts";
 
+const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
+
 /** What every store promises. `reopen` closes the store and opens the same one again. */
 export function testStore(engine: string, engineUnderTest: { open: () => Promise<Store> }): void {
   describe(`${engine} keeps the promises of a store`, () => {
@@ -169,7 +171,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     ];
 
     async function list(query: Partial<ListQuery>): Promise<bigint[]> {
-      const plants = await store.plants.list({ limit: 1000, after: undefined, tag: undefined, words: [], ...query });
+      const { plants } = await store.plants.list({ ...ALL, ...query });
       return plants.map(({ id }) => id);
     }
 
@@ -180,7 +182,57 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await list({ after: asPlantId(199n), limit: 2 })).toEqual([200n, 201n]);
       expect(await list({ after: asPlantId(PLANT_ID_MAX) })).toEqual([]);
       expect(await list({ limit: 1 })).toEqual([PLANT_ID_MIN]);
-      expect(await store.plants.list({ limit: 1, after: asPlantId(200n), tag: undefined, words: [] })).toEqual([listed[4]!]);
+      expect(await store.plants.list({ ...ALL, limit: 1, after: asPlantId(200n) })).toEqual({ plants: [listed[4]!], isLast: false });
+    });
+
+    it("ends a page with the plant with which names and tags have so many bytes, and tells whether there are more", async () => {
+      const ids = Array.from({ length: 7 }, (_, at) => 3000 + at);
+      // 50, 60 … 110 bytes, as they take two each.
+      for (const [at, id] of ids.entries()) await store.plants.create(plantOf(id, `Salix ${"é".repeat(20 + 5 * at)}`, "pall"));
+      const page = async (query: Partial<ListQuery>) => {
+        const { plants, isLast } = await store.plants.list({ ...ALL, limit: 7, after: asPlantId(2999n), ...query });
+        return [plants.length, isLast];
+      };
+      for (const query of [{ tag: "pall" }]) {
+        // One plant is always there, as otherwise nothing could follow.
+        expect(await page({ ...query, bytesMax: 1 })).toEqual([1, false]);
+        expect(await page({ ...query, bytesMax: 50 })).toEqual([1, false]);
+        expect(await page({ ...query, bytesMax: 51 })).toEqual([2, false]);
+        expect(await page({ ...query, bytesMax: 450 })).toEqual([6, false]);
+        expect(await page({ ...query, bytesMax: 451, after: asPlantId(3000n) })).toEqual([6, true]);
+        expect(await page({ ...query, bytesMax: 451, limit: 3 })).toEqual([3, false]);
+        expect(await page({ ...query, bytesMax: 1, after: asPlantId(3005n) })).toEqual([1, true]);
+      }
+    });
+
+    it("ends a page of large names that stand between small ones where it must, and reads them whole", async () => {
+      const plants = Array.from({ length: 30 }, (_, at) => plantOf(3100 + at, (at % 10 === 9 ? "large" : "s").repeat(at * 100), "mixed"));
+      await store.plants.import(plants, { isReplacing: false, isDryRun: false });
+      const ends = plants.map((_, at) => plants.slice(0, at + 1).reduce((sum, { name }) => sum + name.length + "mixed".length, 0));
+      for (const bytesMax of [1, 10_000, 50_000, 2 ** 20]) {
+        const page = await store.plants.list({ ...ALL, tag: "mixed", limit: 30, bytesMax });
+        const count = ends.findIndex((end) => end >= bytesMax) + 1 || 30;
+        expect(page.plants.map(({ id }) => id)).toEqual(plants.slice(0, count).map(({ id }) => id));
+        expect(page).toEqual({ plants: plants.slice(0, count), isLast: count === 30 });
+      }
+    });
+
+    it("follows pages that end early to the last plant, whatever their names hold", async () => {
+      const ids = Array.from({ length: 40 }, (_, at) => 4000 + at);
+      await store.plants.import(
+        ids.map((id) => plantOf(id, "\0\u0001é🌿".repeat(id % 7), id % 3 === 0 ? "\0" : undefined)),
+        { isReplacing: false, isDryRun: false },
+      );
+      for (const bytesMax of [1, 8, 9, 20, 100]) {
+        const met: number[] = [];
+        for (let after = asPlantId(3999n), isEnd = false; !isEnd;) {
+          const { plants, isLast } = await store.plants.list({ ...ALL, bytesMax, after });
+          met.push(...plants.map(({ id }) => Number(id)).filter((id) => id < 5000));
+          after = plants.at(-1)!.id;
+          isEnd = isLast || after >= 5000n;
+        }
+        expect(met).toEqual(ids);
+      }
     });
 
     it("lists the plants of one tag, of which the empty one is one", async () => {
@@ -213,7 +265,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       const { tags, ageMs } = await store.plants.countTags();
       const counts = new Map(tags.map(({ tag, plants }) => [tag, plants]));
       expect(counts.get("list")).toBe(3);
-      const all = await store.plants.list({ limit: 1000, after: undefined, tag: undefined, words: [] });
+      const { plants: all } = await store.plants.list(ALL);
       for (const [tag, plants] of counts) expect(plants).toBe(all.filter((plant) => plant.tag === tag).length);
       expect(counts.size).toBe(new Set(all.flatMap(({ tag }) => (tag === undefined ? [] : [tag]))).size);
       const numbers = tags.map(({ plants }) => plants);

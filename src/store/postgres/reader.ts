@@ -1,7 +1,8 @@
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { TAGS_MAX } from "../store.ts";
-import type { ListQuery, PlantStore, TagCount } from "../store.ts";
+import { openPage, sizeOf } from "../page.ts";
+import type { ListQuery, Page, PlantStore, TagCount } from "../store.ts";
 import { keepCounts } from "../tags.ts";
 import { readTogether } from "../together.ts";
 import { toPlant, toQuery } from "./columns.ts";
@@ -21,6 +22,12 @@ type ReaderOptions = Readonly<{
 const FINDS_IN_FLIGHT = 2;
 
 const LIST_MS_MAX = 5000;
+
+/** Up to here plants are read whatever their number, so that most pages need one statement, and a cheap one; a thousand of them have a megabyte. */
+const SMALL_BYTES = 1000;
+
+/** As a plant comes that has more bytes. */
+type BriefRow = [id: bigint, name: null, tag: null];
 const COUNT_MS_MAX = 30_000;
 
 /** All that reads plants. */
@@ -39,20 +46,33 @@ export function createReader({ ask, askSlowly, now }: ReaderOptions): Pick<Plant
   return {
     find: readTogether({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
     async list(query) {
-      if (query.after === PLANT_ID_MAX) return [];
-      const rows = await askSlowly<PlantRow>(statementOf(query), valuesOf(query), { statementMs: LIST_MS_MAX, isRepeatable: true });
-      return rows.map(toPlant);
+      if (query.after === PLANT_ID_MAX) return { plants: [], isLast: true };
+      const { brief, measured } = statementsOf(query);
+      const limits = { statementMs: LIST_MS_MAX, isRepeatable: true };
+      const rows = await askSlowly<PlantRow | BriefRow>(brief, valuesOf(query, SMALL_BYTES), limits);
+      return toPage(areWhole(rows) ? rows : await askSlowly<PlantRow>(measured, valuesOf(query, query.bytesMax), limits), query);
     },
     countTags: keepCounts(countTags, now),
   };
 }
 
-function statementOf({ tag, words }: ListQuery) {
+function statementsOf({ tag, words }: ListQuery) {
   if (tag === undefined) return words.length === 0 ? LIST_PLANTS.all : LIST_PLANTS.withWords;
   return words.length === 0 ? LIST_PLANTS.ofTag : LIST_PLANTS.ofTagWithWords;
 }
 
-function valuesOf({ after, limit, tag, words }: ListQuery): unknown[] {
+/** A page of rows, of which one more than it takes came, if there is one. They are measured as the database did. */
+function toPage(rows: readonly PlantRow[], query: ListQuery): Page {
+  const page = openPage(query);
+  for (const row of rows) if (!page.take(toPlant(row), sizeOf({ name: row[1], tag: row[2] }))) break;
+  return page.close();
+}
+
+function areWhole(rows: ReadonlyArray<PlantRow | BriefRow>): rows is PlantRow[] {
+  return rows.every(([, name]) => name !== null);
+}
+
+function valuesOf({ after, limit, tag, words }: ListQuery, bytes: number): unknown[] {
   const from = after === undefined ? PLANT_ID_MIN : after + 1n;
-  return [from, limit, ...(tag === undefined ? [] : [toColumn(tag)]), ...(words.length === 0 ? [] : [toQuery(words)])];
+  return [from, limit + 1, bytes, ...(tag === undefined ? [] : [toColumn(tag)]), ...(words.length === 0 ? [] : [toQuery(words)])];
 }

@@ -55,22 +55,32 @@ export const FIND_PLANTS = {
  * The index finds an MD5, and the tag itself is compared then. In CASE, as the planner would otherwise take the two conditions for independent, expect
  * almost nothing of any tag, and sort all of a frequent one in the place of going through its ids.
  */
-const HAS_TAG = `left(md5(tag), 15) = left(md5($3::text), 15) AND CASE WHEN tag = $3::text THEN true ELSE false END`;
+const HAS_TAG = `left(md5(tag), 15) = left(md5($4::text), 15) AND CASE WHEN tag = $4::text THEN true ELSE false END`;
 
-/** Take the least id, how many, and then the tag, the words, or both. What depends on their frequency is planned for the values at hand. */
+const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
+
+/**
+ * Two ways to read the plants that fit a condition. `brief` gives null for the name of a plant with more bytes than it takes: of small plants, that
+ * is all. `measured` gives plants as long as those but the last one before them have fewer bytes than it takes: a page, and the one more that tells
+ * that there are others. It costs half more. Either way a large text is neither read nor sent: the server knows its length without that.
+ */
+function listWhere(condition: string, name?: string) {
+  const found = `FROM plants WHERE id >= $1::bigint${condition} ORDER BY id LIMIT $2::bigint`;
+  const brief = `SELECT id, CASE WHEN ${BYTES} <= $3::bigint THEN name END, CASE WHEN ${BYTES} <= $3::bigint THEN tag END ${found}`;
+  const measured = `SELECT id, name, tag FROM (
+      SELECT id, name, tag, sum(${BYTES}) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+      FROM (SELECT id, name, tag ${found}) AS found
+    ) AS measured WHERE coalesce(bytes_before, 0) < $3::bigint ORDER BY id`;
+  return { brief: { ...(name === undefined ? {} : { name }), text: brief }, measured: { text: measured } };
+}
+
+/** Take the least id, how many, the bytes, and then the tag, the words, or both. What depends on their frequency is planned for the values at hand. */
 export const LIST_PLANTS = {
-  all: { name: "list_plants", text: `SELECT id, name, tag FROM plants WHERE id >= $1::bigint ORDER BY id LIMIT $2::bigint` },
-  ofTag: {
-    text: `SELECT id, name, tag FROM plants WHERE id >= $1::bigint AND ${HAS_TAG} ORDER BY id LIMIT $2::bigint`,
-  },
-  withWords: {
-    text: `SELECT id, name, tag FROM plants WHERE id >= $1::bigint AND words @@ $3::tsquery ORDER BY id LIMIT $2::bigint`,
-  },
-  ofTagWithWords: {
-    text: `SELECT id, name, tag FROM plants
-      WHERE id >= $1::bigint AND ${HAS_TAG} AND words @@ $4::tsquery ORDER BY id LIMIT $2::bigint`,
-  },
-} as const satisfies Record<string, Statement>;
+  all: listWhere("", "list_plants"),
+  ofTag: listWhere(` AND ${HAS_TAG}`),
+  withWords: listWhere(" AND words @@ $4::tsquery"),
+  ofTagWithWords: listWhere(` AND ${HAS_TAG} AND words @@ $5::tsquery`),
+} as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
 
 /** Takes how many. As bytes, tags have one order everywhere. */
 export const COUNT_TAGS = {

@@ -5,7 +5,8 @@ import type { NewPlant, PlantId } from "../../plant.ts";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import { isFound } from "../../words.ts";
 import { TAGS_MAX } from "../store.ts";
-import type { ListQuery, TagCount, TagCounts } from "../store.ts";
+import { openPage } from "../page.ts";
+import type { ListQuery, Page, TagCount, TagCounts } from "../store.ts";
 import { keepCounts, mostFrequent } from "../tags.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
 import type { Search } from "./search.ts";
@@ -16,7 +17,7 @@ import type { Seen } from "./writer.ts";
 
 /** Finds plants by words and counts tags, with the help of the search thread, which it keeps at work behind the commits. */
 export type Finder = Readonly<{
-  list(query: ListQuery): Promise<NewPlant[]>;
+  list(query: ListQuery): Promise<Page>;
   countTags(): Promise<TagCounts>;
   /** Tells that a commit has changed plants; `isBulk` when it was part of an import. */
   follow(isBulk: boolean): void;
@@ -94,15 +95,15 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
   return {
     follow,
     seen: () => seen,
-    async list({ words, tag, after, limit }) {
-      const plants: NewPlant[] = [];
+    async list({ words, tag, after, limit, bytesMax }) {
+      const page = openPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;
       let from = after === undefined ? PLANT_ID_MIN : after + 1n;
       // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
-      while (plants.length < limit && from <= PLANT_ID_MAX) {
+      while (from <= PLANT_ID_MAX) {
         if (searches >= SEARCHES_MAX) throw new PlantStoreError("overloaded");
         searches += 1;
-        const ids = await ask(thread.call("find", { words, tag, from, limit })).finally(() => (searches -= 1));
+        const ids = await ask(thread.call("find", { words, tag, from, limit: limit + 1 })).finally(() => (searches -= 1));
         if (!ids) {
           // It may be a new one, in the place of a damaged one.
           follow(false);
@@ -110,15 +111,15 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
         }
         for (let at = 0; at < ids.length; at += LOOK_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + LOOK_PLANTS), asPlantId));
-          for (const plant of found) if (plant && isFound(plant, { words, tag })) plants.push(plant);
+          for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.take(plant)) return page.close();
           await new Promise(setImmediate);
         }
         if (now() > deadline) throw new PlantStoreError("overloaded");
         const last = ids.at(-1);
-        if (last === undefined || ids.length < limit) break;
+        if (last === undefined || ids.length <= limit) break;
         from = last + 1n;
       }
-      return plants.slice(0, limit);
+      return page.close();
     },
     countTags: keepCounts(() => ask(countTags(thread)), now),
     async close() {

@@ -3,7 +3,8 @@ import type { StatementSync } from "node:sqlite";
 import { asPlantId } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { isScope } from "../../scope.ts";
-import type { ListQuery, Token } from "../store.ts";
+import { openPage } from "../page.ts";
+import type { ListQuery, Page, Token } from "../store.ts";
 
 type PlantRow = { id: bigint; name: string; tag: string | null };
 type TokenRow = { id: string; name: string; scopes: string; created: number; expires: number | null; revoked: number | null };
@@ -45,11 +46,13 @@ export function openReader(path: string) {
       }
     },
     /** A page of plants, whatever words they hold. */
-    listPlants({ after, tag, limit }: ListQuery): NewPlant[] {
+    listPlants({ after, tag, limit, bytesMax }: ListQuery): Page {
       const [ofTag, firstOfTag] = tag === undefined ? [plants, firstPlants] : [plantsOfTag, firstPlantsOfTag];
       const wanted = tag === undefined ? [] : [tag];
-      const rows = after === undefined ? firstOfTag.all(...wanted, limit) : ofTag.all(...wanted, after, limit);
-      return (rows as PlantRow[]).map(toPlant);
+      const page = openPage({ limit, bytesMax });
+      const rows = after === undefined ? firstOfTag.iterate(...wanted, limit + 1) : ofTag.iterate(...wanted, after, limit + 1);
+      for (const row of rows as Iterable<PlantRow>) if (!page.take(toPlant(row))) break;
+      return page.close();
     },
     findToken(hash: string): Token | undefined {
       const row = token.get(hash) as TokenRow | undefined;
