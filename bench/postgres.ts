@@ -44,7 +44,7 @@ const ONE_BY_ONE = [
   {
     file: "src/store/postgres/commits.ts",
     from: "create: creates.create,",
-    to: `async create(plant, whileWriting) {
+    to: `async create(plant, { whileWriting } = {}) {
       const made = single([plant], { isReplacing: false, isDryRun: false });
       whileWriting?.();
       await made;

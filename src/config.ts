@@ -79,7 +79,7 @@ export const SETTINGS = {
     flag: "--queue-max",
     operand: "number",
     fallback: "1024",
-    help: "changes that may wait for the disk or the database; more are answered 503",
+    help: "changes of one token that may wait for the disk or the database, of all together twice as many; more are answered 503",
   },
   queueWaitMs: {
     variable: "PLANT_STORE_QUEUE_WAIT_MS",

@@ -53,7 +53,7 @@ describe("the group commit", () => {
   it("calls whileWriting after the commit has begun and before it ends", async () => {
     const { group, commits, endCommit } = groupCommit();
     const begunAtCall: number[] = [];
-    const create = group.create(plant(1), () => begunAtCall.push(commits.length));
+    const create = group.create(plant(1), { whileWriting: () => begunAtCall.push(commits.length) });
     expect(begunAtCall).toEqual([]);
     while (commits.length === 0) await Bun.sleep(1);
     expect(begunAtCall).toEqual([1]);
@@ -112,6 +112,20 @@ describe("the group commit", () => {
     await endCommit(0);
     await endCommit(1);
     expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
+  });
+
+  it("leaves places to others when one owner has filled its own, and counts none for what is being committed", async () => {
+    const { group, endCommit } = groupCommit({ queueMax: 10 });
+    const greedy = { owner: "greedy" };
+    const running = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
+    expect([group.isFull("greedy"), group.isFull("other")]).toEqual([true, false]);
+    expect(await rejectionOf(group.create(plant(11), greedy))).toMatchObject({ code: "overloaded" });
+    waiting.push(group.create(plant(12), { owner: "other" }));
+    await endCommit(0);
+    await endCommit(1);
+    expect(new Set(await Promise.all([...running, ...waiting]))).toEqual(new Set(["created"]));
   });
 
   it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {

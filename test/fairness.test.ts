@@ -1,8 +1,12 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import pg from "pg";
 import { ENGINES } from "./engines.ts";
+import { temporaryFolder } from "./folder.ts";
 import { startTestService } from "./service.ts";
 import type { TestService } from "./service.ts";
 
@@ -28,14 +32,30 @@ function open({ url }: TestService, { token }: Asker, lines: readonly string[]):
   return socket;
 }
 
+/** No plant can be written until what this returns is called. */
+async function lockPlants({ data, database }: { data: string; database?: string }): Promise<() => Promise<void>> {
+  if (database === undefined) {
+    const other = new DatabaseSync(join(data, "plants.db"));
+    other.exec("BEGIN IMMEDIATE");
+    return () => Promise.resolve(other.close());
+  }
+  const other = new pg.Client(database);
+  await other.connect();
+  await other.query("BEGIN; LOCK TABLE plants");
+  return () => other.end();
+}
+
 const LARGE = Array.from({ length: 200 }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(60_000)}"}\n`).join("");
 
 for (const { engine, openFlags } of ENGINES) {
   describe(`On ${engine}, one token that takes all that it can get`, () => {
+    const data = temporaryFolder();
+    let flags: Record<string, string>;
     let service: TestService;
     const others: Socket[] = [];
     beforeAll(async () => {
-      service = await startTestService(await openFlags());
+      flags = await openFlags();
+      service = await startTestService({ data, queueMax: "5", queueWaitMs: "5000", ...flags });
     }, 60_000);
     afterAll(async () => {
       for (const socket of others) socket.destroy();
@@ -52,8 +72,30 @@ for (const { engine, openFlags } of ENGINES) {
         socket.write('{"id":1,');
       }
       while (refused < 4) await Bun.sleep(5);
-      expect((await other.ask("/plants/import", { method: "POST", body: "" })).status).toBe(200);
+      expect((await other.ask("/plants/import", { method: "POST", body: '{"id":1,"name":"x"}' })).status).toBe(200);
       expect(refused).toBe(4);
+    });
+
+    it("leaves places in the queue to another", async () => {
+      const [greedy, other] = [await newAsker(service), await newAsker(service)];
+      const create = async ({ ask }: Asker, id: number) => {
+        const body = JSON.stringify({ id, name: "x" });
+        return (await ask("/plants", { method: "POST", body, headers: { "content-type": "application/json" } })).status;
+      };
+      expect([await create(greedy, 1), await create(other, 1)]).toEqual([200, 200]);
+      const unlock = await lockPlants({ data, ...flags });
+      // Changes wait only behind commits that are under way: PostgreSQL has three of them.
+      const flood: Array<Promise<number>> = [];
+      for (let id = 2; id < 100; id += 1) {
+        flood.push(create(greedy, id));
+        if (id < 8) await Bun.sleep(20);
+      }
+      await Bun.sleep(100);
+      const one = create(other, 100);
+      await Bun.sleep(100);
+      await unlock();
+      expect(await one).toBe(200);
+      expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 503]));
     });
 
     it("leaves exports to another", async () => {

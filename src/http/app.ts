@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Gate } from "../auth/gate.ts";
+import { ownerOf } from "../auth/principal.ts";
 import type { Contract } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
@@ -54,11 +55,12 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
       // To wait for what is known already would cost a turn of the queue of promises for every request.
       token = admitted instanceof Promise ? await admitted : admitted;
     }
-    const refusal = room(operation.id, headers);
+    const principal = { token, address };
+    const refusal = room(operation.id, headers, ownerOf(principal));
     if (refusal) await refusal;
     const query = queryOf(request.url);
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
-    const call = { parameters, headers, principal: { token, address }, requestId, connection };
+    const call = { parameters, headers, principal, requestId, connection };
     const { body } = operation;
     if (body.kind === "none") return handle({ ...call, body: undefined });
     if (body.kind === "stream") return await handle({ ...call, body: openBody(request, body.types) });

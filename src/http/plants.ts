@@ -1,3 +1,4 @@
+import { ownerOf } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId, etagOf, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
@@ -30,7 +31,7 @@ const TRIES_MAX = 100;
 export function plantHandlers(plants: PlantStore): PlantHandlers {
   /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
   async function change(
-    { parameters, headers }: Pick<Call<"putPlant">, "parameters" | "headers">,
+    { parameters, headers, principal }: Pick<Call<"putPlant">, "parameters" | "headers" | "principal">,
     decide: (stored: NewPlant | undefined) => NewPlant | undefined,
   ): Promise<Change> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -38,7 +39,7 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
       const to = decide(from);
       checkConditions(headers, from);
       // Also when nothing changes: that it is so for good, only the store can tell.
-      if (await plants.swap({ from, to })) return { from, to };
+      if (await plants.swap({ from, to }, ownerOf(principal))) return { from, to };
     }
     throw new PlantStoreError("overloaded");
   }
@@ -62,12 +63,15 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
       const next = isMore && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
       return { status: 200, body: `[${page.join()}]`, headers: next };
     },
-    async createPlant({ body }) {
+    async createPlant({ body, principal }) {
       const plant = toNewPlant(body);
       let answer: Answer | undefined;
-      // Made while the disk is at work, sent only when the plant is on it.
-      await plants.create(plant, () => {
-        answer = toCreated(plant);
+      await plants.create(plant, {
+        owner: ownerOf(principal),
+        // Made while the disk is at work, sent only when the plant is on it.
+        whileWriting: () => {
+          answer = toCreated(plant);
+        },
       });
       return answer ?? toCreated(plant);
     },
@@ -78,18 +82,18 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
       if (isRuledOut(headers, plant)) return { status: 304, headers: { etag: etagOf(plant) } };
       return toWhole(plant);
     },
-    async putPlant({ parameters, body, headers }) {
+    async putPlant({ parameters, body, headers, principal }) {
       const plant = toNewPlant({ ...(body as object), id: idOf(body, parameters.id) });
-      const { from } = await change({ parameters, headers }, () => plant);
+      const { from } = await change({ parameters, headers, principal }, () => plant);
       return toChanged(plant, from ? 200 : 201);
     },
-    async patchPlant({ parameters, body, headers }) {
+    async patchPlant({ parameters, body, headers, principal }) {
       idOf(body, parameters.id);
-      const { to } = await change({ parameters, headers }, (stored) => merge(need(stored), body));
+      const { to } = await change({ parameters, headers, principal }, (stored) => merge(need(stored), body));
       return toChanged(need(to), 200);
     },
-    async deletePlant({ parameters, headers }) {
-      await change({ parameters, headers }, (stored) => void need(stored));
+    async deletePlant({ parameters, headers, principal }) {
+      await change({ parameters, headers, principal }, (stored) => void need(stored));
       return { status: 204 };
     },
     async listTags({ parameters: { limit } }) {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OperationId } from "../../contract/operations.ts";
 import { PlantStoreError } from "../errors.ts";
-import type { PlantStore } from "../store/store.ts";
+import { createShares } from "../shares.ts";
+import type { Owner, PlantStore } from "../store/store.ts";
 
 /** Refuses a change for which the store has no room, before its body is read: undefined when there is room. */
-export type Room = (operation: OperationId, headers: Headers) => Promise<never> | undefined;
+export type Room = (operation: OperationId, headers: Headers, owner: Owner) => Promise<never> | undefined;
 
 type RoomOptions = Readonly<{
   isFull: PlantStore["isFull"];
@@ -19,8 +20,8 @@ type RoomOptions = Readonly<{
  */
 const REFUSAL_MS = 1000;
 
-/** How many refusals may wait. Those beyond are answered at once, and their connections closed. */
-const WAITING_MAX = 4096;
+/** How many refusals may wait, of which a token has its share. Those beyond are answered at once, and their connections closed. */
+const WAITING_MAX = 8192;
 
 const KINDS: Readonly<Partial<Record<OperationId, "create" | "swap">>> = {
   createPlant: "create",
@@ -30,22 +31,21 @@ const KINDS: Readonly<Partial<Record<OperationId, "create" | "swap">>> = {
 };
 
 export function createRoom({ isFull, bodyBytesMax, isDraining }: RoomOptions): Room {
-  let waiting = 0;
+  const waiting = createShares(WAITING_MAX);
 
-  async function refuse(headers: Headers): Promise<never> {
+  async function refuse(headers: Headers, owner: Owner): Promise<never> {
     if (isDraining()) throw new PlantStoreError("overloaded");
     // Meanwhile the runtime keeps what comes of a body that nobody reads.
-    if (waiting >= WAITING_MAX || !isSmall(headers, bodyBytesMax))
-      throw new PlantStoreError("overloaded", { headers: { connection: "close" } });
-    waiting += 1;
+    const release = isSmall(headers, bodyBytesMax) ? waiting.take(owner) : undefined;
+    if (!release) throw new PlantStoreError("overloaded", { headers: { connection: "close" } });
     await sleep(REFUSAL_MS);
-    waiting -= 1;
+    release();
     throw new PlantStoreError("overloaded");
   }
 
-  return (operation, headers) => {
+  return (operation, headers, owner) => {
     const kind = KINDS[operation];
-    return kind && isFull(kind) ? refuse(headers) : undefined;
+    return kind && isFull(kind, owner) ? refuse(headers, owner) : undefined;
   };
 }
 

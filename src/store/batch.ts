@@ -1,6 +1,8 @@
 import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
-import type { PlantStore, Swap } from "./store.ts";
+import { createShares } from "../shares.ts";
+import type { Shares } from "../shares.ts";
+import type { Owner, PlantStore, Swap } from "./store.ts";
 
 /** What became of one create: stored now, there already as this very plant, or refused because the id names another. */
 export type Outcome = "created" | "same" | "in_use";
@@ -19,8 +21,8 @@ export type GroupCommit = Readonly<{
   /** Both as PlantStore promises. They reject with `overloaded` or `store_unavailable` past the limits. */
   create: PlantStore["create"];
   swap: PlantStore["swap"];
-  /** Whether a change would be refused now, as so many wait. */
-  isFull(): boolean;
+  /** Whether a change of this owner would be refused now, as so many wait. */
+  isFull(owner?: Owner): boolean;
   /** Refuses what waits with `draining`, and resolves once the running commits have ended. */
   close(): Promise<void>;
 }>;
@@ -37,7 +39,7 @@ type GroupCommitOptions = Readonly<{
   gatherTurns: number;
   /** So many changes wait for no more, if another commit may run. */
   enough: number;
-  /** How many changes may wait for a running commit. */
+  /** How many changes of one owner may wait for a running commit; of all owners together, twice as many. */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
   waitMs: number;
@@ -49,6 +51,8 @@ type GroupCommitOptions = Readonly<{
 type Batch = Readonly<{
   /** When the first of them came. */
   since: number;
+  /** Of the places in it. They end with the wait: what is being committed keeps nobody out. */
+  places: Shares;
   creates: NewPlant[];
   swaps: Swap[];
   /** Resolves when their commit has begun; rejects when they are refused before it. */
@@ -100,7 +104,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     const outcomes = Promise.withResolvers<Outcomes>();
     // A batch that was given up may fail later, when nobody looks at it any more.
     outcomes.promise.catch(() => {});
-    return { since: now(), creates: [], swaps: [], begun: Promise.withResolvers<void>(), outcomes };
+    return { since: now(), places: createShares(2 * queueMax), creates: [], swaps: [], begun: Promise.withResolvers<void>(), outcomes };
   }
 
   /** Ends what has waited too long. A commit that is given up may still succeed: its outcome is unknown. */
@@ -121,15 +125,15 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     waiting = undefined;
   }
 
-  function isFull(): boolean {
-    return waiting !== undefined && sizeOf(waiting) >= queueMax;
+  function isFull(owner: Owner = ""): boolean {
+    return waiting !== undefined && !waiting.places.hasRoom(owner);
   }
 
-  /** The batch that the next commit takes, with room for one more. */
-  function join(): Batch {
+  /** The batch that the next commit takes, with a place for one more. */
+  function join(owner: Owner = ""): Batch {
     if (isClosed) throw new PlantStoreError("draining");
-    if (isFull()) throw new PlantStoreError("overloaded");
     const batch = (waiting ??= open());
+    if (!batch.places.take(owner)) throw new PlantStoreError("overloaded");
     round ??= run();
     startWatch();
     return batch;
@@ -137,16 +141,16 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
 
   return {
     isFull,
-    async create(plant, whileWriting) {
-      const batch = join();
+    async create(plant, { owner, whileWriting } = {}) {
+      const batch = join(owner);
       const at = batch.creates.push(plant) - 1;
       beginIfEnough(batch);
       await batch.begun.promise;
       whileWriting?.();
       return settle((await batch.outcomes.promise).creates[at]);
     },
-    async swap(swap) {
-      const batch = join();
+    async swap(swap, owner) {
+      const batch = join(owner);
       const at = batch.swaps.push(swap) - 1;
       beginIfEnough(batch);
       await batch.begun.promise;

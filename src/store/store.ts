@@ -21,6 +21,15 @@ export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefin
 /** What becomes of a line of an import. */
 export type ImportOutcome = "created" | "same" | "replaced" | "in_use";
 
+/** Under what name a change has its share of what may wait; without one it shares with all that have none. */
+export type Owner = string;
+
+type CreateOptions = Readonly<{
+  owner?: Owner;
+  /** May be called once in the meantime, when the disk is at work and the processor is not. */
+  whileWriting?: () => void;
+}>;
+
 export type ImportOptions = Readonly<{
   /** Whether a plant takes the place of another with its id; otherwise it is "in_use". */
   isReplacing: boolean;
@@ -44,15 +53,14 @@ export type PlantStore = Readonly<{
   /**
    * "created", or "same" when this very plant was there already. Rejects with `id_in_use` when the id names another plant.
    * Of two different plants created under one new id at the same moment exactly one is kept.
-   * `whileWriting` may be called once in the meantime, when the disk is at work and the processor is not.
    */
-  create(plant: NewPlant, whileWriting?: () => void): Promise<"created" | "same">;
+  create(plant: NewPlant, options?: CreateOptions): Promise<"created" | "same">;
   /** Makes the change if the plant is still as `from` says; false, and nothing is changed, when it is not. */
-  swap(swap: Swap): Promise<boolean>;
+  swap(swap: Swap, owner?: Owner): Promise<boolean>;
   /** Creates many plants; one outcome each, in their order. An id may stand in it more than once: the first comes first. */
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
-  /** Whether such a change would be refused with `overloaded` now. To ask before it is read saves most of its work. */
-  isFull(kind: "create" | "swap"): boolean;
+  /** Whether such a change of this owner would be refused with `overloaded` now. To ask before it is read saves most of its work. */
+  isFull(kind: "create" | "swap", owner?: Owner): boolean;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
    * A page, by id. What has words may lack a plant that was stored within the last second; what it has is as it is stored now.

@@ -36,7 +36,7 @@ const P99_MS_ALWAYS = 20;
 
 /** What it was before it was built for overload: it refused late, and at once. */
 const NO_SHEDDING: readonly PlantedBug[] = [
-  { file: "src/http/room.ts", from: "return kind && isFull(kind) ? refuse(headers) : undefined;", to: "return undefined;" },
+  { file: "src/http/room.ts", from: "return kind && isFull(kind, owner) ? refuse(headers, owner) : undefined;", to: "return undefined;" },
 ];
 
 /** What a service did at its capacity, at 0.8 of it, and at several times as much. */

@@ -57,7 +57,7 @@ export function createCommits({ ask, askForFiles, queueMax, queueWaitMs, now }: 
   return {
     create: creates.create,
     swap: swaps.swap,
-    isFull: (kind) => (kind === "create" ? creates : swaps).isFull(),
+    isFull: (kind, owner) => (kind === "create" ? creates : swaps).isFull(owner),
     import(plants, options) {
       if (isClosed) return Promise.reject(new PlantStoreError("draining"));
       return bulk(plants, options);

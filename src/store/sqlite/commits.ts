@@ -51,7 +51,7 @@ export function createCommits({ writer, finder, queueMax, queueWaitMs, now }: Co
   return {
     create: group.create,
     swap: group.swap,
-    isFull: group.isFull,
+    isFull: (_kind, owner) => group.isFull(owner),
     async import(plants, options) {
       if (isClosed) throw new PlantStoreError("draining");
       const committed = await writer.call("importPlants", toColumns(plants), options, seen());
