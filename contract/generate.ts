@@ -12,6 +12,8 @@ type Schema = Readonly<{
   const?: unknown;
   type?: string | readonly string[];
   format?: string;
+  minimum?: bigint;
+  maximum?: bigint;
   default?: unknown;
   items?: Schema;
   required?: readonly string[];
@@ -48,13 +50,20 @@ function schemaType(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (typeof type === "object") return type.map((one) => schemaType({ type: one })).join(" | ");
-  if (type === "integer") return schema.format === "int64" ? "bigint" : "number";
+  if (type === "integer") return isExactAsNumber(schema) ? "number" : "bigint";
   if (type === "array") return `ReadonlyArray<${schemaType(items!)}>`;
   if (type !== "object") return type!;
-  const { properties = {}, required = [] } = schema;
+  const { properties, required = [] } = schema;
+  if (!properties) return "Readonly<Record<string, unknown>>";
   return objectType(
     Object.entries(properties).map(([name, member]) => `${name}${required.includes(name) ? "" : "?"}: ${schemaType(member)}`),
   );
+}
+
+/** Whether each value is one that a double holds exactly. */
+function isExactAsNumber({ format, minimum, maximum }: Schema): boolean {
+  if (format !== "int64") return true;
+  return minimum !== undefined && maximum !== undefined && minimum >= Number.MIN_SAFE_INTEGER && maximum <= Number.MAX_SAFE_INTEGER;
 }
 
 function objectType(fields: readonly string[]): string {
@@ -80,7 +89,7 @@ ${members(operations.map((operation) => [operation.operationId, parametersType(o
 
 export type OperationId = keyof ParametersOf;
 
-/** What the contract names. An int64 is a bigint. */
+/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
 export type Schemas = Readonly<{
 ${members(Object.entries(served.components.schemas).map(([name, schema]) => [name, schemaType(schema)]))}}>;
 `,

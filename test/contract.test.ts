@@ -79,6 +79,75 @@ describe("the served contract", () => {
   });
 });
 
+type Node = Readonly<Record<string, unknown>>;
+
+/** Every object in the contract but those in examples, with the path to it. */
+function nodesOf(node: unknown, path: readonly string[] = []): Array<Readonly<{ node: Node; path: readonly string[] }>> {
+  if (typeof node !== "object" || node === null) return [];
+  const inside = Object.entries(node)
+    .filter(([key]) => key !== "example" && key !== "examples")
+    .flatMap(([key, child]) => nodesOf(child, [...path, key]));
+  return [{ node: node as Node, path }, ...inside];
+}
+
+const nodes = nodesOf(served);
+const schemas = nodes.filter(({ path }) => path.at(-1) === "schema" || path.at(-2) === "properties" || path.at(-2) === "schemas");
+
+describe("for those who make clients of it, the contract", () => {
+  it("gives each integer a format", () => {
+    const integers = schemas.filter(({ node }) => node["type"] === "integer");
+    expect(integers.length).toBeGreaterThan(10);
+    expect(integers.filter(({ node }) => !["int32", "int64"].includes(String(node["format"]))).map(({ path }) => path.join("/"))).toEqual(
+      [],
+    );
+  });
+
+  it("gives each const and each enum a type", () => {
+    const fixed = schemas.filter(({ node }) => "const" in node || "enum" in node);
+    expect(fixed.length).toBeGreaterThan(3);
+    expect(fixed.filter(({ node }) => typeof node["type"] !== "string").map(({ path }) => path.join("/"))).toEqual([]);
+  });
+
+  it("names the schema of each body and each answer", () => {
+    const media = nodes.filter(({ path }) => path.at(-2) === "content");
+    expect(media.length).toBeGreaterThan(20);
+    expect(media.filter(({ node }) => !(node["schema"] as Node)["$ref"]).map(({ path }) => path.join("/"))).toEqual([]);
+  });
+
+  it("tells the scope of an operation in x-scope and in its security alike", () => {
+    const operations = Object.values(served.paths).flatMap((methods) => Object.values(methods)) as unknown as Node[];
+    const scopes = operations.map((operation) => operation["x-scope"]);
+    expect(new Set(scopes)).toEqual(new Set(["plants:read", "plants:write", "admin", undefined]));
+    for (const [at, operation] of operations.entries()) {
+      expect(operation["security"], String(operation["operationId"])).toEqual(
+        scopes[at] === undefined ? [] : [{ bearerAuth: [scopes[at]] }],
+      );
+    }
+  });
+
+  for (const [one, other, oneNames, otherNames] of [
+    ["If-Match", "If-None-Match", "`If-None-Match`", "`If-Match`"],
+    ["format", "profile", "`dwc`", "`ndjson`"],
+    ["tag", "q", "`q`", "`tag`"],
+  ] as const) {
+    it(`says at ${one} what it does together with ${other}, and the other way round, and their examples differ`, () => {
+      const [first, second] = [one, other].map(
+        (name) => nodes.find(({ node, path }) => node["name"] === name && path.includes("parameters"))!.node,
+      );
+      expect(first!["description"]).toContain(oneNames);
+      expect(second!["description"]).toContain(otherNames);
+      expect(first!["example"]).not.toEqual(second!["example"]);
+    });
+  }
+
+  it("says what a create does with conditions, and whom to ask", () => {
+    expect((served.paths["/plants"]!["post"] as unknown as Node)["description"]).toMatch(
+      /`If-Match` and `If-None-Match` are not looked at/,
+    );
+    expect((served as unknown as { info: { contact: { name: string } } }).info.contact.name).toBe("The Plant Store authors");
+  });
+});
+
 describe("the base contract", () => {
   const base = parse(readFileSync(new URL("../contract/base-1.0.0.yaml", import.meta.url), "utf8")) as Record<string, unknown>;
 

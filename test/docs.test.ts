@@ -220,7 +220,7 @@ describe("the reference at /docs", () => {
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
       expect(await inPage<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
       await expectQuiet();
-    }, 20_000);
+    }, 60_000);
   }
 
   it("opens at the operation that the address names", async () => {

@@ -38,7 +38,7 @@ true satisfies Equal<Token, Schemas["Token"]>;
 true satisfies Equal<NewToken, Schemas["NewToken"]>;
 true satisfies Equal<CreatedToken, Schemas["CreatedToken"]>;
 true satisfies Equal<ImportSummary, Schemas["ImportSummary"]>;
-true satisfies Equal<ImportProblem, Schemas["ImportSummary"]["problems"][number]>;
+true satisfies Equal<ImportProblem, Schemas["ImportProblem"]>;
 true satisfies Equal<ListQuery, Given<"listPlants">>;
 true satisfies Equal<ImportQuery, Given<"importPlants">>;
 true satisfies Equal<ExportQuery, Given<"exportPlants">>;
