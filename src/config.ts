@@ -14,6 +14,7 @@ export type Config = Readonly<{
   database: Database;
   log: LogLevel;
   bodyBytesMax: number;
+  connectionsMax: number;
   queueMax: number;
   queueWaitMs: number;
   /** How long readiness is refused before the listener closes, so that a balancer notices. */
@@ -73,6 +74,13 @@ export const SETTINGS = {
     operand: "bytes",
     fallback: "65536",
     help: "largest body of a request",
+  },
+  connectionsMax: {
+    variable: "PLANT_STORE_CONNECTIONS_MAX",
+    flag: "--connections-max",
+    operand: "number",
+    fallback: "8192",
+    help: "connections at a time; past it the one that has waited longest for a request is closed",
   },
   queueMax: {
     variable: "PLANT_STORE_QUEUE_MAX",
@@ -141,6 +149,7 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
     database: database("database", join(data, "plants.db")),
     log: oneOf("log", LOG_LEVELS),
     bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
+    connectionsMax: integer("connectionsMax", { min: 1, max: 1_000_000 }),
     queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
     queueWaitMs: integer("queueWaitMs", { min: 10, max: 60_000 }),
     drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),

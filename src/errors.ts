@@ -17,6 +17,7 @@ export const CATALOGUE = {
     "The header Host stands twice, or holds no name of a host: send it once, with the host and port of the service.",
   ),
   missing_body: entry(40011, "The request has no body: send the file with it, as NDJSON or CSV."),
+  malformed_request: entry(40012, "The request is not HTTP/1.1 as RFC 9112 has it: send it with a program that speaks HTTP."),
   missing_token: entry(40100, "The request has no bearer token: send the header Authorization: Bearer <token>."),
   invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),
@@ -30,12 +31,15 @@ export const CATALOGUE = {
   unsupported_media_type: entry(41500, "The body is not declared as JSON: send the header Content-Type: application/json."),
   unsupported_charset: entry(41501, "The body is declared in another charset: send UTF-8 and the header Content-Type: application/json."),
   unsupported_encoding: entry(41502, "The body is compressed or otherwise encoded: send it plain, without Content-Encoding."),
+  head_too_large: entry(43100, "The head of the request has more than 16384 bytes or 198 headers: send a smaller one."),
   internal: entry(50000, "Something broke in the service: it has been logged, tell whoever runs it the X-Request-Id."),
+  unknown_method: entry(50100, "The service knows no such method: use one of those that OPTIONS * names."),
   overloaded: entry(50300, "The service has more work than it can do: try again after the seconds in Retry-After."),
   store_unavailable: entry(50301, "The store cannot be reached or written: try again after the seconds in Retry-After."),
   store_full: entry(50302, "The store's disk is full: try again when whoever runs the service has made room."),
   draining: entry(50303, "The service is shutting down: try again after the seconds in Retry-After."),
   index_building: entry(50304, "The search is being prepared: try again after the seconds in Retry-After."),
+  unsupported_version: entry(50500, "The service speaks HTTP/1.1 and HTTP/1.0: send one of these."),
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof CATALOGUE;

@@ -70,7 +70,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const room = createRoom({ isFull: store.plants.isFull, ...limits });
     const app = createApp({ contract, handlers, pages, gate, room, log, ...limits });
-    const listener = listen(app, config);
+    const listener = listen({ ...config, ...app, log });
     return {
       url: listener.url,
       store,

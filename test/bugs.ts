@@ -119,7 +119,7 @@ export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/service.ts", 
 
 /** A stop closes the connections of the requests under way. */
 export const CUT_OFF_WORK: readonly PlantedBug[] = [
-  { file: "src/http/listen.ts", from: "const drained = server.stop();", to: "const drained = server.stop(true);" },
+  { file: "src/http/listen.ts", from: "connection.retire();", to: "connection.terminate();" },
 ];
 
 /** A thread comes to this when it is asked for something with the word crashnow in it. No bug: a way to make a part crash. */

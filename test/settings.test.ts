@@ -21,6 +21,7 @@ describe("the settings", () => {
       database: { kind: "sqlite", path: "/var/plants/plants.db" },
       log: "info",
       bodyBytesMax: 65_536,
+      connectionsMax: 8192,
       queueMax: 1024,
       queueWaitMs: 1000,
       drainDelayMs: 0,

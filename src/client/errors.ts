@@ -11,6 +11,7 @@ export const ERROR_NUMBERS = {
   malformed_row: 40009,
   invalid_host: 40010,
   missing_body: 40011,
+  malformed_request: 40012,
   missing_token: 40100,
   invalid_token: 40101,
   insufficient_scope: 40300,
@@ -24,12 +25,15 @@ export const ERROR_NUMBERS = {
   unsupported_media_type: 41500,
   unsupported_charset: 41501,
   unsupported_encoding: 41502,
+  head_too_large: 43100,
   internal: 50000,
+  unknown_method: 50100,
   overloaded: 50300,
   store_unavailable: 50301,
   store_full: 50302,
   draining: 50303,
   index_building: 50304,
+  unsupported_version: 50500,
 } as const;
 
 export type ErrorNumber = (typeof ERROR_NUMBERS)[keyof typeof ERROR_NUMBERS];

@@ -42,6 +42,7 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
     case "body_too_large":
     // What is left of the body is not read: the connection is of no use any more.
     case "invalid_host":
+    case "malformed_request":
       // Whoever sent it may mean something else by what follows too.
       return { connection: "close" };
     default:

@@ -1,4 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
+import type { Incoming } from "./wire/connection.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /** A body that is read while it comes. */
 export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Array> }>;
@@ -7,7 +9,7 @@ export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Arra
  * Refuses a body that is declared as something that we do not read: as none of the `types` of patches, or else as no JSON. No Content-Type at all is
  * read as JSON.
  */
-export function checkBodyHeaders(headers: Headers, patchTypes?: readonly string[]): void {
+export function checkBodyHeaders(headers: Fields, patchTypes?: readonly string[]): void {
   checkCoding(headers);
   const type = headers.get("content-type");
   if (type === null || type === "application/json") return;
@@ -36,7 +38,7 @@ function essenceOf(type: string): string {
 }
 
 /** A body of one of these types, the first when none is declared, to be read while it comes. Throws `missing_body` when there is none. */
-export function openBody({ headers, body }: Request, types: readonly string[]): BodyStream {
+export function openBody({ headers, body }: Incoming, types: readonly string[]): BodyStream {
   checkCoding(headers);
   const declared = headers.get("content-type") ?? types[0]!;
   const type = essenceOf(declared);
@@ -46,11 +48,11 @@ export function openBody({ headers, body }: Request, types: readonly string[]): 
   }
   checkCharset(declared, types);
   // RFC 9112, 6: without Transfer-Encoding, the length tells whether there is a body.
-  if (!headers.has("transfer-encoding") && Number(headers.get("content-length")) === 0) throw new PlantStoreError("missing_body");
-  return { type, bytes: body ?? new Blob([]).stream() };
+  if (headers.get("transfer-encoding") === null && Number(headers.get("content-length")) === 0) throw new PlantStoreError("missing_body");
+  return { type, bytes: body };
 }
 
-function checkCoding(headers: Headers): void {
+function checkCoding(headers: Fields): void {
   const coding = headers.get("content-encoding");
   if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
 }
@@ -63,27 +65,25 @@ function checkCharset(type: string, types: readonly string[] = ["application/jso
   }
 }
 
-/**
- * Reads a whole body. Throws `body_too_large` from its declared length, or as soon as it is exceeded. Rejects with an
- * AbortError, like all that reads a request, when the body breaks off before its end.
- */
-export function readBody(request: Request, bytesMax: number): Promise<ArrayBuffer | Uint8Array> {
-  const declared = request.headers.get("content-length");
-  // Two equal headers come as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
-  if (declared === null || !/^\d+$/.test(declared)) return readStream(request, bytesMax);
-  if (Number(declared) > bytesMax) throw tooLarge(bytesMax);
-  return request.arrayBuffer();
+/** Reads a whole body, at once when it is here. Throws `body_too_large` from its declared length, or as soon as it is exceeded. */
+export function readBody(request: Incoming, bytesMax: number): Promise<Uint8Array> | Uint8Array {
+  const whole = request.body.whole();
+  if (!whole) return readPieces(request, bytesMax);
+  if (whole.length > bytesMax) throw tooLarge(bytesMax);
+  return whole;
 }
 
-async function readStream({ body }: Request, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+async function readPieces({ headers, body }: Incoming, bytesMax: number): Promise<Uint8Array> {
+  // Two equal headers come as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
+  if (Number(headers.get("content-length")) > bytesMax) throw tooLarge(bytesMax);
+  const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
+  for await (const piece of body) {
+    size += piece.length;
     if (size > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
+    pieces.push(piece);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(pieces);
 }
 
 function tooLarge(bytesMax: number): PlantStoreError {

@@ -13,6 +13,7 @@ import type { PlantStore } from "../store/store.ts";
 import { chooseType } from "./accept.ts";
 import type { BodyStream } from "./body.ts";
 import type { Connection, Handlers } from "./router.ts";
+import type { Fields } from "./wire/fields.ts";
 
 type ExchangeOptions = Readonly<{
   plants: PlantStore;
@@ -40,7 +41,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
   const imports = createShares(IMPORTS_MAX);
   const exports = createShares(EXPORTS_MAX);
 
-  function confirming(headers: Headers, { token }: Principal): () => Promise<void> {
+  function confirming(headers: Fields, { token }: Principal): () => Promise<void> {
     const authorization = headers.get("authorization");
     return () => (token ? gate.confirm(authorization, token) : Promise.resolve());
   }
@@ -71,8 +72,6 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         return { status: 200, body: JSON.stringify(summary) };
       } finally {
         release();
-        // What follows on the connection is an ordinary request again.
-        connection.allowSilence();
       }
     },
     async exportPlants({ parameters: { format, profile }, headers, principal, connection }) {
@@ -100,7 +99,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
 }
 
 /** Undefined where the profile may decide. */
-function acceptedFormat(headers: Headers): "csv" | undefined {
+function acceptedFormat(headers: Fields): "csv" | undefined {
   return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../errors.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /** `uri-host [ ":" port ]` of RFC 9110, 7.2, of which neither is empty. The runtime joins several headers with ", ", which no host has in it. */
 const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+|\[[\da-f:.]+\])(?::(\d+))?$/i;
@@ -6,7 +7,7 @@ const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+|\[[\da-f:.]+\])(?::(\d+))?
 const PORT_MAX = 65_535;
 
 /** Refuses a request with two hosts, or with what is none (RFC 9112, 3.2). The runtime refuses HTTP/1.1 without any; HTTP/1.0 may have none. */
-export function checkHost(headers: Headers): void {
+export function checkHost(headers: Fields): void {
   const host = headers.get("host");
   if (host === null) return;
   const match = HOST.exec(host);

@@ -1,4 +1,9 @@
-import type { App } from "./app.ts";
+import { readFileSync } from "node:fs";
+import type { PlantStoreError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Answer } from "./answer.ts";
+import { createConnection } from "./wire/connection.ts";
+import type { Connection, Incoming } from "./wire/connection.ts";
 
 // The only file that names the runtime.
 
@@ -9,61 +14,140 @@ export type Listener = Readonly<{
   stop(drainMs: number): Promise<void>;
 }>;
 
-/** How long a connection may be silent, in seconds. */
-const IDLE_SECONDS = 10;
+type ListenOptions = Readonly<{
+  host: string;
+  port: number;
+  /** How many connections there may be, as far as the system allows so many files. */
+  connectionsMax: number;
+  /** Never rejects. */
+  answer: (request: Incoming) => Promise<Answer>;
+  /** The answer to what is no request. */
+  refuse: (error: PlantStoreError) => Answer;
+  log: Log;
+}>;
 
-/** Serves the app over HTTP/1.1. Throws when the address cannot be had. */
-export function listen(app: App, { host, port }: { host: string; port: number }): Listener {
-  const server = bind(app, host, port);
+/** How often it is looked for connections that have been silent for too long, in milliseconds. */
+const LOOK_MS = 500;
+
+/** How often it is logged at most that there are too many connections, in milliseconds. */
+const TELL_MS = 10_000;
+
+/** Open files that are no connections: of the store, the threads, the runtime. */
+const FILES_KEPT = 128;
+
+/** Serves HTTP/1.1. Throws when the address cannot be had. */
+export function listen(options: ListenOptions): Listener {
+  const { log, answer, refuse } = options;
+  const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
+  const now = () => performance.now();
+  const connections = new Set<Connection>();
+  /** Those that wait for a request, the one that has waited longest first. */
+  const idle = new Set<Connection>();
+  let date = new Date().toUTCString();
+  let turnedAway = 0;
+  let toldAt = -Infinity;
+  let isStopping = false;
+  let empty: (() => void) | undefined;
+
+  function open(socket: Socket): void {
+    if (connections.size >= connectionsMax && !makeRoom()) return socket.terminate();
+    const connection = createConnection({
+      wire: socket,
+      address: socket.remoteAddress,
+      answer,
+      refuse,
+      now,
+      date: () => date,
+      onIdle: (isIdle) => (isIdle ? idle.add(connection) : idle.delete(connection)),
+      onBug: (error) => log.error("unexpected_error", { error }),
+    });
+    socket.data = connection;
+    connections.add(connection);
+    idle.add(connection);
+  }
+
+  /** Ends the connection that has waited longest for a request; a client that comes back opens another one. */
+  function makeRoom(): boolean {
+    turnedAway += 1;
+    if (now() - toldAt >= TELL_MS) {
+      log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway });
+      [toldAt, turnedAway] = [now(), 0];
+    }
+    const [oldest] = idle;
+    oldest?.terminate();
+    return oldest !== undefined;
+  }
+
+  function close({ data }: Socket): void {
+    // One that was turned away never was a connection.
+    if (!data) return;
+    data.close();
+    idle.delete(data);
+    connections.delete(data);
+    if (connections.size === 0) empty?.();
+  }
+
+  function look(): void {
+    date = new Date().toUTCString();
+    const time = now();
+    for (const connection of connections) connection.expire(time);
+  }
+
+  const server = bind(options, {
+    open,
+    close,
+    data: ({ data }, bytes) => data?.receive(bytes),
+    drain: ({ data }) => data?.drain(),
+    end: ({ data }) => data?.receiveEnd(),
+    // It is followed by its close.
+    error: () => {},
+  });
+  const timer = setInterval(look, LOOK_MS);
+
   return {
-    url: server.url.origin,
+    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
     async stop(drainMs) {
-      const drained = server.stop();
-      const timer = setTimeout(() => void server.stop(true), drainMs);
-      await drained;
-      clearTimeout(timer);
+      if (isStopping) return;
+      isStopping = true;
+      server.stop();
+      for (const connection of connections) connection.retire();
+      const cut = setTimeout(() => {
+        for (const connection of connections) connection.terminate();
+      }, drainMs);
+      if (connections.size > 0) await new Promise<void>((resolve) => (empty = resolve));
+      clearTimeout(cut);
+      clearInterval(timer);
     },
   };
 }
 
-function bind(app: App, host: string, port: number): Bun.Server<undefined> {
+type Socket = Bun.Socket<Connection | undefined>;
+
+function bind(
+  { host, port }: ListenOptions,
+  socket: Bun.SocketHandler<Connection | undefined>,
+): Bun.TCPSocketListener<Connection | undefined> {
   try {
-    return serve(app, host, port);
+    return Bun.listen<Connection | undefined>({
+      hostname: host,
+      port,
+      // Otherwise a second service could take the same port and half of the connections.
+      exclusive: true,
+      // A client may close its side when it has sent its request.
+      allowHalfOpen: true,
+      data: undefined,
+      socket,
+    });
   } catch (cause) {
     throw new Error(`Cannot listen on ${host}, port ${port}: if another program has it, choose one with --port.`, { cause });
   }
 }
 
-function serve(app: App, host: string, port: number): Bun.Server<undefined> {
-  type Arrival = Request & Readonly<{ params?: Readonly<Record<string, string>> }>;
-
-  function answer(request: Arrival, own: Bun.Server<undefined>): Promise<Response> {
-    return app(request, {
-      path: pathOf(request.params),
-      address: own.requestIP(request)?.address ?? "",
-      allowSilence: (seconds = IDLE_SECONDS) => own.timeout(request, seconds),
-    });
+/** How many files the process may have open. The runtime has raised it to what the system allows. */
+function filesMax(): number {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
   }
-
-  return Bun.serve({
-    hostname: host,
-    port,
-    idleTimeout: IDLE_SECONDS,
-    // The app has limits of its own, which answer in the interface's own words.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    development: false,
-    // Otherwise a second service could take the same port and half of the requests.
-    reusePort: false,
-    // The runtime's `url` has its dots, backslashes and slashes tidied up: only its router sees the path as it was sent.
-    routes: { "/": answer, "/:a": answer, "/:a/:b": answer, "/:a/:b/:c": answer },
-    fetch: answer,
-  });
-}
-
-/** The path of which the router has matched each segment; undefined when it has matched none. */
-function pathOf(params: Readonly<Record<string, string>> | undefined): string | undefined {
-  if (!params) return undefined;
-  const segments = Object.values(params);
-  // An encoded slash is no slash (RFC 3986, 2.2).
-  return segments.some((segment) => segment.includes("/")) ? undefined : `/${segments.join("/")}`;
 }

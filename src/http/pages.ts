@@ -6,9 +6,11 @@ import { chooseCoding } from "./accept.ts";
 import type { Coding } from "./accept.ts";
 import type { Answer } from "./answer.ts";
 import { namesWeakly } from "./conditions.ts";
+import type { Incoming } from "./wire/connection.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /** Answers for the paths that are no operations: the pages for people, which need no token, and their files. Throws `unknown_path` for all others. */
-export type Pages = (path: string, request: Request) => Answer;
+export type Pages = (path: string, request: Incoming) => Answer;
 
 /** One file in the forms in which it may be sent, the smallest first. */
 type File = Readonly<{ headers: Readonly<Record<string, string>>; forms: readonly Form[] }>;
@@ -88,7 +90,7 @@ function readFile(folder: string, name: string): File {
   return { headers, forms };
 }
 
-function toAnswer({ headers, forms }: File, requested: Headers): Answer {
+function toAnswer({ headers, forms }: File, requested: Fields): Answer {
   const wanted = chooseCoding(
     requested.get("accept-encoding"),
     forms.map(({ coding }) => coding),

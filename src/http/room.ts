@@ -3,9 +3,10 @@ import type { OperationId } from "../../contract/operations.ts";
 import { PlantStoreError } from "../errors.ts";
 import { createShares } from "../shares.ts";
 import type { Owner, PlantStore } from "../store/store.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /** Refuses a change for which the store has no room, before its body is read: undefined when there is room. */
-export type Room = (operation: OperationId, headers: Headers, owner: Owner) => Promise<never> | undefined;
+export type Room = (operation: OperationId, headers: Fields, owner: Owner) => Promise<never> | undefined;
 
 type RoomOptions = Readonly<{
   isFull: PlantStore["isFull"];
@@ -33,7 +34,7 @@ const KINDS: Readonly<Partial<Record<OperationId, "create" | "swap">>> = {
 export function createRoom({ isFull, bodyBytesMax, isDraining }: RoomOptions): Room {
   const waiting = createShares(WAITING_MAX);
 
-  async function refuse(headers: Headers, owner: Owner): Promise<never> {
+  async function refuse(headers: Fields, owner: Owner): Promise<never> {
     if (isDraining()) throw new PlantStoreError("overloaded");
     // Meanwhile the runtime keeps what comes of a body that nobody reads.
     const release = isSmall(headers, bodyBytesMax) ? waiting.take(owner) : undefined;
@@ -50,6 +51,6 @@ export function createRoom({ isFull, bodyBytesMax, isDraining }: RoomOptions): R
 }
 
 /** Whether a body, if there is one, says that it is no larger than it may be. */
-function isSmall(headers: Headers, bytesMax: number): boolean {
+function isSmall(headers: Fields, bytesMax: number): boolean {
   return headers.get("transfer-encoding") === null && Number(headers.get("content-length") ?? 0) <= bytesMax;
 }

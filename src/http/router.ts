@@ -5,26 +5,18 @@ import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
 import type { Answer } from "./answer.ts";
 import { acceptPatch } from "./body.ts";
+import type { Incoming } from "./wire/connection.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /** What only the listener can do for a request. */
-export type Connection = Readonly<{
-  /**
-   * The path that was asked for, as it was sent but for percent-encoding, which is decoded. Undefined when no resource can stand there: it has
-   * an empty segment, more than three, or one that holds a slash.
-   */
-  path: string | undefined;
-  /** The IP address of whoever is at the other end; "" when it has gone already. */
-  address: string;
-  /** Lets the connection be silent for so many seconds from now on, 255 at the most; with 0, for ever; without a number, as long as any. */
-  allowSilence(seconds?: number): void;
-}>;
+export type Connection = Pick<Incoming, "allowSilence">;
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */
 export type Call<Id extends OperationId> = Readonly<{
   parameters: ParametersOf[Id];
   /** The value of a JSON text, or a BodyStream; undefined when the operation takes no body. */
   body: unknown;
-  headers: Headers;
+  headers: Fields;
   principal: Principal;
   /** Names the request in the answer and in the log. */
   requestId: string;

@@ -123,7 +123,7 @@ describe("every operation with every state of a token", () => {
     },
     {
       why: "HEAD went around the gate",
-      bug: { file: "src/http/app.ts", from: "if (operation.scope) {", to: 'if (operation.scope && request.method !== "HEAD") {' },
+      bug: { file: "src/http/app.ts", from: "if (operation.scope) {", to: 'if (operation.scope && method !== "HEAD") {' },
       fault: "HEAD /plants/1 with no header",
     },
   ];

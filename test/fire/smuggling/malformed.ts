@@ -236,12 +236,14 @@ const ENDS: ReadonlyArray<readonly [string, string]> = [
   ["a bare LF behind the last chunk", "<s>\r\n<b>\r\n0\r\n\n"],
   ["a bare CR behind the last chunk", "<s>\r\n<b>\r\n0\r\n\r"],
   ["no empty line behind the last chunk", "<s>\r\n<b>\r\n0\r\n"],
-  ["a trailer", "<s>\r\n<b>\r\n0\r\nX: y\r\n\r\n"],
-  ["a length as trailer", "<s>\r\n<b>\r\n0\r\nContent-Length: 5\r\n\r\n"],
-  ["a coding as trailer", "<s>\r\n<b>\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"],
+  ["a trailer without a colon", "<s>\r\n<b>\r\n0\r\nX\r\n\r\n"],
+  ["a trailer with a bare LF", "<s>\r\n<b>\r\n0\r\nX: y\n\r\n"],
+  ["a trailer with a space before its colon", "<s>\r\n<b>\r\n0\r\nX : y\r\n\r\n"],
+  ["a folded trailer", "<s>\r\n<b>\r\n0\r\nX: y\r\n z\r\n\r\n"],
+  ["trailers of 9 KB", `<s>\r\n<b>\r\n0\r\n${`X: ${"y".repeat(1000)}\r\n`.repeat(9)}\r\n`],
 ];
 
-/** Methods that HTTP does not register. */
+/** Methods that nobody knows. */
 const METHODS: ReadonlyArray<readonly [string, string]> = [
   ["a method in small letters", "post /plants HTTP/1.1"],
   ["an unknown method", "PLANT /plants HTTP/1.1"],
@@ -262,7 +264,7 @@ const HEAD_ENDS: ReadonlyArray<readonly [string, string | RegExp, string]> = [
 const NO_HTTP: ReadonlyArray<readonly [string, string]> = [
   ["no HTTP at all", "garbage\r\n\r\n"],
   ["a request of HTTP/0.9", "GET /plants\r\n"],
-  ["an empty line in front", "\r\nGET /livez HTTP/1.1\r\nHost: plants\r\n\r\n"],
+  ["two empty lines in front", "\r\n\r\nGET /livez HTTP/1.1\r\nHost: plants\r\n\r\n"],
   ["the first bytes of TLS", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003"],
 ];
 
@@ -278,7 +280,7 @@ export const REFUSED: readonly Framing[] = [
       (body) => `${HEAD.replace("/1.1", "/1.0")}${length}${CODED}${inChunks(body)}`,
     ),
   ),
-  ...CHUNKS.map(([why, text]) => framing(`a body in chunks with ${why}`, (body) => `${HEAD}${CODED}${inChunks(body, text)}`)),
+  ...[...CHUNKS, ...ENDS].map(([why, text]) => framing(`a body in chunks with ${why}`, (body) => `${HEAD}${CODED}${inChunks(body, text)}`)),
   ...FIELDS.map(([why, line]) => framing(`a header with ${why}`, (body) => `${HEAD}${line}\r\n${sized(body)}`)),
   ...LINES.map(([why, line]) => framing(`a request line with ${why}`, (body) => `${HEAD.replace(LINE, line)}${sized(body)}`)),
   ...HOSTS.map(([why, lines]) => framing(`Host: ${why}`, (body) => `${HEAD.replace("Host: plants\r\n", lines)}${sized(body)}`)),
@@ -286,11 +288,10 @@ export const REFUSED: readonly Framing[] = [
   ...NO_HTTP.map(([why, text]) => framing(why, () => text)),
 ];
 
-/** What is cut off without an answer, as the contract says. */
-export const CUT: readonly Framing[] = METHODS.map(([why, line]) => framing(why, (body) => `${HEAD.replace(LINE, line)}${sized(body)}`));
-
-/** What is refused only when the request was taken: the runtime hands over a body before it has read what ends the last chunk. */
-export const LATE: readonly Framing[] = ENDS.map(([why, text]) => framing(why, (body) => `${HEAD}${CODED}${inChunks(body, text)}`));
+/** What is answered 501. */
+export const UNKNOWN: readonly Framing[] = METHODS.map(([why, line]) =>
+  framing(why, (body) => `${HEAD.replace(LINE, line)}${sized(body)}`),
+);
 
 function framing(why: string, bytes: (body: string) => string): Framing {
   return { why, bytes };

@@ -27,6 +27,12 @@ export const UNUSUAL: readonly Unusual[] = [
   chunks("an extension without a name", "<s>;\r\n<b>\r\n0\r\n\r\n"),
   chunks("an extension in quotes", '<s>;a="b;c"\r\n<b>\r\n0;d\r\n\r\n'),
   chunks("an extension with a byte above 0x7f", "<s>;a=\u00ff\r\n<b>\r\n0\r\n\r\n"),
+  chunks("a trailer", "<s>\r\n<b>\r\n0\r\nX: y\r\n\r\n"),
+  chunks("a length as trailer", "<s>\r\n<b>\r\n0\r\nContent-Length: 5\r\n\r\n"),
+  chunks("a coding as trailer", "<s>\r\n<b>\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+  { why: "an empty line in front", bytes: (body) => `\r\n${HEAD}${sized(body)}`, ...CREATED },
+  { why: "an empty line behind", bytes: (body) => `${HEAD}${sized(body)}\r\n`, ...CREATED },
+  { why: "OPTIONS of the whole service", bytes: () => "OPTIONS * HTTP/1.1\r\nHost: plants\r\n\r\n", statuses: [204], isStored: false },
   { why: "one byte in each chunk", bytes: (body) => `${HEAD}${CODED}${Array.from(body, oneByte).join("")}0\r\n\r\n`, ...CREATED },
   {
     why: "a line of a request in the body",
@@ -46,10 +52,9 @@ export const UNUSUAL: readonly Unusual[] = [
   ),
   fields("an expectation that nobody knows", "Expect: 200-ok"),
   {
-    why: "a client that expects 100",
+    why: "a client that expects 100, and does not wait for it",
     bytes: (body) => `${HEAD}Expect: 100-continue\r\n${sized(body)}`,
-    statuses: [100, 200],
-    isStored: true,
+    ...CREATED,
   },
   ...hosts([
     "127.0.0.1:8080",

@@ -1,0 +1,379 @@
+import { PlantStoreError } from "../../errors.ts";
+import type { Answer } from "../answer.ts";
+import { createBody } from "./body.ts";
+import type { Body, IncomingBody } from "./body.ts";
+import { parseHead } from "./head.ts";
+import type { Head } from "./head.ts";
+import { isBodiless, toHead } from "./response.ts";
+import type { Ending } from "./response.ts";
+
+/** The end of a TCP connection, as the runtime has it. */
+type Wire = Readonly<{
+  /** Writes what there is room for, and returns how many bytes that were; less than 0 when the connection is gone. */
+  write(data: Uint8Array | string): number;
+  /** Closes in order: what was written still arrives. */
+  end(): void;
+  /** Tells the other end that nothing more comes. */
+  shutdown(): void;
+  /** Breaks off: the other end notices. */
+  terminate(): void;
+  pause(): void;
+  resume(): void;
+}>;
+
+/** A request as the app gets it. */
+export type Incoming = Pick<Head, "method" | "path" | "query"> &
+  Readonly<{
+    headers: Head["fields"];
+    body: Body;
+    /** The IP address of whoever is at the other end. */
+    address: string;
+    /** Lets this request be silent for so many seconds, with 0 for ever: while its body comes, and while its answer goes. */
+    allowSilence(seconds: number): void;
+  }>;
+
+type ConnectionOptions = Readonly<{
+  wire: Wire;
+  address: string;
+  /** Never rejects. */
+  answer: (request: Incoming) => Promise<Answer>;
+  /** The answer to what is no request. */
+  refuse: (error: PlantStoreError) => Answer;
+  /** A clock that never goes back, in milliseconds, and the time as a header has it. */
+  now: () => number;
+  date: () => string;
+  /** Told when the connection begins to wait for a request, and when it no longer does. */
+  onIdle: (isIdle: boolean) => void;
+  /** Told of what must not happen; the connection is gone then. */
+  onBug: (reason: unknown) => void;
+}>;
+
+/** A connection of HTTP/1.1. One request at a time is answered, in their order; those sent ahead wait. */
+export type Connection = Readonly<{
+  receive(bytes: Uint8Array): void;
+  /** There is room to write again. */
+  drain(): void;
+  /** The other end sends nothing more. */
+  receiveEnd(): void;
+  /** The connection is gone. */
+  close(): void;
+  /** Ends it if it has been silent for too long. */
+  expire(now: number): void;
+  /** Ends it, at once when it waits for a request, else with the answer under way. */
+  retire(): void;
+  /** Breaks it off. */
+  terminate(): void;
+}>;
+
+/** RFC 9112 leaves it to the server. */
+const HEAD_BYTES_MAX = 16_384;
+/** What a client may send ahead of the answer that it waits for. */
+const AHEAD_BYTES_MAX = 65_536;
+/** How long a connection may be silent, or may take for a head, in milliseconds. */
+const SILENCE_MS = 10_000;
+/** A body gets more time for each byte that comes: fewer than a thousand a second are too few. In milliseconds. */
+const BODY_BYTE_MS = 1;
+/** A client that is refused may still be sending: what it sends is dropped so long and so far, that it reads its answer (RFC 9112, 9.6). */
+const LINGER_MS = 5000;
+const LINGER_BYTES_MAX = 64 * 1024 * 1024;
+
+const HEAD_END = "\r\n\r\n";
+const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+const CRLF = Buffer.from("\r\n");
+const NOTHING: Uint8Array = new Uint8Array();
+
+type Phase = "head" | "request" | "rest" | "lingering" | "closed";
+
+export function createConnection({ wire, address, answer, refuse, now, date, onIdle, onBug }: ConnectionOptions): Connection {
+  let phase: Phase = "head";
+  /** What came and is not understood yet. */
+  let ahead: Uint8Array = NOTHING;
+  let isPaused = false;
+  let isRetiring = false;
+  let isHalfClosed = false;
+  let isHeadBegun = false;
+  let body: IncomingBody | undefined;
+  /** What the system had no room for. */
+  let unwritten: Uint8Array = NOTHING;
+  let flushed: PromiseWithResolvers<void> | undefined;
+  /** Of the stream that is sent. */
+  let reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "cancel"> | undefined;
+  let silenceMs = SILENCE_MS;
+  let deadline = now() + SILENCE_MS;
+  let lingerBytes = 0;
+
+  // --- reading ---
+
+  function receive(bytes: Uint8Array): void {
+    if (phase === "lingering") {
+      lingerBytes += bytes.length;
+      if (lingerBytes > LINGER_BYTES_MAX) wire.terminate();
+    } else if (phase === "request" || phase === "rest") receiveBody(bytes);
+    else if (phase === "head") {
+      append(bytes);
+      next();
+    }
+  }
+
+  function append(bytes: Uint8Array): void {
+    if (bytes.length > 0) ahead = ahead.length === 0 ? bytes : Buffer.concat([ahead, bytes]);
+  }
+
+  function receiveBody(bytes: Uint8Array): void {
+    const isDue = body !== undefined && !body.isComplete();
+    append(isDue ? body!.feed(bytes) : bytes);
+    if (isDue) {
+      if (body!.isComplete()) deadline = Infinity;
+      else deadline += bytes.length * BODY_BYTE_MS;
+    }
+    if (phase === "rest" && body!.isComplete()) ready();
+    else if (ahead.length > AHEAD_BYTES_MAX) pause();
+  }
+
+  function pause(): void {
+    if (!isPaused) wire.pause();
+    isPaused = true;
+  }
+
+  function resume(): void {
+    if (isPaused) wire.resume();
+    isPaused = false;
+  }
+
+  /** Takes the next request, if its head is here. */
+  function next(): void {
+    // RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one.
+    if (ahead[0] === 0x0d && ahead[1] === 0x0a) ahead = ahead.subarray(2);
+    if (ahead.length === 0) return;
+    if (!isHeadBegun) deadline = now() + SILENCE_MS;
+    isHeadBegun = true;
+    const text = latin1(ahead.subarray(0, HEAD_BYTES_MAX));
+    const end = text.indexOf(HEAD_END);
+    try {
+      if (end === -1) return checkBeginning(text);
+      const head = parseHead(text.slice(0, end));
+      const rest = ahead.subarray(end + HEAD_END.length);
+      ahead = NOTHING;
+      begin(head, rest);
+    } catch (thrown) {
+      if (!(thrown instanceof PlantStoreError)) throw thrown;
+      watch(endWith(refuse(thrown)));
+    }
+  }
+
+  /** What cannot become a head is not waited for. */
+  function checkBeginning(text: string): void {
+    if (ahead.length >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
+    if (!TOKEN.test(text) && text !== "\r") throw new PlantStoreError("malformed_request");
+  }
+
+  function begin(head: Head, rest: Uint8Array): void {
+    phase = "request";
+    onIdle(false);
+    body = createBody({
+      framing: head.framing,
+      onFull: pause,
+      onRoom: resume,
+      onWanted: () => {
+        if (head.isExpecting) write(CONTINUE);
+      },
+    });
+    append(body.feed(rest));
+    deadline = body.isComplete() ? Infinity : now() + SILENCE_MS + rest.length * BODY_BYTE_MS;
+    if (isHalfClosed) body.fail("incomplete_body");
+    watch(serve(head, body));
+  }
+
+  function watch(work: Promise<void>): void {
+    work.catch((reason: unknown) => {
+      wire.terminate();
+      onBug(reason);
+    });
+  }
+
+  // --- answering ---
+
+  async function serve(head: Head, incoming: IncomingBody): Promise<void> {
+    const { method, path, query, fields: headers } = head;
+    silenceMs = SILENCE_MS;
+    const response = await answer({ method, path, query, headers, body: incoming, address, allowSilence });
+    if (isClosed()) return drop(response);
+    const isKept = head.isKept && !isRetiring && incoming.isShort() && response.headers?.["connection"] !== "close";
+    await send(response, head, isKept);
+    if (isClosed()) return;
+    if (!isKept) finish(incoming);
+    else if (incoming.isComplete()) ready();
+    else {
+      phase = "rest";
+      deadline = now() + SILENCE_MS;
+      incoming.discard();
+    }
+  }
+
+  function allowSilence(seconds: number): void {
+    silenceMs = seconds === 0 ? Infinity : seconds * 1000;
+    if (deadline !== Infinity) deadline = now() + silenceMs;
+  }
+
+  function isClosed(): boolean {
+    return phase === "closed";
+  }
+
+  /** Waits for the next request, or takes the one that was sent ahead. */
+  function ready(): void {
+    phase = "head";
+    isHeadBegun = false;
+    body = undefined;
+    deadline = now() + SILENCE_MS;
+    onIdle(true);
+    resume();
+    if (ahead.length > 0) next();
+    else if (isHalfClosed || isRetiring) wire.end();
+  }
+
+  /** Answers what is no request, and ends. */
+  async function endWith(response: Answer): Promise<void> {
+    phase = "request";
+    onIdle(false);
+    deadline = Infinity;
+    await send(response, { method: "GET", isOld: false }, false);
+    linger();
+  }
+
+  function finish(incoming: IncomingBody): void {
+    if (incoming.isComplete() && ahead.length === 0) wire.end();
+    else linger();
+  }
+
+  /** Lets a client that still sends read its answer: to close at once would reset the connection, and the answer with it. */
+  function linger(): void {
+    if (phase === "closed") return;
+    if (isHalfClosed) return wire.end();
+    phase = "lingering";
+    ahead = NOTHING;
+    deadline = now() + LINGER_MS;
+    body?.discard();
+    resume();
+    wire.shutdown();
+  }
+
+  async function send(response: Answer, { method, isOld }: Pick<Head, "method" | "isOld">, isKept: boolean): Promise<void> {
+    const { status, headers = {}, body: content } = response;
+    const isHead = method === "HEAD";
+    const ending = endingOf(response, isOld);
+    const head = toHead({ status, headers, ending, isKept: isKept && ending.kind !== "close", isOld, date: date() });
+    if (content instanceof ReadableStream) {
+      write(head);
+      if (isHead || isBodiless(status)) await drop(response);
+      else await sendStream(content, ending.kind === "chunked");
+    } else if (content === undefined || isHead || isBodiless(status)) write(head);
+    else if (typeof content === "string") write(head + content);
+    else {
+      write(head);
+      write(content);
+    }
+    if (unwritten.length > 0) await flush();
+  }
+
+  async function sendStream(stream: ReadableStream<Uint8Array>, isChunked: boolean): Promise<void> {
+    const pieces = stream.getReader();
+    reader = pieces;
+    try {
+      for (let piece = await pieces.read(); !piece.done && !isClosed(); piece = await pieces.read()) {
+        if (piece.value.length > 0) write(isChunked ? toChunk(piece.value) : piece.value);
+        if (unwritten.length > 0) await flush();
+      }
+      if (isChunked) write("0\r\n\r\n");
+    } catch {
+      // Whoever made the stream has said why. It must not look whole.
+      wire.terminate();
+    } finally {
+      reader = undefined;
+    }
+  }
+
+  // --- writing ---
+
+  function write(data: Uint8Array | string): void {
+    if (phase === "closed") return;
+    if (unwritten.length > 0) {
+      unwritten = Buffer.concat([unwritten, typeof data === "string" ? Buffer.from(data) : data]);
+      return;
+    }
+    const written = wire.write(data);
+    if (written < 0 || written === Buffer.byteLength(data)) return;
+    unwritten = (typeof data === "string" ? Buffer.from(data) : data).subarray(written);
+    deadline = now() + silenceMs;
+  }
+
+  /** Resolves when all is written, or the connection is gone. */
+  function flush(): Promise<void> {
+    flushed ??= Promise.withResolvers();
+    return flushed.promise;
+  }
+
+  function drain(): void {
+    if (unwritten.length === 0) return;
+    const written = wire.write(unwritten);
+    if (written <= 0) return;
+    unwritten = unwritten.subarray(written);
+    deadline = unwritten.length > 0 ? now() + silenceMs : Infinity;
+    if (unwritten.length === 0) settle();
+  }
+
+  function settle(): void {
+    flushed?.resolve();
+    flushed = undefined;
+  }
+
+  function close(): void {
+    if (phase === "closed") return;
+    phase = "closed";
+    unwritten = NOTHING;
+    ahead = NOTHING;
+    body?.fail("incomplete_body");
+    void reader?.cancel().catch(() => {});
+    settle();
+  }
+
+  return {
+    receive,
+    drain,
+    close,
+    receiveEnd() {
+      isHalfClosed = true;
+      if (phase === "head" || phase === "rest" || phase === "lingering") wire.end();
+      else body?.fail("incomplete_body");
+    },
+    expire(time) {
+      if (time < deadline || phase === "closed") return;
+      if (phase === "head" && ahead.length === 0) wire.end();
+      else wire.terminate();
+    },
+    retire() {
+      isRetiring = true;
+      if (phase === "head" && ahead.length === 0) wire.end();
+    },
+    terminate: () => wire.terminate(),
+  };
+}
+
+function endingOf({ status, body }: Answer, isOld: boolean): Ending {
+  if (body instanceof ReadableStream) return isBodiless(status) ? { kind: "none" } : { kind: isOld ? "close" : "chunked" };
+  if (isBodiless(status)) return { kind: "none" };
+  return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
+}
+
+/** Lets go of what nobody will read. */
+async function drop({ body }: Answer): Promise<void> {
+  if (body instanceof ReadableStream) await body.cancel().catch(() => {});
+}
+
+function toChunk(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]);
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}

@@ -1,0 +1,35 @@
+import { STATUS_CODES } from "node:http";
+import type { Answer } from "../answer.ts";
+
+/** How the end of a body is told. */
+export type Ending =
+  | Readonly<{ kind: "none" }>
+  | Readonly<{ kind: "length"; length: number }>
+  | Readonly<{ kind: "chunked" }>
+  | Readonly<{ kind: "close" }>;
+
+type HeadOptions = Readonly<{
+  status: number;
+  headers: NonNullable<Answer["headers"]>;
+  ending: Ending;
+  isKept: boolean;
+  isOld: boolean;
+  date: string;
+}>;
+
+/** The head of a response as text (RFC 9112, 4). Throws when a value would end its line: that is a bug. */
+export function toHead({ status, headers, ending, isKept, isOld, date }: HeadOptions): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;
+  head += `date: ${date}\r\n`;
+  if (ending.kind === "length") head += `content-length: ${ending.length}\r\n`;
+  else if (ending.kind === "chunked") head += "transfer-encoding: chunked\r\n";
+  if (!isKept) head += "connection: close\r\n";
+  else if (isOld) head += "connection: keep-alive\r\n";
+  return `${head}\r\n`;
+}
+
+/** RFC 9110, 6.4.1: these have no body, whatever was asked for. */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
+}
