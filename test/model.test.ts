@@ -30,7 +30,11 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("patch" as const), id, patch, condition }),
   fc.record({ kind: fc.constant("remove" as const), id, condition }),
   fc.record({ kind: fc.constant("list" as const), page }),
-  fc.record({ kind: fc.constant("import" as const), rows: fc.array(fc.tuple(id, content), { maxLength: 8 }), isReplacing: fc.boolean() }),
+  fc.record({
+    kind: fc.constant("import" as const),
+    rows: fc.array(fc.tuple(id, content), { minLength: 1, maxLength: 8 }),
+    isReplacing: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant("export" as const) }),
   fc.record({ kind: fc.constant("restart" as const) }),
 );
@@ -43,6 +47,8 @@ for (const { engine, openFlags } of ENGINES) {
   let service: TestService = await startTestService(flags);
   afterAll(() => service.stop());
 
+  /** Whether there was an import: searches may lack some of it for a moment, and hold all else at once. */
+  let isImporting = false;
   /** How often each operation was compared, so that none is forgotten. */
   const compared = new Map<string, number>();
 
@@ -66,7 +72,7 @@ for (const { engine, openFlags } of ENGINES) {
     if (expected.body !== undefined) expect(answered.body, what).toBe(expected.body);
   }
 
-  /** Asks until the answer is the expected one: the search follows the commits. */
+  /** Asks until the answer is the expected one: the search follows an import. */
   async function compareSoon(what: string, ask: () => Promise<Answered>, expected: Expected): Promise<void> {
     const deadline = performance.now() + SEARCH_MS_MAX;
     let answered = await ask();
@@ -114,14 +120,16 @@ for (const { engine, openFlags } of ENGINES) {
       case "list": {
         const query = Object.entries(given.page).map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
         const ask = () => send("GET", `/plants?${query.join("&")}`);
-        return given.page.q ? compareSoon("search", ask, model.list(given.page)) : compare("list", await ask(), model.list(given.page));
+        if (!isImporting || !given.page.q) return compare(given.page.q ? "search" : "list", await ask(), model.list(given.page));
+        return compareSoon("search", ask, model.list(given.page));
       }
       case "import": {
         const body = given.rows.map(([of, plant]) => `{"id":${of},${JSON.stringify(plant).slice(1)}\n`).join("");
         const { status, body: text } = await send("POST", `/plants/import?onConflict=${given.isReplacing ? "replace" : "refuse"}`, {
           body,
         });
-        const { problems: _, ...counts } = JSON.parse(text) as { problems: unknown };
+        isImporting = true;
+        const { problems: _, unusedColumns: _unused, ...counts } = JSON.parse(text) as { problems: unknown; unusedColumns: unknown };
         return compare("import", { status, body: JSON.stringify(counts) }, model.import(given.rows, given.isReplacing));
       }
       case "export":
@@ -140,6 +148,7 @@ for (const { engine, openFlags } of ENGINES) {
         const { body } = await send("GET", "/plants");
         for (const [, of] of body.matchAll(/"id":(-?\d+)/g)) await send("DELETE", `/plants/${of}`);
         const model = createModel();
+        isImporting = false;
         for (const one of steps) await run(model, one);
         compare("list", await send("GET", "/plants?limit=1000"), model.list({ limit: 1000 }));
       }),

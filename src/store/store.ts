@@ -63,8 +63,8 @@ export type PlantStore = Readonly<{
   isFull(kind: "create" | "swap", owner?: Owner): boolean;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
-   * A page, by id. What has words may lack a plant that was stored within the last second; what it has is as it is stored now.
-   * Rejects with `index_building` as long as names cannot be searched yet.
+   * A page, by id, as all that was created or swapped before it was asked for has left it. What has words may lack plants of an import, which it
+   * follows as fast as it can; what it has is as it is stored now. Rejects with `index_building` as long as names cannot be searched yet.
    */
   list(query: ListQuery): Promise<Page>;
   /** May be some seconds old. */

@@ -4,9 +4,13 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { expectConform } from "../conform.ts";
 import { temporaryFolder } from "../folder.ts";
+import { plantBugs } from "../planted.ts";
 import { startProcess } from "../process.ts";
 import { readToken, startTestService } from "../service.ts";
 import type { TestService } from "../service.ts";
+
+/** A search asks the index as it is. */
+const STALE_SEARCH = [{ file: "src/store/sqlite/search.ts", from: "upTo = (newest.get() as Seen).changes", to: "upTo = 0" }];
 
 const LIST = { method: "get", path: "/plants" };
 
@@ -52,6 +56,52 @@ describe("a plant that was answered before kill -9", () => {
       await send("POST", "/plants", `{"id":${round * 10},"name":"created${round}x"}`);
       await service.end("SIGKILL");
     }
+  }, 20_000);
+});
+
+describe("a search that begins after a create was answered", () => {
+  const CLIENTS = 16;
+  const CREATES = 15;
+  const IMPORTED = 30_000;
+
+  /** Creates, renames and searches on a service that imports meanwhile; returns what a search did not find as it was answered before. */
+  async function findMissed(root?: string): Promise<string[]> {
+    const data = temporaryFolder();
+    const service = await startProcess({ data, ...(root === undefined ? {} : { root }) });
+    const headers = { authorization: `Bearer ${await readToken(data)}` };
+    const ask = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, { ...init, headers });
+    const missed: string[] = [];
+
+    async function expectFound(word: string, ids: readonly number[]): Promise<void> {
+      const response = await ask(`/plants?q=${word}`);
+      expect(response.status).toBe(200);
+      const found = ((await response.json()) as { id: number }[]).map(({ id }) => id);
+      if (!Bun.deepEquals(found, ids)) missed.push(word);
+    }
+    async function create(client: number): Promise<void> {
+      for (let at = 0; at < CREATES; at += 1) {
+        const id = client * CREATES + at;
+        await ask("/plants", { method: "POST", body: `{"id":${id},"name":"Tilia new${id}x"}` });
+        await expectFound(`new${id}x`, [id]);
+        await ask(`/plants/${id}`, { method: "PATCH", body: `{"name":"Tilia other${id}x"}` });
+        await expectFound(`other${id}x+til`, [id]);
+        await expectFound(`new${id}x`, []);
+      }
+    }
+    const lines = Array.from({ length: IMPORTED }, (_, at) => `{"id":${1_000_000 + at},"name":"Monstera m${at}"}\n`).join("");
+    const imported = ask("/plants/import", { method: "POST", body: lines });
+    await Promise.all(Array.from({ length: CLIENTS }, (_, client) => create(client)));
+    expect((await imported).status).toBe(200);
+    await service.end("SIGTERM");
+    return missed;
+  }
+
+  it(`finds it, and not what was renamed, ${CLIENTS * CREATES} times beside an import of ${IMPORTED} plants`, async () => {
+    expect(await findMissed()).toEqual([]);
+  }, 20_000);
+
+  it("would be noticed to miss it if the search did not look for what is not indexed yet", async () => {
+    expect((await findMissed(plantBugs(STALE_SEARCH))).length).toBeGreaterThan(CREATES);
   }, 20_000);
 });
 

@@ -9,10 +9,11 @@ import { openPage } from "../page.ts";
 import type { ListQuery, Page, TagCount, TagCounts } from "../store.ts";
 import { keepCounts, mostFrequent } from "../tags.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
-import type { Search } from "./search.ts";
+import type { Found, Search } from "./search.ts";
 import { FIRST_TAG } from "./tagcount.ts";
 import type { TagCursor, TagStep } from "./tagcount.ts";
 import type { Thread } from "./thread.ts";
+import type { FindQuery } from "./wordindex.ts";
 import type { Seen } from "./writer.ts";
 
 /** Finds plants by words and counts tags, with the help of the search thread, which it keeps at work behind the commits. */
@@ -66,6 +67,10 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
     if (!isFollowing && !isClosed) timer ??= setTimeout(() => void catchUp(), GATHER_MS).unref();
   }
 
+  function endIfSyncFailed(reason: unknown): void {
+    if (isSyncFailure(reason)) onFatal(toStoreError(reason));
+  }
+
   async function catchUp(): Promise<void> {
     timer = undefined;
     isFollowing = true;
@@ -80,13 +85,41 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
         if (isBehind && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
     } catch (reason) {
-      if (isSyncFailure(reason)) onFatal(toStoreError(reason));
+      endIfSyncFailed(reason);
       log.warn("search_behind", { reason });
       isChanged = true;
       pauseMs = RETRY_MS;
     }
     isFollowing = false;
     if (isChanged && !isClosed) timer = setTimeout(() => void catchUp(), pauseMs).unref();
+  }
+
+  async function callSearch(query: FindQuery, upTo: number | undefined): Promise<Found> {
+    if (searches >= SEARCHES_MAX) throw new PlantStoreError("overloaded");
+    searches += 1;
+    try {
+      return await thread.call("find", query, upTo);
+    } catch (reason) {
+      endIfSyncFailed(reason);
+      throw toStoreError(reason);
+    } finally {
+      searches -= 1;
+    }
+  }
+
+  /** Ids from the index as it is once it holds all that was committed before. */
+  async function findIds(query: FindQuery, deadline: number): Promise<BigInt64Array> {
+    for (let upTo: number | undefined; ;) {
+      const found = await callSearch(query, upTo);
+      if (found.kind === "ids") return found.ids;
+      if (found.kind === "building") {
+        // It may be a new one, in the place of a damaged one.
+        follow(false);
+        throw new PlantStoreError("index_building");
+      }
+      if (now() > deadline) throw new PlantStoreError("overloaded");
+      ({ upTo } = found);
+    }
   }
 
   // What an earlier process left to be indexed.
@@ -101,14 +134,7 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
       let from = after === undefined ? PLANT_ID_MIN : after + 1n;
       // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
       while (from <= PLANT_ID_MAX) {
-        if (searches >= SEARCHES_MAX) throw new PlantStoreError("overloaded");
-        searches += 1;
-        const ids = await ask(thread.call("find", { words, tag, from, limit: limit + 1 })).finally(() => (searches -= 1));
-        if (!ids) {
-          // It may be a new one, in the place of a damaged one.
-          follow(false);
-          throw new PlantStoreError("index_building");
-        }
+        const ids = await findIds({ words, tag, from, limit: limit + 1 }, deadline);
         for (let at = 0; at < ids.length; at += LOOK_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + LOOK_PLANTS), asPlantId));
           for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.take(plant)) return page.close();

@@ -12,6 +12,15 @@ import type { Seen } from "./writer.ts";
 export type Progress = Readonly<{ isBehind: boolean; seen: Seen }>;
 
 /**
+ * Ids that were found when they were indexed, in their order; or `behind`, when the index has still to come up to a change: ask again with it; or
+ * `building`, as long as there is no whole index.
+ */
+export type Found =
+  | Readonly<{ kind: "ids"; ids: BigInt64Array }>
+  | Readonly<{ kind: "behind"; upTo: number }>
+  | Readonly<{ kind: "building" }>;
+
+/**
  * What takes too long for the main thread: the index of names, and the count of tags. It lives in a Worker. The index is a file of its
  * own, so that it neither waits for the commits nor they for it; it can be made anew from the plants at any time.
  */
@@ -80,6 +89,13 @@ export function openSearch(plantsPath: string) {
     return { seq: at, count };
   }
 
+  /** Indexes single changes, and tells up to which one. */
+  function catchUpSingle({ changes, bulkChanges }: Seen): number {
+    const { seq } = followFrom(changes, change, STEP_PLANTS);
+    save({ changes: seq, bulkChanges });
+    return seq;
+  }
+
   /** Single changes first: nobody who adds a plant waits until an import is indexed. It has its share all the same. */
   function catchUp(seen: Seen): boolean {
     const single = followFrom(seen.changes, change, STEP_PLANTS);
@@ -133,14 +149,17 @@ export function openSearch(plantsPath: string) {
         return { isBehind: true, seen: synced };
       }
     },
-    /** Ids that were found when they were indexed, in their order; undefined as long as the index is being built. */
-    find({ words, tag, from, limit }: FindQuery): BigInt64Array | undefined {
+    /** Looks into the index once it knows all single changes up to this one, without a number all that are committed now. Indexes them, if need be: not more than a step. */
+    find(query: FindQuery, upTo = (newest.get() as Seen).changes): Found {
       try {
-        return index.state().buildFrom === null ? index.find({ words, tag, from, limit }) : undefined;
+        const { buildFrom, seen } = index.state();
+        if (buildFrom !== null) return { kind: "building" };
+        const at = seen.changes < upTo ? index.transaction(() => atOnce(() => catchUpSingle(seen))) : seen.changes;
+        return at < upTo ? { kind: "behind", upTo } : { kind: "ids", ids: index.find(query) };
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
         renew();
-        return undefined;
+        return { kind: "building" };
       }
     },
     countTags: createTagCounter(plants),
