@@ -13,7 +13,7 @@ export type ParametersOf = Readonly<{
   listTags: Readonly<{ limit: number }>;
   listTokens: Readonly<Record<string, never>>;
   createToken: Readonly<Record<string, never>>;
-  revokeToken: Readonly<{ id: string }>;
+  revokeToken: Readonly<{ id: string; children: "revoke" | "keep" }>;
   getLiveness: Readonly<Record<string, never>>;
   getReadiness: Readonly<Record<string, never>>;
   getContract: Readonly<Record<string, never>>;
@@ -37,7 +37,7 @@ export type Schemas = Readonly<{
   ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string> }>;
   ImportProblem: Readonly<{ line: number; error: number; message: string }>;
   Scope: "plants:read" | "plants:write" | "admin";
-  Token: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; revoked?: string }>;
+  Token: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; revoked?: string; parent?: string; lastUsed?: string }>;
   TokenList: ReadonlyArray<Schemas["Token"]>;
   NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;
   CreatedToken: Schemas["Token"] & Readonly<{ token: string }>;

@@ -18,6 +18,10 @@ export const CATALOGUE = {
   ),
   missing_body: entry(40011, "The request has no body: send the file with it, as NDJSON or CSV."),
   malformed_request: entry(40012, "The request is not HTTP/1.1 as RFC 9112 has it: send it with a program that speaks HTTP."),
+  invalid_idempotency_key: entry(
+    40013,
+    'The header Idempotency-Key is no text of 1 to 255 characters in quotes: send one such as "8e03978e-40d5-43dd-bc93-6894a57f9324", or none.',
+  ),
   missing_token: entry(40100, "The request has no bearer token: send the header Authorization: Bearer <token>."),
   invalid_token: entry(40101, "The bearer token is not valid: send one that exists and is neither expired nor revoked."),
   insufficient_scope: entry(40300, "The token lacks the scope plants:write: use one that has it."),
@@ -32,6 +36,7 @@ export const CATALOGUE = {
   unsupported_charset: entry(41501, "The body is declared in another charset: send UTF-8 and the header Content-Type: application/json."),
   unsupported_encoding: entry(41502, "The body is compressed or otherwise encoded: send it plain, without Content-Encoding."),
   head_too_large: entry(43100, "The head of the request has more than 16384 bytes or 198 headers: send a smaller one."),
+  idempotency_key_reused: entry(42200, "The Idempotency-Key was sent with another token before: send that one, or a key of its own."),
   internal: entry(50000, "Something broke in the service: it has been logged, tell whoever runs it the X-Request-Id."),
   unknown_method: entry(50100, "The service knows no such method: use one of those that OPTIONS * names."),
   overloaded: entry(50300, "The service has more work than it can do: try again after the seconds in Retry-After."),

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { makeFirstToken } from "./auth/first.ts";
 import { createGate } from "./auth/gate.ts";
+import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
 import { loadContract, plantParser } from "./contract.ts";
 import { makeFolder } from "./folder.ts";
@@ -50,6 +51,10 @@ const WEB = fileURLToPath(new URL("../dist/web", import.meta.url));
 const TOKEN_FRESH_MS = 500;
 const TOKEN_CACHE_MAX = 10_000;
 
+/** How often it is written down when tokens were used, and how long a stop waits for that, in milliseconds. */
+const USAGE_FLUSH_MS = 60_000;
+const USAGE_STOP_MS_MAX = 300;
+
 /** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
 export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
   const contract = loadContract();
@@ -58,12 +63,20 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
   try {
     const tokenFile = join(config.data, "first-token");
     const firstToken = await makeFirstToken({ tokens: store.tokens, path: tokenFile, random: randomBytes, now: Date.now });
-    const gate = createGate({ tokens: store.tokens, freshMs: TOKEN_FRESH_MS, cacheMax: TOKEN_CACHE_MAX, now: Date.now });
+    const usage = createUsage(store.tokens);
+    const flushing = setInterval(() => void usage.flush(), USAGE_FLUSH_MS).unref();
+    const gate = createGate({
+      tokens: store.tokens,
+      freshMs: TOKEN_FRESH_MS,
+      cacheMax: TOKEN_CACHE_MAX,
+      now: Date.now,
+      onAdmit: usage.note,
+    });
     let isDraining = false;
     const handlers = {
       ...plantHandlers(store.plants),
       ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, gate, log }),
-      ...tokenHandlers({ tokens: store.tokens, random: randomBytes, now: Date.now }),
+      ...tokenHandlers({ tokens: store.tokens, usage, random: randomBytes, now: Date.now }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };
@@ -80,6 +93,8 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         isDraining = true;
         await sleep(config.drainDelayMs);
         await listener.stop(config.drainMs);
+        clearInterval(flushing);
+        await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
         await store.close();
       },
     };

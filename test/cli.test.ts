@@ -111,7 +111,7 @@ describe("plant-store token", () => {
     expect((await post(service, token)).status).toBe(200);
 
     const line = (await runCommand(["token", "list", "--data", data])).stdout.split("\n").find((row) => row.includes("Anna's phone"))!;
-    expect(line).toMatch(/^\w{8} +valid +Anna's phone +plants:write +\d{4}-\d\d-\d\d \d\d:\d\d +\d{4}-/);
+    expect(line).toMatch(/^\w{8} +valid +Anna's phone +plants:write +- +\d{4}-\d\d-\d\d \d\d:\d\d +\d{4}-/);
     const revoked = await runCommand(["token", "revoke", line.slice(0, 8), "--data", data]);
     expect(revoked.status).toBe(0);
     await Bun.sleep(1000);

@@ -22,7 +22,7 @@ export async function makeFirstToken({ tokens, path, random, now }: FirstTokenOp
   // service in this folder may be about to do the same.
   const draft = `${path}.${secret.slice(-6)}`;
   writeSecret(draft, secret);
-  const isFirst = await tokens.create({ id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret));
+  const isFirst = (await tokens.create({ id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret))) === "created";
   if (isFirst) keepDraft(draft, path);
   else rmSync(draft);
   syncFolder(dirname(path));

@@ -21,17 +21,18 @@ type GateOptions = Readonly<{
   cacheMax: number;
   /** Milliseconds since 1970, for the expiry of tokens and the age of the cache. */
   now: () => number;
+  /** Called for each request that is let in. */
+  onAdmit: (token: Token, time: number) => void;
 }>;
 
 const REALM = 'Bearer realm="plant-store"';
-const INVALID = `${REALM}, error="invalid_token"`;
 
 type Remembered = Readonly<{ token: Token | undefined; at: number }>;
 
 /** A longer header is looked up each time, so that the cache is bounded in bytes too. */
 const CACHED_LENGTH_MAX = 100;
 
-export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gate {
+export function createGate({ tokens, freshMs, cacheMax, now, onAdmit }: GateOptions): Gate {
   // By the header as it came: to parse and hash it for every request would cost more than the rest of the gate.
   const remembered = new Map<string, Remembered>();
   // One look-up serves all who ask for the same token meanwhile.
@@ -61,6 +62,13 @@ export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gat
     remembered.set(authorization, { token, at: now() });
   }
 
+  function judge(token: Token | undefined, scope: Scope, time: number): Token {
+    if (!token || !isValid(token, time)) throw invalidToken();
+    if (!token.scopes.includes(scope)) throw insufficientScope(scope);
+    onAdmit(token, time);
+    return token;
+  }
+
   return {
     admit(authorization, scope) {
       const time = now();
@@ -74,23 +82,18 @@ export function createGate({ tokens, freshMs, cacheMax, now }: GateOptions): Gat
       const isFresh = known && Math.abs(now() - known.at) < freshMs;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
       // What is still to come of the request is not read.
-      if (!found || !isValid(found, now())) throw unauthorized("invalid_token", INVALID, { connection: "close" });
+      if (!found || !isValid(found, now())) throw invalidToken({ connection: "close" });
     },
   };
 }
 
-function judge(token: Token | undefined, scope: Scope, time: number): Token {
-  if (!token || !isValid(token, time)) throw unauthorized("invalid_token", INVALID);
-  if (!token.scopes.includes(scope)) throw insufficientScope(scope);
-  return token;
-}
-
 /** The credentials of the bearer scheme, whose name has no case (RFC 9110, 11.1). */
-function parseBearer(authorization: string | null): string {
+export function parseBearer(authorization: string | null): string {
   const match = /^bearer +(\S+) *$/i.exec(authorization ?? "");
   if (match?.[1]) return match[1];
   // RFC 6750, 3.1: no error attribute when no bearer token was sent. A bare "Bearer" did try to send one.
-  if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) throw unauthorized("missing_token", REALM);
+  if (authorization === null || !/^bearer(\s|$)/i.test(authorization))
+    throw new PlantStoreError("missing_token", { headers: { "www-authenticate": REALM } });
   return "";
 }
 
@@ -98,11 +101,11 @@ function isValid({ expires, revoked }: Token, now: number): boolean {
   return revoked === undefined && (expires === undefined || now < expires);
 }
 
-function unauthorized(code: "missing_token" | "invalid_token", challenge: string, headers: Record<string, string> = {}): PlantStoreError {
-  return new PlantStoreError(code, { headers: { "www-authenticate": challenge, ...headers } });
+export function invalidToken(headers: Record<string, string> = {}): PlantStoreError {
+  return new PlantStoreError("invalid_token", { headers: { "www-authenticate": `${REALM}, error="invalid_token"`, ...headers } });
 }
 
-function insufficientScope(scope: Scope): PlantStoreError {
+export function insufficientScope(scope: Scope): PlantStoreError {
   return new PlantStoreError("insufficient_scope", {
     message: `The token lacks the scope ${scope}: use one that has it.`,
     headers: { "www-authenticate": `${REALM}, error="insufficient_scope", scope="${scope}"` },

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const PREFIX = "plant_";
@@ -32,6 +32,22 @@ export function hasTokenForm(text: string): boolean {
  */
 export function hashToken(token: string): string {
   return hash("sha256", token, "hex");
+}
+
+/**
+ * Bytes that follow from a secret and a text, and that nobody can tell from random ones who does not know the secret: HMAC-SHA256 as a
+ * pseudo-random function of a counter and the text (NIST SP 800-108, 4.1). Each call gives the bytes that come next.
+ */
+export function deriveBytes(secret: string, text: string): RandomBytes {
+  let counter = 0;
+  return (size) => {
+    const blocks: Buffer[] = [];
+    for (let length = 0; length < size; length += 32) {
+      counter += 1;
+      blocks.push(createHmac("sha256", secret).update(`plant-store: a token made once\0${counter}\0${text}`).digest());
+    }
+    return Buffer.concat(blocks).subarray(0, size);
+  };
 }
 
 /** Random base62 characters, each as likely as any other. */

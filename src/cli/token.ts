@@ -22,8 +22,9 @@ function createCommand(): Command {
     .option("--days <number>", "days until it expires; without it, when it is revoked", parseDays);
   return withTokens(command, async (tokens) => {
     const { name, scopes, days } = command.opts<{ name: string; scopes: Scope[]; days?: number }>();
-    const lifetime = days === undefined ? {} : { lifetimeMs: Math.round(days * DAY_MS) };
-    const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, ...lifetime });
+    const lifetimeMs = days === undefined ? undefined : Math.round(days * DAY_MS);
+    // Whoever may run commands here owns the store: no token bounds what he hands out.
+    const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
     return secret;
   });
 }
@@ -32,18 +33,22 @@ function listCommand(): Command {
   const command = new Command("list").description("List all tokens, the revoked ones too; never their secrets.");
   return withTokens(command, async (tokens) => {
     const rows = (await tokens.list()).map((token) => toRow(token, Date.now()));
-    return toTable([["id", "state", "name", "scopes", "created", "expires"], ...rows]);
+    return toTable([["id", "state", "name", "scopes", "made by", "created", "expires", "last used"], ...rows]);
   });
 }
 
 function revokeCommand(): Command {
   const command = new Command("revoke")
     .argument("<id>", "the id from `token list`")
-    .description("Revoke a token. It bites within a second.");
+    .description("Revoke a token, and those that it made, and they made. It bites within a second.")
+    .option("--keep-children", "revoke it alone");
   return withTokens(command, async (tokens) => {
     const [id = ""] = command.args;
-    if (!(await tokens.revoke(id, Date.now()))) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
-    return `The token ${id} is revoked.`;
+    const { keepChildren = false } = command.opts<{ keepChildren?: true }>();
+    const revoked = await tokens.revoke(id, Date.now(), { isKeepingChildren: keepChildren });
+    if (!revoked) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
+    const children = revoked.filter((one) => one !== id);
+    return `The token ${id} is revoked${children.length > 0 ? `, and with it ${children.join(", ")}` : ""}.`;
   });
 }
 
@@ -72,15 +77,17 @@ function parseDays(text: string): number {
   return days;
 }
 
-function toRow({ id, name, scopes, created, expires, revoked }: Token, now: number): string[] {
+function toRow({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, now: number): string[] {
   const isExpired = expires !== undefined && expires <= now;
   return [
     id,
     revoked !== undefined ? "revoked" : isExpired ? "expired" : "valid",
     name,
     scopes.join(","),
+    parent ?? "-",
     toDay(created),
-    expires ? toDay(expires) : "never",
+    expires === undefined ? "never" : toDay(expires),
+    lastUsed === undefined ? "never" : toDay(lastUsed),
   ];
 }
 

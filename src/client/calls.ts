@@ -52,8 +52,8 @@ export type Client = Readonly<{
   exportedPlants: (options?: CallOptions) => AsyncIterable<Plant>;
   /** All tokens, the expired and revoked ones too, by the time of their creation. This and the next two need the scope `admin`. */
   listTokens: (options?: CallOptions) => Promise<readonly Token[]>;
-  /** Makes a token. It is never tried again by itself: of an answer that was lost, nobody has the secret. */
+  /** Makes a token, one however often the request had to be repeated. */
   createToken: (token: NewToken, options?: CallOptions) => Promise<CreatedToken>;
-  /** Makes a token invalid for good. False when there is none with this id. */
-  revokeToken: (id: string, options?: CallOptions) => Promise<boolean>;
+  /** Makes a token invalid for good, with all that it has made, and they have made, unless `children` is "keep". False when there is none with this id. */
+  revokeToken: (id: string, options?: CallOptions & Readonly<{ children?: "revoke" | "keep" }>) => Promise<boolean>;
 }>;

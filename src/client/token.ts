@@ -3,10 +3,26 @@ import { parseFields, parseList } from "./plant.ts";
 /** What a token may do. */
 export type Scope = "plants:read" | "plants:write" | "admin";
 
-/** A token without its secret. Times are RFC 3339 in UTC; `expires` and `revoked` are left out when it does not and is not. */
-export type Token = Readonly<{ id: string; name: string; scopes: readonly Scope[]; created: string; expires?: string; revoked?: string }>;
+/** A token without its secret. Times are RFC 3339 in UTC. */
+export type Token = Readonly<{
+  id: string;
+  name: string;
+  scopes: readonly Scope[];
+  created: string;
+  /** Left out when it does not expire. */
+  expires?: string;
+  /** Left out when it was not revoked. */
+  revoked?: string;
+  /** The id of the token that made it. Left out when it was made on the machine of the service. */
+  parent?: string;
+  /** When it last let a request in, to the minute. Left out when it never has. */
+  lastUsed?: string;
+}>;
 
-/** What a token is for, 1 to 100 characters; what it may do; and the days, of 24 hours, until it expires, above 0 and at most 36,500. */
+/**
+ * What a token is for, 1 to 100 characters; what it may do; and the days, of 24 hours, until it expires, above 0 and at most
+ * 36,500. It gets no scope that the token lacks which makes it (error 40300), and expires with that one at the latest.
+ */
 export type NewToken = Readonly<{ name: string; scopes: readonly Scope[]; days?: number }>;
 
 /** A token that was just made. Its secret, `token`, is told this once. */
@@ -17,7 +33,7 @@ export function parseToken(value: unknown): Token {
   const fields = parseFields(value);
   const scopes = parseList(fields["scopes"], parseText) as Scope[];
   const [id, name, created] = [fields["id"], fields["name"], fields["created"]].map(parseText) as [string, string, string];
-  const { expires, revoked } = fields;
+  const { expires, revoked, parent, lastUsed } = fields;
   return {
     id,
     name,
@@ -25,6 +41,8 @@ export function parseToken(value: unknown): Token {
     created,
     ...(expires === undefined ? {} : { expires: parseText(expires) }),
     ...(revoked === undefined ? {} : { revoked: parseText(revoked) }),
+    ...(parent === undefined ? {} : { parent: parseText(parent) }),
+    ...(lastUsed === undefined ? {} : { lastUsed: parseText(lastUsed) }),
   };
 }
 

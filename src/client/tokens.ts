@@ -16,14 +16,15 @@ export function tokenCalls(connection: Connection): TokenCalls {
       return request(connection, outgoing, ({ body }) => parseList(body, parseToken));
     },
     async createToken({ name, scopes, days }, { signal } = {}) {
-      const headers = { "content-type": "application/json" };
+      // Names this token, so that a second try does not make a second one.
+      const headers = { "content-type": "application/json", "idempotency-key": `"${createKey()}"` };
       const body = JSON.stringify({ name, scopes, days });
-      // A second try would make a second token.
-      const outgoing = { method: "POST", path: "/tokens", headers, body, isRepeatable: false, signal } as const;
+      const outgoing = { method: "POST", path: "/tokens", headers, body, isRepeatable: true, signal } as const;
       return request(connection, outgoing, (answer) => parseCreatedToken(answer.body));
     },
-    async revokeToken(id, { signal } = {}) {
-      const outgoing = { method: "DELETE", path: `/tokens/${encodeURIComponent(id)}`, isRepeatable: true, signal } as const;
+    async revokeToken(id, { children, signal } = {}) {
+      const path = `/tokens/${encodeURIComponent(id)}${children === undefined ? "" : `?children=${children}`}`;
+      const outgoing = { method: "DELETE", path, isRepeatable: true, signal } as const;
       return (
         (await orAbsent(
           request(connection, outgoing, () => true),
@@ -32,4 +33,9 @@ export function tokenCalls(connection: Connection): TokenCalls {
       );
     },
   };
+}
+
+/** 128 random bits. Not `randomUUID`: a page that came over plain HTTP from another machine has none. */
+function createKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

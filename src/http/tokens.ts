@@ -1,12 +1,15 @@
 import type { Schemas } from "../../contract/operations.ts";
+import { parseBearer } from "../auth/gate.ts";
 import { issueToken } from "../auth/issue.ts";
 import type { RandomBytes } from "../auth/token.ts";
+import type { Usage } from "../auth/usage.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Token, TokenStore } from "../store/store.ts";
 import type { Handlers } from "./router.ts";
 
 type TokenOptions = Readonly<{
   tokens: TokenStore;
+  usage: Usage;
   random: RandomBytes;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -14,21 +17,31 @@ type TokenOptions = Readonly<{
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The operations on tokens. Whoever may use them may give any scope to anybody. */
-export function tokenHandlers({ tokens, random, now }: TokenOptions): Pick<Handlers, "listTokens" | "createToken" | "revokeToken"> {
+/** The operations on tokens. Whoever may use them makes tokens that may do no more than their own, and for no longer. */
+export function tokenHandlers({ tokens, usage, random, now }: TokenOptions): Pick<Handlers, "listTokens" | "createToken" | "revokeToken"> {
   return {
     async listTokens() {
-      return { status: 200, body: JSON.stringify((await tokens.list()).map(toWire)) };
+      return { status: 200, body: JSON.stringify((await tokens.list()).map((token) => toWire(usage.complete(token)))) };
     },
-    async createToken({ body }) {
+    async createToken({ body, headers, principal: { token: maker } }) {
       const { name, scopes, days } = body as NewToken;
-      const lifetime = days === undefined ? {} : { lifetimeMs: Math.ceil(Number(days) * DAY_MS) };
-      const { token, secret } = await issueToken({ tokens, random, now, name, scopes, ...lifetime });
+      const key = parseKey(headers.get("idempotency-key"));
+      const { token, secret } = await issueToken({
+        tokens,
+        random,
+        now,
+        name,
+        scopes,
+        maker,
+        lifetimeMs: days === undefined ? undefined : Math.ceil(Number(days) * DAY_MS),
+        once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
+      });
       const created: Schemas["CreatedToken"] = { ...toWire(token), token: secret };
       return { status: 200, body: JSON.stringify(created), headers: { "cache-control": "no-store" } };
     },
-    async revokeToken({ parameters: { id } }) {
-      if (!(await tokens.revoke(id, now()))) throw new PlantStoreError("token_not_found");
+    async revokeToken({ parameters: { id, children } }) {
+      const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" });
+      if (!revoked) throw new PlantStoreError("token_not_found");
       return { status: 204 };
     },
   };
@@ -37,7 +50,14 @@ export function tokenHandlers({ tokens, random, now }: TokenOptions): Pick<Handl
 /** A body that the contract has checked. A whole number of days comes as a bigint. */
 type NewToken = Omit<Schemas["NewToken"], "days"> & Readonly<{ days?: number | bigint }>;
 
-function toWire({ id, name, scopes, created, expires, revoked }: Token): Schemas["Token"] {
+/** A String of RFC 9651, 3.3.3, as draft-ietf-httpapi-idempotency-key-header-07, 2.1, has it. */
+function parseKey(header: string | null): string | undefined {
+  if (header === null) return undefined;
+  if (!/^"(?:[ !#-[\]-~]|\\["\\]){1,255}"$/.test(header)) throw new PlantStoreError("invalid_idempotency_key");
+  return header;
+}
+
+function toWire({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token): Schemas["Token"] {
   return {
     id,
     name,
@@ -45,6 +65,8 @@ function toWire({ id, name, scopes, created, expires, revoked }: Token): Schemas
     created: toTime(created),
     ...(expires === undefined ? {} : { expires: toTime(expires) }),
     ...(revoked === undefined ? {} : { revoked: toTime(revoked) }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(lastUsed === undefined ? {} : { lastUsed: toTime(lastUsed) }),
   };
 }
 

@@ -80,17 +80,31 @@ export type Token = Readonly<{
   created: number;
   expires?: number;
   revoked?: number;
+  /** The id of the token that made it. Without one, it was made on the machine itself. */
+  parent?: string;
+  /** When it last let a request in, to the minute; the minutes before a crash may be missing. */
+  lastUsed?: number;
 }>;
+
+/** When tokens were used last, by their ids. */
+export type TokenUses = ReadonlyMap<string, number>;
+
+export type RevokeOptions = Readonly<{ isKeepingChildren: boolean }>;
 
 /** Keeps tokens, each under the SHA-256 of its secret. What is said above about changes holds here too. */
 export type TokenStore = Readonly<{
-  /** False when there is another token with this id. */
-  create(token: Token, hash: string): Promise<boolean>;
+  /** "taken" when there is a token with this id already; "orphaned", and no token is made that is good for anything, when its parent is revoked. */
+  create(token: Token, hash: string): Promise<"created" | "taken" | "orphaned">;
   find(hash: string): Promise<Token | undefined>;
   /** All of them, the revoked and expired ones too, by the time of their creation. */
   list(): Promise<readonly Token[]>;
-  /** False when there is no such token. Revoking twice keeps the first time. */
-  revoke(id: string, at: number): Promise<boolean>;
+  /**
+   * Revokes a token, and all that it made, and they made, unless they are kept. Resolves with the ids of those that were valid before; undefined
+   * when there is no such token. Revoking twice keeps the first time.
+   */
+  revoke(id: string, at: number, options: RevokeOptions): Promise<readonly string[] | undefined>;
+  /** Notes when tokens were used. An earlier time than the one that is known changes nothing. */
+  touch(uses: TokenUses): Promise<void>;
 }>;
 
 export type Store = Readonly<{

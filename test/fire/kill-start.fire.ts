@@ -190,27 +190,30 @@ describe("kill -9 in a start on plants that only the WAL holds, with the index o
   });
 });
 
-/** Takes the schema back to version 1: what the second step made is gone. */
+/** Takes the schema back to version 1: what the steps after it made is gone. */
 function makeOld(data: string): void {
   const db = new DatabaseSync(join(data, "plants.db"));
   db.exec("DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; PRAGMA user_version = 1");
+  db.exec("DROP INDEX IF EXISTS tokens_by_parent");
+  for (const { name } of db.prepare("SELECT name FROM pragma_table_info('tokens') WHERE name IN ('parent', 'used')").all())
+    db.exec(`ALTER TABLE tokens DROP COLUMN ${String(name)}`);
   db.close();
   removeIndex(data);
 }
 
 type Schema = Readonly<{ user_version: number; made: number }>;
 
-/** The version that the file says, and how much of the second step is there. */
+/** The version that the file says, and how much of the steps after the first is there. */
 function readSchema(data: string): Schema {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
-  const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes')";
+  const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent')";
   const schema = { ...db.prepare("PRAGMA user_version").get(), ...db.prepare(made).get() } as Schema;
   db.close();
   return schema;
 }
 
 const OLD: Schema = { user_version: 1, made: 0 };
-const NEW: Schema = { user_version: 2, made: 3 };
+const NEW: Schema = { user_version: 3, made: 4 };
 
 describe("kill -9 in a start that brings an older store to the newest schema", () => {
   it(`${KILLS} times leaves the old schema or the new one, and all plants in their place`, async () => {

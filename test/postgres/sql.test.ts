@@ -64,7 +64,8 @@ describe("the SQL", () => {
   }
 
   it("makes one thing a step, which may be there already", () => {
-    for (const { text } of STEPS) expect(text.match(/CREATE (UNIQUE )?(TABLE|INDEX) IF NOT EXISTS/g)).toHaveLength(1);
+    const once = /CREATE (UNIQUE )?(TABLE|INDEX) IF NOT EXISTS|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS/g;
+    for (const { text } of STEPS) expect(text.match(once)).toHaveLength(1);
   });
 
   it("casts every parameter but what a driver knows", () => {

@@ -103,7 +103,7 @@ describe("a start that is killed", () => {
   }, 20_000);
 
   it("before that commit leaves a draft of no use, and the next start makes the first token", async () => {
-    const create = "const isFirst = await tokens.create(";
+    const create = "const isFirst = (await tokens.create(";
     const root = plantBugs([{ file: "src/auth/first.ts", from: create, to: `${KILL} ${create}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();

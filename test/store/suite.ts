@@ -6,6 +6,8 @@ import { wordsOf } from "../../src/words.ts";
 import { rejectionOf } from "../rejection.ts";
 
 const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
+const ALONE = { isKeepingChildren: true };
+const FAMILY = { isKeepingChildren: false };
 
 /** What every store promises. `reopen` closes the store and opens the same one again. */
 export function testStore(engine: string, engineUnderTest: { open: () => Promise<Store> }): void {
@@ -294,10 +296,88 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
 
     it("lists tokens by the time of their creation, the revoked ones too, and keeps the first revocation", async () => {
       await store.tokens.create({ id: "def", name: "older", scopes: [], created: 1 }, "hash of def");
-      expect(await store.tokens.revoke("def", 7)).toBe(true);
-      expect(await store.tokens.revoke("def", 8)).toBe(true);
-      expect(await store.tokens.revoke("nobody", 8)).toBe(false);
+      expect(await store.tokens.revoke("def", 7, ALONE)).toEqual(["def"]);
+      expect(await store.tokens.revoke("def", 8, ALONE)).toEqual([]);
+      expect(await store.tokens.revoke("nobody", 8, ALONE)).toBeUndefined();
       expect(await store.tokens.list()).toEqual([{ id: "def", name: "older", scopes: [], created: 1, revoked: 7 }, token]);
+    });
+
+    /** A family: a made b and c, b made d. Its ids begin with `name`. */
+    async function makeFamily(name: string): Promise<void> {
+      for (const [id, parent] of [["a"], ["b", "a"], ["c", "a"], ["d", "b"]] as const) {
+        const made: Token = { id: name + id, name, scopes: [], created: 10, ...(parent === undefined ? {} : { parent: name + parent }) };
+        expect(await store.tokens.create(made, `hash of ${name}${id}`)).toBe("created");
+      }
+    }
+
+    async function revokedOf(name: string): Promise<string[]> {
+      return (await store.tokens.list())
+        .filter((one) => one.name === name && one.revoked !== undefined)
+        .map(({ id }) => id.slice(name.length));
+    }
+
+    it("revokes what a token has made with it, and what they have made, or the token alone", async () => {
+      await makeFamily("one");
+      expect((await store.tokens.revoke("onea", 20, FAMILY))?.toSorted()).toEqual(["onea", "oneb", "onec", "oned"]);
+      expect(await revokedOf("one")).toEqual(["a", "b", "c", "d"]);
+      await makeFamily("two");
+      expect(await store.tokens.revoke("twob", 20, ALONE)).toEqual(["twob"]);
+      expect(await revokedOf("two")).toEqual(["b"]);
+      expect((await store.tokens.revoke("twoa", 30, FAMILY))?.toSorted()).toEqual(["twoa", "twoc", "twod"]);
+      expect((await store.tokens.list()).find(({ id }) => id === "twob")?.revoked).toBe(20);
+      expect(await store.tokens.find("hash of twod")).toEqual({
+        id: "twod",
+        name: "two",
+        scopes: [],
+        created: 10,
+        revoked: 30,
+        parent: "twob",
+      });
+    });
+
+    it("makes no token of a parent that is revoked or not there, and tells an id that is taken", async () => {
+      await makeFamily("three");
+      await store.tokens.revoke("threea", 20, ALONE);
+      for (const parent of ["threea", "nobody"]) {
+        const orphan: Token = { id: `of ${parent}`, name: "orphan", scopes: [], created: 30, parent };
+        expect(await store.tokens.create(orphan, `hash of ${parent}'s`)).toBe("orphaned");
+        const found = await store.tokens.find(`hash of ${parent}'s`);
+        expect(found === undefined || found.revoked !== undefined).toBe(true);
+      }
+      expect(await store.tokens.create({ id: "threeb", name: "other", scopes: [], created: 30 }, "another hash")).toBe("taken");
+    });
+
+    it("leaves no valid child of a token that is revoked while it makes one", async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const name = `race${round} `;
+        await makeFamily(name);
+        const born = Array.from({ length: 5 }, (_, at) => {
+          const child: Token = { id: `${name}child${at}`, name, scopes: [], created: 20, parent: `${name}${at % 2 === 0 ? "a" : "d"}` };
+          return store.tokens.create(child, `hash of ${child.id}`);
+        });
+        await Promise.all([store.tokens.revoke(`${name}a`, 30, FAMILY), ...born]);
+        expect((await store.tokens.list()).filter((one) => one.name === name && one.revoked === undefined)).toEqual([]);
+      }
+    });
+
+    it("notes when tokens were used last, never an earlier time, also when opened again", async () => {
+      await makeFamily("used");
+      await store.tokens.touch(
+        new Map([
+          ["useda", 60_000],
+          ["usedb", 120_000],
+          ["nobody", 60_000],
+        ]),
+      );
+      await store.tokens.touch(
+        new Map([
+          ["useda", 180_000],
+          ["usedb", 60_000],
+        ]),
+      );
+      await reopen();
+      const used = (await store.tokens.list()).filter((one) => one.name === "used").map(({ lastUsed }) => lastUsed);
+      expect(used).toEqual([180_000, 120_000, undefined, undefined]);
     });
 
     it("refuses changes once it is closing, and answers those under way", async () => {

@@ -22,6 +22,9 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
               Made
             </th>
             <th role="columnheader" scope="col">
+              Last used
+            </th>
+            <th role="columnheader" scope="col">
               State
             </th>
             <th role="columnheader" scope="col">
@@ -38,7 +41,8 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                   {token.name}
                 </th>
                 <td role="cell">{token.scopes.join(", ")}</td>
-                <td role="cell">{dayOf(token.created)}</td>
+                <td role="cell">{madeText(token, tokens)}</td>
+                <td role="cell">{token.lastUsed === undefined ? "never" : minuteOf(token.lastUsed)}</td>
                 <td role="cell">{state.text}</td>
                 <td role="cell" class="actions">
                   {state.isValid ? (
@@ -68,6 +72,17 @@ function stateOf({ expires, revoked }: Token): Readonly<{ isValid: boolean; text
   return Date.parse(expires) <= Date.now()
     ? { isValid: false, text: `expired ${dayOf(expires)}` }
     : { isValid: true, text: `valid until ${dayOf(expires)}` };
+}
+
+/** When, and by which token, if by any: its name says more than its id. */
+function madeText({ created, parent }: Token, tokens: readonly Token[]): string {
+  const maker = tokens.find(({ id }) => id === parent)?.name ?? parent;
+  return maker === undefined ? dayOf(created) : `${dayOf(created)} by ${maker}`;
+}
+
+/** Of a time in RFC 3339, in UTC as the days are. */
+function minuteOf(time: string): string {
+  return time.slice(0, 16).replace("T", " ");
 }
 
 /** Of a time in RFC 3339. */

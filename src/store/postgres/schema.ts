@@ -17,6 +17,9 @@ export const STEPS: readonly Statement[] = [
     )`,
   },
   { text: `CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_hash ON tokens (hash)` },
+  { text: `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS parent TEXT` },
+  { text: `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS used BIGINT` },
+  { text: `CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL` },
 ];
 
 /** The version of the schema, in one row. */

@@ -7,9 +7,18 @@ import { openPage } from "../page.ts";
 import type { ListQuery, Page, Token } from "../store.ts";
 
 type PlantRow = { id: bigint; name: string; tag: string | null };
-type TokenRow = { id: string; name: string; scopes: string; created: number; expires: number | null; revoked: number | null };
+type TokenRow = {
+  id: string;
+  name: string;
+  scopes: string;
+  created: number;
+  expires: number | null;
+  revoked: number | null;
+  parent: string | null;
+  used: number | null;
+};
 
-const TOKEN_COLUMNS = "id, name, scopes, created, expires, revoked";
+const TOKEN_COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
 
 /** A read-only connection, for short reads on the main thread. It sees only what was synced and, being read-only, cannot checkpoint even when it is the last to close. */
 export function openReader(path: string) {
@@ -71,7 +80,7 @@ function toPlant({ id, name, tag }: PlantRow): NewPlant {
   return tag === null ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
-function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {
+function toToken({ id, name, scopes, created, expires, revoked, parent, used }: TokenRow): Token {
   return {
     id,
     name,
@@ -79,5 +88,7 @@ function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Tok
     created,
     ...(expires === null ? {} : { expires }),
     ...(revoked === null ? {} : { revoked }),
+    ...(parent === null ? {} : { parent }),
+    ...(used === null ? {} : { lastUsed: used }),
   };
 }

@@ -21,6 +21,9 @@ const MIGRATIONS = [
   `CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
    CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
    CREATE TABLE bulk_changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;`,
+  `ALTER TABLE tokens ADD COLUMN parent TEXT;
+   ALTER TABLE tokens ADD COLUMN used INTEGER;
+   CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;`,
 ] as const;
 
 /** Sets a connection up for durable commits, and throws when SQLite does not do as told. */

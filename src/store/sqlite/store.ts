@@ -66,7 +66,8 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
       },
       tokens: {
         create: (token, hash) => writer.call("createToken", token, hash),
-        revoke: (id, at) => writer.call("revokeToken", id, at),
+        revoke: (id, at, how) => writer.call("revokeToken", id, at, how),
+        touch: (uses) => writer.call("touchTokens", uses),
         find: async (hash) => read(() => reader.findToken(hash)),
         list: async () => read(() => reader.listTokens()),
       },

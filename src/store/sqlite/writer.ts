@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { syncFolder } from "../../folder.ts";
-import type { ImportOptions, ImportOutcome, Swap, Token } from "../store.ts";
+import type { ImportOptions, ImportOutcome, RevokeOptions, Swap, Token, TokenUses } from "../store.ts";
 import { makeDurable, migrate, WAL_PAGES_MAX } from "./schema.ts";
 
 /** Plants as columns: three arrays cross to the Worker three times as fast as an object a plant. */
@@ -41,9 +41,20 @@ export function openWriter(path: string) {
   const forgetChanges = db.prepare("DELETE FROM changes WHERE seq < ?");
   const forgetBulkChanges = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
   const insertToken = db.prepare(
-    "INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+    `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked, parent, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO NOTHING`,
   );
-  const revokeToken = db.prepare("UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?");
+  const findToken = db.prepare("SELECT revoked FROM tokens WHERE id = ?");
+  const revokeToken = db.prepare("UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id = ? RETURNING id");
+  // UNION without ALL ends, whatever the parents are.
+  const revokeChildren = db.prepare(
+    `UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id IN (
+      WITH RECURSIVE family (id) AS (
+        SELECT id FROM tokens WHERE parent = ? UNION SELECT tokens.id FROM tokens JOIN family ON tokens.parent = family.id
+      ) SELECT id FROM family
+    ) RETURNING id`,
+  );
+  const touchToken = db.prepare("UPDATE tokens SET used = ? WHERE id = ? AND coalesce(used, 0) < ?");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   let forgotten: Seen = { changes: 0, bulkChanges: 0 };
 
@@ -162,12 +173,22 @@ export function openWriter(path: string) {
       });
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
-    createToken({ id, name, scopes, created, expires, revoked }: Token, hash: string): boolean {
-      const values = [id, name, hash, scopes.join(" "), created, expires ?? null, revoked ?? null];
-      return transaction(() => insertToken.run(...values).changes === 1);
+    createToken({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, hash: string): "created" | "taken" | "orphaned" {
+      const values = [id, name, hash, scopes.join(" "), created, expires ?? null, revoked ?? null, parent ?? null, lastUsed ?? null];
+      return transaction(() => {
+        if (parent !== undefined && findToken.get(parent)?.["revoked"] !== null) return "orphaned";
+        return insertToken.run(...values).changes === 1 ? "created" : "taken";
+      });
     },
-    revokeToken(id: string, at: number): boolean {
-      return transaction(() => revokeToken.run(at, id).changes === 1);
+    revokeToken(id: string, at: number, { isKeepingChildren }: RevokeOptions): string[] | undefined {
+      return transaction(() => {
+        if (!findToken.get(id)) return undefined;
+        const revoked = [...revokeToken.all(at, id), ...(isKeepingChildren ? [] : revokeChildren.all(at, id))];
+        return revoked.map((row) => String(row["id"]));
+      });
+    },
+    touchTokens(uses: TokenUses): void {
+      transaction(() => uses.forEach((at, id) => touchToken.run(at, id, at)));
     },
     probe,
     /**

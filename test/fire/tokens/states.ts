@@ -29,7 +29,7 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
   exportPlants: { method: "GET", path: "/plants/export", scope: "plants:read", status: 200 },
   listTags: { method: "GET", path: "/tags", scope: "plants:read", status: 200 },
   listTokens: { method: "GET", path: "/tokens", scope: "admin", status: 200 },
-  createToken: { method: "POST", path: "/tokens", scope: "admin", status: 200, body: '{"name":"x","scopes":["plants:read"],"days":0.001}' },
+  createToken: { method: "POST", path: "/tokens", scope: "admin", status: 200, body: '{"name":"x","scopes":["admin"],"days":0.001}' },
   revokeToken: { method: "DELETE", path: "/tokens/nothing", scope: "admin", status: 404, error: 40402 },
   getLiveness: { method: "GET", path: "/livez", status: 200 },
   getReadiness: { method: "GET", path: "/readyz", status: 200 },
