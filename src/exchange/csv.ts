@@ -2,6 +2,7 @@ import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseInt64 } from "../json.ts";
 import { createSplitter } from "./cells.ts";
 import type { Cell, Fault } from "./cells.ts";
+import { createGathered } from "./gathered.ts";
 import { expected, inPieces, tooLong } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
@@ -62,12 +63,14 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
 /** The first line, without a byte order mark, and everything from there on. */
 async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all: Bytes }> {
   const source = bytes[Symbol.asyncIterator]();
-  let start: Uint8Array = new Uint8Array();
-  while (start.length < bytesMax && !start.includes(0x0a)) {
+  const gathered = createGathered();
+  for (let isWhole = false; gathered.size() < bytesMax && !isWhole;) {
     const { done, value } = await source.next();
     if (done) break;
-    start = Buffer.concat([start, value]);
+    gathered.add(value);
+    isWhole = value.includes(0x0a);
   }
+  const start = gathered.take();
   const isMarked = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
   const first = isMarked ? start.subarray(3) : start;
   async function* all(): AsyncGenerator<Uint8Array> {

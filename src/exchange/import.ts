@@ -100,6 +100,8 @@ async function* toBatches(rows: Rows): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
   let length = 0;
   for await (const some of rows) {
+    // What is there already, or is all refused, waits for nothing: others must have their turn all the same.
+    await new Promise(setImmediate);
     for (const row of some) {
       batch.push(row);
       if ("plant" in row) length += lengthOf(row.plant);

@@ -1,5 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
+import { createGathered } from "./gathered.ts";
 import { expected, inPieces, tooLong } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
@@ -8,7 +9,8 @@ const NEWLINE = 0x0a;
 /** Reads one plant a line. An empty line is none. */
 export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: ReadOptions): Rows {
   let line = 0;
-  let rest: Uint8Array = new Uint8Array();
+  // What has come of a line that is not whole yet.
+  const rest = createGathered();
   let isTooLong = false;
 
   function read(raw: string): Row | undefined {
@@ -34,13 +36,17 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     return texts.map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text))).filter(isRow);
   }
 
+  function keep(part: Uint8Array): void {
+    if (!isTooLong) rest.add(part);
+    // What is left of such a line is passed over without being kept.
+    isTooLong ||= rest.size() > lineBytesMax;
+    if (isTooLong) rest.take();
+  }
+
   for await (const chunk of inPieces(bytes)) {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) {
-      if (!isTooLong) rest = Buffer.concat([rest, chunk]);
-      // What is left of such a line is passed over without being kept.
-      isTooLong = isTooLong || rest.length > lineBytesMax;
-      if (isTooLong) rest = new Uint8Array();
+      keep(chunk);
       continue;
     }
     let start = 0;
@@ -49,12 +55,14 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
       isTooLong = false;
       yield [refuse(tooLong(lineBytesMax))];
     }
-    if (end >= start) yield readAll(Buffer.concat([rest, chunk.subarray(start, end)]));
-    // A copy, as the chunk's memory may be used again.
-    rest = chunk.slice(end + 1);
+    if (end >= start) {
+      rest.add(chunk.subarray(start, end));
+      yield readAll(rest.take());
+    }
+    keep(chunk.subarray(end + 1));
   }
   if (isTooLong) yield [refuse(tooLong(lineBytesMax))];
-  else if (rest.length > 0) yield readAll(rest);
+  else if (rest.size() > 0) yield readAll(rest.take());
 }
 
 function isRow(row: Row | undefined): row is Row {

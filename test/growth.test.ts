@@ -1,0 +1,158 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { createGate } from "../src/auth/gate.ts";
+import { loadContract, plantParser } from "../src/contract.ts";
+import { exportPlants } from "../src/exchange/export.ts";
+import { readCsv, toCsvRow } from "../src/exchange/csv.ts";
+import { readNdjson } from "../src/exchange/ndjson.ts";
+import type { Rows } from "../src/exchange/row.ts";
+import { checkBodyHeaders, openBody, readBody } from "../src/http/body.ts";
+import { checkIfMatch, isRuledOut } from "../src/http/conditions.ts";
+import { checkHost } from "../src/http/host.ts";
+import { loadPages } from "../src/http/pages.ts";
+import { plantHandlers } from "../src/http/plants.ts";
+import { parseQuery } from "../src/http/query.ts";
+import { createRouter } from "../src/http/router.ts";
+import type { Handlers } from "../src/http/router.ts";
+import { decodeBody, parseInt64, parseJson, toJson } from "../src/json.ts";
+import { createLog } from "../src/log.ts";
+import { asPlantId, etagOf, toText } from "../src/plant.ts";
+import type { NewPlant } from "../src/plant.ts";
+import { contentOf, toQuery } from "../src/store/postgres/columns.ts";
+import { fromColumn, toColumn } from "../src/store/postgres/text.ts";
+import { openWordIndex } from "../src/store/sqlite/wordindex.ts";
+import { isFound, wordsOf } from "../src/words.ts";
+import { temporaryFolder } from "./folder.ts";
+import { ALPHABETS, GROWTH_MAX, growthOf } from "./growth.ts";
+import type { Work } from "./growth.ts";
+
+const contract = loadContract();
+const parsePlant = plantParser(contract);
+const folder = temporaryFolder();
+mkdirSync(join(folder, "web"));
+writeFileSync(join(folder, "web", "index.html"), "<p>");
+
+/** Headers that all have this value: those of the runtime take no text that is none of HTTP. */
+function headersOf(value: string): Headers {
+  return { get: () => value } as unknown as Headers;
+}
+
+function plantOf(name: string): NewPlant {
+  return { id: asPlantId(1n), name, tag: name };
+}
+
+/** All JSON that a body can be, checked as each operation checks it. */
+function readJson(text: string): void {
+  const value = parseJson(decodeBody(Buffer.from(text)));
+  for (const { body } of contract.operations) {
+    try {
+      if (body.kind === "json") body.check(value);
+    } catch {
+      // A refusal.
+    }
+  }
+}
+
+/** A file of as many bytes as the text has letters, which comes in pieces, as from a sender who drips. */
+async function* drip(text: string, size: number): AsyncGenerator<Uint8Array> {
+  // Letters of several bytes would make it longer than a line may be, and what is longer is passed over.
+  const bytes = Buffer.from(text).subarray(0, text.length);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function drain(rows: Rows): Promise<void> {
+  for await (const _ of rows);
+}
+
+const options = { parsePlant, lineBytesMax: 65_536, onUnused: () => {} };
+const DRIP_BYTES = 16;
+
+const route = createRouter(contract.operations, {} as Handlers);
+const pages = loadPages(join(folder, "web"));
+const gate = createGate({
+  tokens: { find: () => Promise.resolve(undefined) } as never,
+  freshMs: 500,
+  cacheMax: 100,
+  now: Date.now,
+  onAdmit: () => {},
+});
+const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
+const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
+const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
+const index = openWordIndex(join(folder, "index"));
+afterAll(() => index.close());
+
+/** A store of one plant, to see what is made of it in answers. */
+function storeOf(plant: NewPlant) {
+  return { list: () => Promise.resolve([plant]), find: () => Promise.resolve(plant), swap: () => Promise.resolve(true) } as never;
+}
+
+/** Everything that a text from outside reaches. Lengths are half of what each may get at the most. */
+const BODY = 32_768;
+const HEAD = 8192;
+const PIECE_BYTES = 8192;
+const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> = [
+  ["words of a name", BODY, wordsOf],
+  ["words of a search", 500, wordsOf],
+  ["a look whether a plant is found", BODY, (text) => isFound(plantOf(text), { words: wordsOf("a b c d e f g h"), tag: text })],
+  ["a look whether a plant is found by all", 500, (text) => isFound(plantOf(text), { words: wordsOf(text).slice(-32), tag: undefined })],
+  ["a body", BODY, readJson],
+  ["a name in JSON", BODY, (text) => readJson(`{"id":1,"name":${JSON.stringify(text)}}`)],
+  ["a name as it stands", BODY, (text) => readJson(`{"id":1,"name":"${text}","scopes":[]}`)],
+  ["an id", BODY, (text) => readJson(`{"id":${text},"name":"a"}`)],
+  ["members", BODY, (text) => readJson(`{${text}"id":1,"name":"a","scopes":["admin"]}`)],
+  ["a member that is unknown", BODY, (text) => readJson(`{"id":1,"name":"a","more":${text}}`)],
+  ["a list of scopes", BODY, (text) => readJson(`{"name":"a","scopes":[${text}"admin"]}`)],
+  ["a whole number", BODY, parseInt64],
+  ["a plant as JSON", BODY, (text) => toText(plantOf(text))],
+  ["an answer as JSON", BODY, (text) => toJson(plantOf(text))],
+  ["an ETag", BODY, (text) => etagOf(plantOf(text))],
+  ["a query", HEAD, (text) => parseQuery(text, listParameters)],
+  ["a parameter", HEAD, (text) => parseQuery(`tag=${text}`, listParameters)],
+  ["an encoded parameter", HEAD, (text) => parseQuery(`tag=${encodeURIComponent(text.toWellFormed())}`, listParameters)],
+  ["a search", HEAD, (text) => parseQuery(`q=${text}`, listParameters)],
+  ["a limit", HEAD, (text) => parseQuery(`limit=${text}`, listParameters)],
+  ["a path", HEAD, route],
+  ["an id in a path", HEAD, (text) => route(`/plants/${text}`)],
+  ["an id of a token in a path", HEAD, (text) => route(`/tokens/${text}`)],
+  ["Host", HEAD, (text) => checkHost(headersOf(text))],
+  ["Content-Type of JSON", HEAD, (text) => checkBodyHeaders(new Map([["content-type", `application/json${text}`]]) as never)],
+  ["Content-Type", HEAD, (text) => checkBodyHeaders(new Map([["content-type", text]]) as never)],
+  ["Content-Type of a file", HEAD, (text) => openBody({ headers: new Map([["content-type", `text/csv${text}`]]) } as never, ["text/csv"])],
+  ["Content-Length", HEAD, (text) => readBody({ headers: headersOf(text), body: null } as never, BODY)],
+  ["If-Match", HEAD, (text) => checkIfMatch(headersOf(text), plantOf("a"))],
+  ["If-None-Match", HEAD, (text) => isRuledOut(headersOf(text), plantOf("a"))],
+  ["Accept-Encoding", HEAD, (text) => pages("/", { method: "GET", headers: headersOf(text) } as never)],
+  ["Authorization", HEAD, (text) => gate.admit(text, "plants:read")],
+  ["Authorization behind its scheme", HEAD, (text) => gate.admit(`Bearer ${text}`, "plants:read")],
+  ["a line of the log", BODY, (text) => log.debug("event", { text })],
+  ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
+  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text))).listPlants({ parameters: { limit: 1, q: "a" } } as never)],
+  ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
+  ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
+  ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],
+  ["rows of CSV that drip", BODY, (text) => drain(readCsv(drip(`id,name,tag\n1,"${text}`, DRIP_BYTES), options))],
+  ["lines of NDJSON", PIECE_BYTES, (text) => drain(readNdjson(drip(text, text.length), options))],
+  ["lines of NDJSON that drip", BODY, (text) => drain(readNdjson(drip(text, DRIP_BYTES), options))],
+  ["a row of an export", BODY, (text) => toCsvRow(plantOf(text))],
+  ["an export", BODY, (text) => Array.fromAsync(exportPlants(storeOf(plantOf(text)), { format: "csv", profile: "plain" }))],
+  ["columns of PostgreSQL", BODY, (text) => contentOf([plantOf(text)])],
+  ["a column of PostgreSQL and back", BODY, (text) => fromColumn(toColumn(text))],
+  ["a query of PostgreSQL", 500, (text) => toQuery(wordsOf(text))],
+  ["the index of names", BODY, (text) => index.put(1n, { name: text, tag: text })],
+  ["a search of the index", 500, (text) => index.find({ words: wordsOf(text).slice(0, 32), tag: text, from: 0n, limit: 100 })],
+];
+
+describe("twice as long a text takes at most two and a half times the work, whatever it is made of:", () => {
+  for (const [what, length, work] of WORKS) {
+    it(`${what} of ${length} and ${2 * length} characters`, async () => {
+      const grown: string[] = [];
+      for (const alphabet of ALPHABETS) {
+        const { growth } = await growthOf(work, alphabet, length);
+        if (growth > GROWTH_MAX) grown.push(`${alphabet.alphabet}: ${growth.toFixed(1)} times`);
+      }
+      expect(grown).toEqual([]);
+    }, 60_000);
+  }
+});
