@@ -21,6 +21,7 @@ import type { Log } from "./log.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import type { Store } from "./store/store.ts";
+import { createTurns } from "./store/turns.ts";
 
 type ServiceOptions = Readonly<{
   log: Log;
@@ -55,6 +56,9 @@ const TOKEN_CACHE_MAX = 10_000;
 const USAGE_FLUSH_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
 
+/** A token alone has four slots, which is as much as two processors do; the fifth is for whoever comes next. Times as those of a search. */
+const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
+
 /** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
 export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
   const contract = loadContract();
@@ -72,10 +76,11 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       now: Date.now,
       onAdmit: usage.note,
     });
+    const turns = createTurns(TURNS);
     let isDraining = false;
     const handlers = {
-      ...plantHandlers(store.plants),
-      ...exchangeHandlers({ plants: store.plants, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, gate, log }),
+      ...plantHandlers(store.plants, turns),
+      ...exchangeHandlers({ plants: store.plants, turns, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, gate, log }),
       ...tokenHandlers({ tokens: store.tokens, usage, random: randomBytes, now: Date.now }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),

@@ -98,6 +98,27 @@ for (const { engine, openFlags } of ENGINES) {
       expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 503]));
     });
 
+    it("keeps a search of another waiting for some of its own, and not for all of them", async () => {
+      const [greedy, other] = [await newAsker(service), await newAsker(service)];
+      const lines = Array.from({ length: 2000 }, (_, at) => `{"id":${-at},"name":"searched ${at}"}\n`).join("");
+      expect((await greedy.ask("/plants/import", { method: "POST", body: lines })).status).toBe(200);
+      const search = async ({ ask }: Asker) => {
+        const response = await ask("/plants?q=searched&limit=500");
+        return { status: response.status, found: ((await response.json()) as unknown[]).length };
+      };
+      while ((await search(other)).found < 500) await Bun.sleep(50);
+      let answered = 0;
+      const flood = Array.from({ length: 120 }, async () => {
+        expect((await search(greedy)).status).toBe(200);
+        answered += 1;
+      });
+      while (answered === 0) await Bun.sleep(1);
+      const before = answered;
+      expect((await search(other)).status).toBe(200);
+      expect(answered - before).toBeLessThan(40);
+      await Promise.all(flood);
+    });
+
     it("leaves exports to another", async () => {
       const [greedy, other] = [await newAsker(service), await newAsker(service)];
       expect((await other.ask("/plants/import", { method: "POST", body: LARGE })).status).toBe(200);

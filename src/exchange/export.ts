@@ -23,7 +23,7 @@ const PIECE_BYTES = 500_000;
 const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
 /** The whole catalogue by id, as text in pieces. Each piece is read only when it is asked for. */
-export async function* exportPlants(plants: PlantStore, form: ExportForm): AsyncGenerator<string, void, void> {
+export async function* exportPlants(plants: Pick<PlantStore, "list">, form: ExportForm): AsyncGenerator<string, void, void> {
   const write = form.format === "csv" ? toCsvRow : toLine;
   if (form.format === "csv") yield CSV_HEADER[form.profile];
   let after: PlantId | undefined;

@@ -39,7 +39,7 @@ type ImportFileOptions = ImportOptions &
   Readonly<{ format: FileFormat; onProblem?: (problem: Problem) => void }>;
 
 /** Imports a file while it comes. What is committed stays when a later batch fails or the bytes break off. */
-export async function importFile(plants: PlantStore, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
+export async function importFile(plants: Pick<PlantStore, "import">, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
   const { format, parsePlant, lineBytesMax, ...how } = options;
   const unusedColumns: string[] = [];
   const read = format === "csv" ? readCsv : readNdjson;
@@ -50,7 +50,11 @@ export async function importFile(plants: PlantStore, bytes: Bytes, options: Impo
 type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "onProblem">;
 
 /** Imports rows batch by batch, one commit each; while one is written, the next is read. */
-async function importRows(plants: PlantStore, rows: Rows, options: ImportRowsOptions): Promise<Omit<ImportSummary, "unusedColumns">> {
+async function importRows(
+  plants: Pick<PlantStore, "import">,
+  rows: Rows,
+  options: ImportRowsOptions,
+): Promise<Omit<ImportSummary, "unusedColumns">> {
   const { onProblem, ...how } = options;
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];

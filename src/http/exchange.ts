@@ -10,6 +10,8 @@ import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
 import { createShares } from "../shares.ts";
 import type { PlantStore } from "../store/store.ts";
+import { inTurns } from "../store/turns.ts";
+import type { Turns } from "../store/turns.ts";
 import { chooseType } from "./accept.ts";
 import type { BodyStream } from "./body.ts";
 import type { Connection, Handlers } from "./router.ts";
@@ -17,6 +19,7 @@ import type { Fields } from "./wire/fields.ts";
 
 type ExchangeOptions = Readonly<{
   plants: PlantStore;
+  turns: Turns;
   parsePlant: (value: unknown) => NewPlant;
   /** Longest line of an import. */
   lineBytesMax: number;
@@ -37,17 +40,23 @@ const IDLE_SECONDS = 60;
 
 /** The catalogue as a file, in and out. */
 export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
-  const { plants, parsePlant, lineBytesMax, gate, log } = options;
+  const { plants, turns, parsePlant, lineBytesMax, gate, log } = options;
   const imports = createShares(IMPORTS_MAX);
   const exports = createShares(EXPORTS_MAX);
+
+  /** A file under way is never refused for the turns that it takes: of files there are few. */
+  function patient(principal: Principal): ReturnType<typeof inTurns> {
+    return inTurns(plants, turns, { owner: ownerOf(principal), isPatient: true });
+  }
 
   function confirming(headers: Fields, { token }: Principal): () => Promise<void> {
     const authorization = headers.get("authorization");
     return () => (token ? gate.confirm(authorization, token) : Promise.resolve());
   }
 
-  async function* exporting(form: ExportForm, confirm: () => Promise<void>): AsyncGenerator<string, void, void> {
-    for await (const piece of exportPlants(plants, form)) {
+  async function* exporting(form: ExportForm, headers: Fields, principal: Principal): AsyncGenerator<string, void, void> {
+    const confirm = confirming(headers, principal);
+    for await (const piece of exportPlants(patient(principal), form)) {
       await confirm();
       yield piece;
     }
@@ -62,7 +71,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       const { type, bytes } = body as BodyStream;
       try {
         const coming = whileAllowed(whileMoving(bytes, IDLE_SECONDS * 1000), confirming(headers, principal));
-        const summary = await importFile(plants, coming, {
+        const summary = await importFile(patient(principal), coming, {
           format: type === "text/csv" ? "csv" : "ndjson",
           parsePlant,
           lineBytesMax,
@@ -80,14 +89,14 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       if (!release) throw new PlantStoreError("overloaded");
       try {
         // What could not even begin is answered 503; later it can only break off.
-        await plants.list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] });
+        await patient(principal).list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] });
       } catch (reason) {
         release();
         throw reason;
       }
       return {
         status: 200,
-        body: toStream(exporting(form, confirming(headers, principal)), { connection, log, onEnd: release }),
+        body: toStream(exporting(form, headers, principal), { connection, log, onEnd: release }),
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
           vary: "Accept",

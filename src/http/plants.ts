@@ -3,6 +3,8 @@ import { PlantStoreError } from "../errors.ts";
 import { asPlantId, etagOf, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
+import { inTurns } from "../store/turns.ts";
+import type { Turns } from "../store/turns.ts";
 import { withoutImplied, wordsOf } from "../words.ts";
 import type { Answer } from "./answer.ts";
 import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
@@ -28,7 +30,7 @@ const WORDS_MAX = 32;
 const TRIES_MAX = 100;
 
 /** The operations on plants. */
-export function plantHandlers(plants: PlantStore): PlantHandlers {
+export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
   /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
   async function change(
     { parameters, headers, principal }: Pick<Call<"putPlant">, "parameters" | "headers" | "principal">,
@@ -45,12 +47,12 @@ export function plantHandlers(plants: PlantStore): PlantHandlers {
   }
 
   return {
-    async listPlants({ parameters }) {
+    async listPlants({ parameters, principal }) {
       const { limit, after, tag, q } = parameters;
       const words = wordsOf(q ?? "");
       if (words.length > WORDS_MAX) throw tooManyWords();
       const size = Math.min(limit, PAGE_MAX);
-      const { plants: found, isLast } = await plants.list({
+      const { plants: found, isLast } = await inTurns(plants, turns, { owner: ownerOf(principal), isPatient: false }).list({
         limit: size,
         bytesMax: PAGE_BYTES_MAX,
         after: after === undefined ? undefined : asPlantId(after),

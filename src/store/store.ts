@@ -67,6 +67,8 @@ export type PlantStore = Readonly<{
    * follows as fast as it can; what it has is as it is stored now. Rejects with `index_building` as long as names cannot be searched yet.
    */
   list(query: ListQuery): Promise<Page>;
+  /** Whether such work is done by a few workers, threads or connections, that all who ask share: then it should be asked for in turns. */
+  takesTurns(kind: "search" | "list" | "import"): boolean;
   /** May be some seconds old. */
   countTags(): Promise<TagCounts>;
 }>;

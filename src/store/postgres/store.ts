@@ -27,7 +27,7 @@ type PostgresOptions = Readonly<{
 
 /** Connections for single plants and tokens, and for what may take longer: lists, counts and files never keep single plants waiting. */
 const QUICK_MAX = 6;
-const SLOW_MAX = 4;
+const SLOW_MAX = 6;
 
 /** The server gives a statement up after this, should we have gone: it would hold locks. In milliseconds. */
 const QUICK_STATEMENT_MS = 5000;
@@ -76,6 +76,7 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
       swap: commits.swap,
       import: commits.import,
       isFull: commits.isFull,
+      takesTurns: () => true,
       ...createReader({ ask, askSlowly, now }),
     },
     tokens: createTokens(ask),

@@ -49,13 +49,9 @@ const LOOK_PLANTS = 10;
 /** Longest that a search may take, in milliseconds. */
 const LIST_MS_MAX = 5000;
 
-/** How many searches may wait for the thread that searches. */
-const SEARCHES_MAX = 256;
-
 export function createFinder({ thread, find, log, onFatal, now }: FinderOptions): Finder {
   let seen: Seen = { changes: 0, bulkChanges: 0 };
   let lastBulk = -Infinity;
-  let searches = 0;
   let isFollowing = false;
   let isChanged = false;
   let isClosed = false;
@@ -95,15 +91,11 @@ export function createFinder({ thread, find, log, onFatal, now }: FinderOptions)
   }
 
   async function callSearch(query: FindQuery, upTo: number | undefined): Promise<Found> {
-    if (searches >= SEARCHES_MAX) throw new PlantStoreError("overloaded");
-    searches += 1;
     try {
       return await thread.call("find", query, upTo);
     } catch (reason) {
       endIfSyncFailed(reason);
       throw toStoreError(reason);
-    } finally {
-      searches -= 1;
     }
   }
 

@@ -62,6 +62,8 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
           if (query.words.length === 0) return read(() => reader.listPlants(query));
           return need(finder).list(query);
         },
+        // One thread searches; all else that takes long has its own limits before it comes here.
+        takesTurns: (kind) => kind === "search",
         countTags: async () => need(finder).countTags(),
       },
       tokens: {
