@@ -22,11 +22,14 @@ import type { NewPlant } from "../src/plant.ts";
 import { contentOf, toQuery } from "../src/store/postgres/columns.ts";
 import { fromColumn, toColumn } from "../src/store/postgres/text.ts";
 import { openWordIndex } from "../src/store/sqlite/wordindex.ts";
+import { createTurns } from "../src/store/turns.ts";
 import { isFound, wordsOf } from "../src/words.ts";
 import { temporaryFolder } from "./folder.ts";
 import { ALPHABETS, GROWTH_MAX, growthOf } from "./growth.ts";
 import type { Work } from "./growth.ts";
 
+const LIST_CALL = { parameters: { limit: 1, q: "a" }, principal: { token: undefined, address: "" } };
+const turns = createTurns({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
 const contract = loadContract();
 const parsePlant = plantParser(contract);
 const folder = temporaryFolder();
@@ -85,7 +88,12 @@ afterAll(() => index.close());
 
 /** A store of one plant, to see what is made of it in answers. */
 function storeOf(plant: NewPlant) {
-  return { list: () => Promise.resolve([plant]), find: () => Promise.resolve(plant), swap: () => Promise.resolve(true) } as never;
+  return {
+    list: () => Promise.resolve({ plants: [plant], isLast: true }),
+    takesTurns: () => false,
+    find: () => Promise.resolve(plant),
+    swap: () => Promise.resolve(true),
+  } as never;
 }
 
 /** Everything that a text from outside reaches. Lengths are half of what each may get at the most. */
@@ -128,7 +136,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["Authorization behind its scheme", HEAD, (text) => gate.admit(`Bearer ${text}`, "plants:read")],
   ["a line of the log", BODY, (text) => log.debug("event", { text })],
   ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
-  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text))).listPlants({ parameters: { limit: 1, q: "a" } } as never)],
+  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text)), turns).listPlants(LIST_CALL as never)],
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
   ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],
