@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { makeFirstToken } from "./auth/first.ts";
+import { openFirstToken } from "./auth/first.ts";
 import { createGate } from "./auth/gate.ts";
 import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
@@ -38,8 +38,8 @@ type StartOptions = ServiceOptions &
 export type Running = Readonly<{
   url: string;
   store: Store;
-  /** The file of the first token. */
-  tokenFile: string;
+  /** The file of the first token, as long as that lets anybody in. */
+  tokenFile: string | undefined;
   /** The first token, when this start made it. */
   firstToken: string | undefined;
   /** Turns unready, waits for a balancer to notice, answers what is under way, then closes the store. */
@@ -52,8 +52,8 @@ const WEB = fileURLToPath(new URL("../dist/web", import.meta.url));
 const TOKEN_FRESH_MS = 500;
 const TOKEN_CACHE_MAX = 10_000;
 
-/** How often it is written down when tokens were used, and how long a stop waits for that, in milliseconds. */
-const USAGE_FLUSH_MS = 60_000;
+/** How often it is written down when tokens were used, and how long a stop waits for that. */
+const MINUTE_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
 
 /** A token alone has four slots, which is as much as two processors do; the fifth is for whoever comes next. Times as those of a search. */
@@ -65,23 +65,26 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
   const pages = loadPages(web);
   const store = await openStore(config, { isServing: true, log, onFatal });
   try {
-    const tokenFile = join(config.data, "first-token");
-    const firstToken = await makeFirstToken({ tokens: store.tokens, path: tokenFile, random: randomBytes, now: Date.now });
-    const usage = createUsage(store.tokens);
-    const flushing = setInterval(() => void usage.flush(), USAGE_FLUSH_MS).unref();
+    const { tokens } = store;
+    const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
+    const usage = createUsage(tokens);
+    const everyMinute = setInterval(() => void Promise.all([usage.flush(), first.check()]), MINUTE_MS).unref();
     const gate = createGate({
-      tokens: store.tokens,
+      tokens,
       freshMs: TOKEN_FRESH_MS,
       cacheMax: TOKEN_CACHE_MAX,
       now: Date.now,
-      onAdmit: usage.note,
+      onAdmit(token, time) {
+        usage.note(token, time);
+        first.admitted(token, time);
+      },
     });
     const turns = createTurns(TURNS);
     let isDraining = false;
     const handlers = {
       ...plantHandlers(store.plants, turns),
       ...exchangeHandlers({ plants: store.plants, turns, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, gate, log }),
-      ...tokenHandlers({ tokens: store.tokens, usage, random: randomBytes, now: Date.now }),
+      ...tokenHandlers({ tokens, usage, random: randomBytes, now: Date.now, onRevoke: first.check }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };
@@ -92,13 +95,13 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     return {
       url: listener.url,
       store,
-      tokenFile,
-      firstToken,
+      tokenFile: first.file,
+      firstToken: first.secret,
       async stop() {
         isDraining = true;
         await sleep(config.drainDelayMs);
         await listener.stop(config.drainMs);
-        clearInterval(flushing);
+        clearInterval(everyMinute);
         await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
         await store.close();
       },
@@ -107,6 +110,11 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     await store.close();
     throw reason;
   }
+}
+
+/** Where the first token is kept. */
+export function firstTokenFile({ data }: Config): string {
+  return join(data, "first-token");
 }
 
 type StoreOptions = ServiceOptions & Readonly<{ isServing: boolean }>;

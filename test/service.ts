@@ -17,8 +17,13 @@ export type TestService = Running &
     request: (path: string, init?: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }) => Promise<Response>;
   }>;
 
-/** `web` is a folder of built pages, when it shall not be the project's own. */
-export async function startTestService(flags: Record<string, string> = {}, { web }: { web?: string } = {}): Promise<TestService> {
+type TestOptions = Readonly<{
+  /** A folder of built pages, when it shall not be the project's own. */
+  web?: string;
+}>;
+
+/** `token` is the first token; empty when it is there no more. */
+export async function startTestService(flags: Record<string, string> = {}, { web }: TestOptions = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
   const config = parseConfig({}, { port: "0", data, ...flags });
   const logged: string[] = [];
@@ -30,7 +35,7 @@ export async function startTestService(flags: Record<string, string> = {}, { web
     },
     ...(web === undefined ? {} : { web }),
   });
-  const token = await readToken(data);
+  const token = running.tokenFile === undefined ? "" : await readToken(data);
   function request(path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}): Promise<Response> {
     return fetch(`${running.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
   }

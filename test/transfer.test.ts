@@ -137,7 +137,7 @@ describe("plant-store import and export", () => {
   }
 
   it("name the way through the service when one uses the folder", async () => {
-    const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile, "..")]);
+    const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile!, "..")]);
     expect(status).toBe(1);
     expect(stderr).toContain("Another Plant Store serves this data folder");
     expect(stderr).toContain("through it with --url");

@@ -66,7 +66,8 @@ export function SignIn({ page, reason }: { page: Page; reason: string | undefine
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p class="hint">
-          The first start of the service wrote a token into <code>data/first-token</code>. This browser forgets it when the tab is closed.
+          The first start of the service wrote a token into <code>data/first-token</code>, where it is until another one with all rights is
+          used. This browser forgets it when the tab is closed.
         </p>
       </form>
     </main>

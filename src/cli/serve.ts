@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { Command } from "commander";
 import { createLog } from "../log.ts";
 import type { Log } from "../log.ts";
@@ -27,7 +27,7 @@ export function serveCommand(): Command {
     const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
     // Before anybody is told that it runs: a signal that came in between would end it at once, with work under way.
     stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
-    announce(running, { log, isTerminal });
+    announce(running, { log, isTerminal, data: config.data });
   });
 }
 
@@ -49,14 +49,17 @@ function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMa
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
 }
 
+type Announcing = Readonly<{ log: Log; isTerminal: boolean; data: string }>;
+
 /** Says where everything is: to people in a few lines, to machines as one event. The token is shown to people only. */
-function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal }: { log: Log; isTerminal: boolean }): void {
-  const hasFile = existsSync(tokenFile);
-  const curl = hasFile ? curlLine(url, tokenFile) : undefined;
-  if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(hasFile ? { tokenFile, curl } : {}) });
-  const token = hasFile
-    ? `in ${tokenFile}${firstToken ? `, shown only now: ${firstToken}` : ""}`
-    : "make one: npx plant-store token create";
+function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal, data }: Announcing): void {
+  const curl = tokenFile === undefined ? undefined : curlLine(url, tokenFile);
+  if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(curl === undefined ? {} : { tokenFile, curl }) });
+  const rescue = `npx plant-store token create --admin --name "…"${data === resolve("data") ? "" : ` --data ${quote(data)}`}`;
+  const token =
+    tokenFile === undefined
+      ? `one that you have; when none is left: ${rescue}`
+      : `in ${tokenFile}, until another one with all rights is used${firstToken ? `; shown only now: ${firstToken}` : ""}`;
   process.stdout.write(`
 Plant Store is ready.
 

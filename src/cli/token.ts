@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { removeIfRevoked } from "../auth/first.ts";
 import { issueToken } from "../auth/issue.ts";
+import type { Config } from "../config.ts";
 import { isScope, SCOPES } from "../scope.ts";
 import type { Scope } from "../scope.ts";
+import { firstTokenFile } from "../service.ts";
 import type { Token, TokenStore } from "../store/store.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./store.ts";
@@ -19,9 +22,11 @@ function createCommand(): Command {
     .description("Make a token and print it. It is shown only now; a running service knows it at once.")
     .option("--name <name>", "what it is for", "unnamed")
     .option("--scopes <list>", `any of ${SCOPES.join(",")}`, parseScopes, ["plants:read", "plants:write"] as const)
+    .addOption(new Option("--admin", "all scopes: it may make and revoke tokens too").conflicts("scopes"))
     .option("--days <number>", "days until it expires; without it, when it is revoked", parseDays);
   return withTokens(command, async (tokens) => {
-    const { name, scopes, days } = command.opts<{ name: string; scopes: Scope[]; days?: number }>();
+    const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
+    const scopes = admin ? SCOPES : given.scopes;
     const lifetimeMs = days === undefined ? undefined : Math.round(days * DAY_MS);
     // Whoever may run commands here owns the store: no token bounds what he hands out.
     const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
@@ -42,23 +47,24 @@ function revokeCommand(): Command {
     .argument("<id>", "the id from `token list`")
     .description("Revoke a token, and those that it made, and they made. It bites within a second.")
     .option("--keep-children", "revoke it alone");
-  return withTokens(command, async (tokens) => {
+  return withTokens(command, async (tokens, config) => {
     const [id = ""] = command.args;
     const { keepChildren = false } = command.opts<{ keepChildren?: true }>();
     const revoked = await tokens.revoke(id, Date.now(), { isKeepingChildren: keepChildren });
     if (!revoked) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
+    await removeIfRevoked({ tokens, path: firstTokenFile(config) });
     const children = revoked.filter((one) => one !== id);
     return `The token ${id} is revoked${children.length > 0 ? `, and with it ${children.join(", ")}` : ""}.`;
   });
 }
 
 /** Opens the store, runs the work, prints the line that it returns, and closes the store. */
-function withTokens(command: Command, work: (tokens: TokenStore) => Promise<string>): Command {
+function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<string>): Command {
   return addSettings(command, ["data", "database"]).action(async () => {
     const config = configOf(command, process.env);
     const store = await openStoreHere(config, { isServing: false });
     try {
-      process.stdout.write(`${await work(store.tokens)}\n`);
+      process.stdout.write(`${await work(store.tokens, config)}\n`);
     } finally {
       await store.close();
     }

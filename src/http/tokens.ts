@@ -13,12 +13,16 @@ type TokenOptions = Readonly<{
   random: RandomBytes;
   /** Milliseconds since 1970. */
   now: () => number;
+  /** Called after each revocation. It may be the first token that was revoked. */
+  onRevoke: () => Promise<void>;
 }>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken">;
+
 /** The operations on tokens. Whoever may use them makes tokens that may do no more than their own, and for no longer. */
-export function tokenHandlers({ tokens, usage, random, now }: TokenOptions): Pick<Handlers, "listTokens" | "createToken" | "revokeToken"> {
+export function tokenHandlers({ tokens, usage, random, now, onRevoke }: TokenOptions): TokenHandlers {
   return {
     async listTokens() {
       return { status: 200, body: JSON.stringify((await tokens.list()).map((token) => toWire(usage.complete(token)))) };
@@ -42,6 +46,7 @@ export function tokenHandlers({ tokens, usage, random, now }: TokenOptions): Pic
     async revokeToken({ parameters: { id, children } }) {
       const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" });
       if (!revoked) throw new PlantStoreError("token_not_found");
+      await onRevoke();
       return { status: 204 };
     },
   };
