@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { Answer } from "../answer.ts";
-import { createBody } from "./body.ts";
+import { createBody, wholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
 import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
@@ -171,6 +171,17 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   function begin(head: Head, rest: Uint8Array): void {
     phase = "request";
     onIdle(false);
+    const { framing } = head;
+    if (framing.kind === "length" && framing.length <= rest.length) {
+      body = wholeBody(rest.subarray(0, framing.length));
+      ahead = rest.subarray(framing.length);
+      deadline = Infinity;
+    } else receiveRest(head, rest);
+    watch(serve(head, body!));
+  }
+
+  /** Waits for what of a body is not here yet. */
+  function receiveRest(head: Head, rest: Uint8Array): void {
     body = createBody({
       framing: head.framing,
       onFull: pause,
@@ -182,7 +193,6 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     append(body.feed(rest));
     deadline = body.isComplete() ? Infinity : now() + SILENCE_MS + rest.length * BODY_BYTE_MS;
     if (isHalfClosed) body.fail("incomplete_body");
-    watch(serve(head, body));
   }
 
   function watch(work: Promise<void>): void {

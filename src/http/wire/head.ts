@@ -38,28 +38,51 @@ const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
  * `unsupported_version` or `invalid_host`: behind any of them nobody knows where the next request begins.
  */
 export function parseHead(text: string): Head {
-  if (!LINES.test(text)) throw new PlantStoreError("malformed_request");
-  const [line = "", ...rest] = text.split("\r\n");
+  const lineEnd = text.indexOf("\r\n");
+  const line = lineEnd === -1 ? text : text.slice(0, lineEnd);
   const [, method = "", target = "", version = ""] = LINE.exec(line) ?? [];
   if (method === "") throw refuseLine(line);
   if (version !== "HTTP/1.1" && version !== "HTTP/1.0") throw new PlantStoreError("unsupported_version");
-  const fields = parseFields(rest);
+  const rest = parseRest(lineEnd === -1 ? "" : text.slice(lineEnd + 2), version === "HTTP/1.0");
+  if (!METHODS.has(method)) throw new PlantStoreError("unknown_method");
+  const { path, query } = splitTarget(target, method);
+  // What follows an attempt at a tunnel may be meant for its other end.
+  const isKept = rest.isKept && method !== "CONNECT";
+  return { method, path, query, fields: rest.fields, framing: rest.framing, isOld: rest.isOld, isKept, isExpecting: rest.isExpecting };
+}
+
+/** What the field lines say. */
+type Rest = Omit<Head, "method" | "path" | "query">;
+
+/** How many texts of field lines, and how long ones, are remembered: a client sends the same ones again and again. */
+const REMEMBERED_MAX = 1000;
+const REMEMBERED_LENGTH_MAX = 1000;
+
+const remembered = new Map<string, Rest>();
+
+function parseRest(text: string, isOld: boolean): Rest {
+  const known = remembered.get(text);
+  if (known?.isOld === isOld) return known;
+  const rest = readRest(text, isOld);
+  if (text.length <= REMEMBERED_LENGTH_MAX) {
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(text, rest);
+  }
+  return rest;
+}
+
+function readRest(text: string, isOld: boolean): Rest {
+  if (!LINES.test(text)) throw new PlantStoreError("malformed_request");
+  const fields = parseFields(text === "" ? [] : text.split("\r\n"));
   if (fields === "too_many") throw new PlantStoreError("head_too_large");
   if (!fields) throw new PlantStoreError("malformed_request");
-  const isOld = version === "HTTP/1.0";
   if (!isOld && fields.get("host") === null) throw new PlantStoreError("invalid_host");
-  if (!METHODS.has(method)) throw new PlantStoreError("unknown_method");
-  const framing = framingOf(fields, isOld);
-  const options = fields.get("connection");
-  const connection = options === null ? [] : membersOf(options.toLowerCase());
+  const options = membersOf(fields.get("connection")?.toLowerCase() ?? "");
   return {
-    method,
-    ...splitTarget(target, method),
     fields,
-    framing,
+    framing: framingOf(fields, isOld),
     isOld,
-    // What follows an attempt at a tunnel may be meant for its other end.
-    isKept: method === "CONNECT" ? false : isOld ? connection.includes("keep-alive") : !connection.includes("close"),
+    isKept: isOld ? options.includes("keep-alive") : !options.includes("close"),
     isExpecting: !isOld && fields.get("expect")?.toLowerCase() === "100-continue",
   };
 }
