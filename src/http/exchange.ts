@@ -14,6 +14,7 @@ import { inTurns } from "../store/turns.ts";
 import type { Turns } from "../store/turns.ts";
 import { chooseType } from "./accept.ts";
 import type { BodyStream } from "./body.ts";
+import { choosePacking, packTexts } from "./representation.ts";
 import type { Connection, Handlers } from "./router.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -94,12 +95,15 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         release();
         throw reason;
       }
+      const texts = exporting(form, headers, principal);
+      const coding = choosePacking(headers);
       return {
         status: 200,
-        body: toStream(exporting(form, headers, principal), { connection, log, onEnd: release }),
+        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { connection, log, onEnd: release }),
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
-          vary: "Accept",
+          ...(coding === "identity" ? {} : { "content-encoding": coding }),
+          vary: "Accept, Accept-Encoding",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
         },
       };
@@ -116,15 +120,18 @@ function acceptedFormat(headers: Fields): "csv" | undefined {
 type StreamOptions = Readonly<{ connection: Connection; log: Log; onEnd: () => void }>;
 
 /** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
-function toStream(texts: AsyncGenerator<string, void, void>, { connection, log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
+function toStream(
+  pieces: AsyncGenerator<string | Uint8Array, void, void>,
+  { connection, log, onEnd }: StreamOptions,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     // Anew for each piece, as the runtime's own clock runs on while a reader takes its time.
     connection.allowSilence(IDLE_SECONDS);
     try {
-      const { done, value } = await texts.next();
-      if (!done) return controller.enqueue(encoder.encode(value));
+      const { done, value } = await pieces.next();
+      if (!done) return controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
       onEnd();
       controller.close();
     } catch (reason) {
@@ -137,7 +144,7 @@ function toStream(texts: AsyncGenerator<string, void, void>, { connection, log, 
 
   async function cancel(): Promise<void> {
     onEnd();
-    await texts.return();
+    await pieces.return();
   }
 
   // Nothing is read ahead: for a HEAD, nothing at all.

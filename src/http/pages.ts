@@ -1,21 +1,13 @@
-import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { PlantStoreError } from "../errors.ts";
-import { chooseCoding } from "./accept.ts";
-import type { Coding } from "./accept.ts";
 import type { Answer } from "./answer.ts";
-import { namesWeakly } from "./conditions.ts";
+import { answerFile, createFile } from "./file.ts";
+import type { File } from "./file.ts";
 import type { Incoming } from "./wire/connection.ts";
-import type { Fields } from "./wire/fields.ts";
 
 /** Answers for the paths that are no operations: the pages for people, which need no token, and their files. Throws `unknown_path` for all others. */
 export type Pages = (path: string, request: Incoming) => Answer;
-
-/** One file in the forms in which it may be sent, the smallest first. */
-type File = Readonly<{ headers: Readonly<Record<string, string>>; forms: readonly Form[] }>;
-
-type Form = Readonly<{ coding: Coding; body: Uint8Array<ArrayBuffer>; etag: string }>;
 
 const ALLOW = "GET, HEAD, OPTIONS";
 
@@ -48,7 +40,7 @@ export function loadPages(folder: string): Pages {
     if (!file) throw new PlantStoreError("unknown_path", path === "/" ? { message: NOT_BUILT } : {});
     if (request.method === "OPTIONS") return { status: 204, headers: { allow: ALLOW } };
     if (!ALLOW.split(", ").includes(request.method)) throw new PlantStoreError("method_not_allowed", { headers: { allow: ALLOW } });
-    return toAnswer(file, request.headers);
+    return answerFile(file, request.headers);
   };
 }
 
@@ -69,40 +61,20 @@ function toPath(name: string): string {
 function readFile(folder: string, name: string): File {
   const path = join(folder, name);
   const body = readFileSync(path);
-  // One hash for all forms: each is made from the same content, and its tag ends in its coding.
-  const mark = hash("sha256", body, "base64url").slice(0, 22);
-  const forms: Form[] = [];
-  for (const [ending, coding] of [
-    [".br", "br"],
-    [".gz", "gzip"],
-  ] as const) {
-    if (existsSync(path + ending)) forms.push({ coding, body: readFileSync(path + ending), etag: `"${mark}-${coding}"` });
-  }
-  forms.push({ coding: "identity", body, etag: `"${mark}"` });
+  const packed = (
+    [
+      [".br", "br"],
+      [".gz", "gzip"],
+    ] as const
+  )
+    .filter(([ending]) => existsSync(path + ending))
+    .map(([ending, coding]) => ({ coding, body: readFileSync(path + ending) }));
   const type = extname(name);
   const headers = {
     "content-type": TYPES[type] ?? "application/octet-stream",
     // What stands in assets/ is named by its content.
     "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
-    vary: "Accept-Encoding",
     ...(type === ".html" ? HTML_HEADERS : {}),
   };
-  return { headers, forms };
-}
-
-function toAnswer({ headers, forms }: File, requested: Fields): Answer {
-  const wanted = chooseCoding(
-    requested.get("accept-encoding"),
-    forms.map(({ coding }) => coding),
-  );
-  const { coding, body, etag } = forms.find((form) => form.coding === wanted) ?? forms.at(-1)!;
-  const all = { ...headers, etag, ...(coding === "identity" ? {} : { "content-encoding": coding }) };
-  const known = requested.get("if-none-match");
-  if (known !== null && namesWeakly(known, etag)) return { status: 304, headers: withoutContent(all) };
-  return { status: 200, body, headers: all };
-}
-
-/** A 304 tells what a cache must update, and nothing of a body that it does not have. */
-function withoutContent(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("content-encoding") && name !== "content-type"));
+  return createFile({ headers, body, packed });
 }

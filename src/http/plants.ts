@@ -8,6 +8,7 @@ import type { Turns } from "../store/turns.ts";
 import { withoutImplied, wordsOf } from "../words.ts";
 import type { Answer } from "./answer.ts";
 import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
+import { createRepresent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
 /** What was there before, and is there now. */
@@ -31,6 +32,8 @@ const TRIES_MAX = 100;
 
 /** The operations on plants. */
 export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
+  const represent = createRepresent();
+
   /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
   async function change(
     { parameters, headers, principal }: Pick<Call<"putPlant">, "parameters" | "headers" | "principal">,
@@ -47,7 +50,7 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
   }
 
   return {
-    async listPlants({ parameters, principal }) {
+    async listPlants({ parameters, headers, principal }) {
       const { limit, after, tag, q } = parameters;
       const words = wordsOf(q ?? "");
       if (words.length > WORDS_MAX) throw tooManyWords();
@@ -63,7 +66,7 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
       const last = found[page.length - 1];
       const isMore = !isLast || page.length < found.length;
       const next = isMore && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
-      return { status: 200, body: `[${page.join()}]`, headers: next };
+      return represent({ status: 200, body: `[${page.join()}]`, headers: next }, headers);
     },
     async createPlant({ body, principal }) {
       const plant = toNewPlant(body);
@@ -98,9 +101,10 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
       await change({ parameters, headers, principal }, (stored) => void need(stored));
       return { status: 204 };
     },
-    async listTags({ parameters: { limit } }) {
+    async listTags({ parameters: { limit }, headers }) {
       const { tags, ageMs } = await plants.countTags();
-      return { status: 200, body: JSON.stringify(tags.slice(0, limit)), headers: { age: String(Math.ceil(ageMs / 1000)) } };
+      const body = JSON.stringify(tags.slice(0, limit));
+      return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
     },
   };
 }
