@@ -13,6 +13,7 @@ import { documentHandlers } from "./http/documents.ts";
 import { exchangeHandlers } from "./http/exchange.ts";
 import { healthHandlers } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
+import { createOutgoing } from "./http/outgoing.ts";
 import { loadPages } from "./http/pages.ts";
 import { plantHandlers } from "./http/plants.ts";
 import { createRoom } from "./http/room.ts";
@@ -90,7 +91,8 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     };
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const room = createRoom({ isFull: store.plants.isFull, ...limits });
-    const app = createApp({ contract, handlers, pages, gate, room, log, ...limits });
+    const outgoing = createOutgoing(config);
+    const app = createApp({ contract, handlers, pages, gate, room, outgoing, log, ...limits });
     const listener = listen({ ...config, ...app, log });
     return {
       url: listener.url,

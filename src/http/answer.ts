@@ -7,6 +7,8 @@ export type Answer = Readonly<{
   status: number;
   body?: string | Uint8Array | ReadableStream<Uint8Array>;
   headers?: Readonly<Record<string, string>>;
+  /** To be called once, when nothing of the answer is kept any more: it has been sent, or never will be. */
+  onSent?: () => void;
 }>;
 
 const RETRY_AFTER_SECONDS = "1";

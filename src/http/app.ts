@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Gate } from "../auth/gate.ts";
 import { ownerOf } from "../auth/principal.ts";
-import type { Contract } from "../contract.ts";
+import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
@@ -10,6 +10,7 @@ import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { checkBodyHeaders, openBody, readBody } from "./body.ts";
 import { checkHost } from "./host.ts";
+import type { Outgoing } from "./outgoing.ts";
 import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
 import type { Room } from "./room.ts";
@@ -35,11 +36,12 @@ type AppOptions = Readonly<{
   /** Largest body of a request. */
   bodyBytesMax: number;
   room: Room;
+  outgoing: Outgoing;
   /** Once true, every answer closes its connection. */
   isDraining: () => boolean;
 }>;
 
-export function createApp({ contract, handlers, pages, gate, room, log, bodyBytesMax, isDraining }: AppOptions): App {
+export function createApp({ contract, handlers, pages, gate, room, outgoing, log, bodyBytesMax, isDraining }: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
@@ -67,14 +69,25 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
     if (refusal) await refusal;
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
     const call = { parameters, headers, principal, requestId, connection: request };
-    const { body } = operation;
-    if (body.kind === "none") return handle({ ...call, body: undefined });
-    if (body.kind === "stream") return await handle({ ...call, body: openBody(request, body.types) });
-    checkBodyHeaders(headers, body.types);
+    const body = bodyOf(operation, request);
+    const made = handle({ ...call, body: body instanceof Promise ? await body : body });
+    const answered = made instanceof Promise ? await made : made;
+    // What needs no token is the same for all, and made once.
+    return token ? outgoing(answered, token.id) : answered;
+  }
+
+  /** The body as the operation takes it, checked. */
+  function bodyOf({ body }: Operation, request: Incoming): unknown {
+    if (body.kind === "none") return undefined;
+    if (body.kind === "stream") return openBody(request, body.types);
+    checkBodyHeaders(request.headers, body.types);
+    const parse = (bytes: Uint8Array): unknown => {
+      const value = parseJson(decodeBody(bytes));
+      body.check(value);
+      return value;
+    };
     const read = readBody(request, bodyBytesMax);
-    const value = parseJson(decodeBody(read instanceof Promise ? await read : read));
-    body.check(value);
-    return await handle({ ...call, body: value });
+    return read instanceof Promise ? read.then(parse) : parse(read);
   }
 
   return {
@@ -101,12 +114,12 @@ export function createApp({ contract, handlers, pages, gate, room, log, bodyByte
 }
 
 /** With the headers that every answer has. */
-function complete({ status, body, headers }: Answer, requestId: string, isLast: boolean): Answer {
+function complete({ body, headers, ...rest }: Answer, requestId: string, isLast: boolean): Answer {
   // A browser takes an answer for what its type says, whatever a name in it looks like.
   const all: Record<string, string> = { ...headers, "x-request-id": requestId, "x-content-type-options": "nosniff" };
   if (body !== undefined) all["content-type"] ??= "application/json";
   if (isLast) all["connection"] = "close";
-  return body === undefined ? { status, headers: all } : { status, body, headers: all };
+  return body === undefined ? { ...rest, headers: all } : { ...rest, body, headers: all };
 }
 
 function requestIdOf({ headers }: Incoming): string {

@@ -210,7 +210,11 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     const response = await answer({ method, path, query, headers, body: incoming, address, allowSilence });
     if (isClosed()) return drop(response);
     const isKept = head.isKept && !isRetiring && incoming.isShort() && response.headers?.["connection"] !== "close";
-    await send(response, head, isKept);
+    try {
+      await send(response, head, isKept);
+    } finally {
+      response.onSent?.();
+    }
     if (isClosed()) return;
     if (!isKept) finish(incoming);
     else if (incoming.isComplete()) ready();
@@ -376,7 +380,8 @@ function endingOf({ status, body }: Answer, isOld: boolean): Ending {
 }
 
 /** Lets go of what nobody will read. */
-async function drop({ body }: Answer): Promise<void> {
+async function drop({ body, onSent }: Answer): Promise<void> {
+  onSent?.();
   if (body instanceof ReadableStream) await body.cancel().catch(() => {});
 }
 

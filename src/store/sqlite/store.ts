@@ -9,6 +9,7 @@ import { createFinder } from "./finder.ts";
 import type { Finder } from "./finder.ts";
 import { createGuard } from "./guard.ts";
 import { holdLock } from "./lock.ts";
+import { createPace } from "./pace.ts";
 import { openReader } from "./reader.ts";
 import { startThread } from "./thread.ts";
 
@@ -37,6 +38,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
   const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
   const now = () => performance.now();
+  const pace = createPace(now);
   const writer = createGuard({ thread: await startThread("writer", { path, onDeath: onFatal }), log, onFatal });
   const opened: Array<() => unknown> = [() => writer.close()];
   try {
@@ -59,8 +61,9 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
         isFull: commits.isFull,
         find: findTogether,
         async list(query) {
-          if (query.words.length === 0) return read(() => reader.listPlants(query));
-          return need(finder).list(query);
+          if (query.words.length > 0) return need(finder).list(query);
+          await pace();
+          return read(() => reader.listPlants(query));
         },
         // One thread searches; all else that takes long has its own limits before it comes here.
         takesTurns: (kind) => kind === "search",
