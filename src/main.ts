@@ -5,6 +5,7 @@ import manifest from "../package.json" with { type: "json" };
 import { configCommand } from "./cli/config.ts";
 import { exportCommand } from "./cli/export.ts";
 import { importCommand } from "./cli/import.ts";
+import { repairCommand } from "./cli/repair.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
 import { PlantStoreError } from "./errors.ts";
@@ -19,6 +20,7 @@ const program = new Command("plant-store")
   .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(tokenCommand())
+  .addCommand(repairCommand())
   .addCommand(configCommand());
 
 try {

@@ -20,6 +20,8 @@ import { createRoom } from "./http/room.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
+import { expectSqliteStore, findFilesFault, takeAlone } from "./store/sqlite/files.ts";
+import { holdLock } from "./store/sqlite/lock.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import type { Store } from "./store/store.ts";
 import { createTurns } from "./store/turns.ts";
@@ -64,7 +66,7 @@ const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
 export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
   const contract = loadContract();
   const pages = loadPages(web);
-  const store = await openStore(config, { isServing: true, log, onFatal });
+  const store = await openStore(config, { isServing: true, isNew: true, log, onFatal });
   try {
     const { tokens } = store;
     const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
@@ -119,11 +121,32 @@ export function firstTokenFile({ data }: Config): string {
   return join(data, "first-token");
 }
 
-type StoreOptions = ServiceOptions & Readonly<{ isServing: boolean }>;
+type StoreOptions = ServiceOptions &
+  Readonly<{
+    isServing: boolean;
+    /** Whether a store may be made in a folder that has none. */
+    isNew: boolean;
+  }>;
 
 /** Opens the store that the settings name. Commands that need no service use it as it is. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
+  if (database.kind === "sqlite" && !options.isNew) expectSqliteStore(database.path);
   if (database.kind === "sqlite" || options.isServing) makeFolder(data);
   if (database.kind === "postgres") return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
   return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
+}
+
+/** Takes a SQLite database for whole whose WAL is lost. Throws when there is nothing to repair, or it cannot be done so. */
+export function repairStore({ data, database }: Config): void {
+  if (database.kind !== "sqlite") throw new Error("A PostgreSQL database is repaired with its own tools.");
+  expectSqliteStore(database.path);
+  const unlock = holdLock(`${database.path}.lock`);
+  try {
+    const fault = findFilesFault(database.path);
+    if (!fault) throw new Error(`There is nothing to repair in ${data}.`);
+    if (fault.kind !== "alone") throw new Error(fault.message);
+    takeAlone(database.path);
+  } finally {
+    unlock();
+  }
 }

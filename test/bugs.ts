@@ -74,8 +74,8 @@ export const TELL_CHECKPOINTS: readonly PlantedBug[] = [
   { file: "src/store/sqlite/schema.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
   {
     file: "src/store/sqlite/guard.ts",
-    from: 'await thread.call("checkpoint");',
-    to: 'log.info("checkpoint_begins"); await thread.call("checkpoint"); log.info("checkpoint_done");',
+    from: 'const isDone = await thread.call("checkpoint");',
+    to: 'log.info("checkpoint_begins"); const isDone = await thread.call("checkpoint"); log.info("checkpoint_done");',
   },
 ];
 

@@ -226,8 +226,9 @@ describe("page, command and service", () => {
 
       const path = join(folder, `${at}.csv`);
       writeFileSync(path, whole);
-      const { stdout, stderr } = await runCommand(["import", path, "--refused", `${path}.txt`, "--data", join(folder, String(at))]);
-      expect(stderr).toBe("");
+      const data = join(folder, String(at));
+      const { stdout, stderr } = await runCommand(["import", path, "--refused", `${path}.txt`, "--data", data]);
+      expect(stderr).toBe(`A new store was made in ${data}.\n`);
       const [read, created, unchanged, replaced, refused] = Array.from(stdout.slice(path.length).matchAll(/\d+/g), ([count]) =>
         Number(count),
       );

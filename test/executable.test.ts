@@ -45,6 +45,8 @@ describe("the executable", () => {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
     expect(run("--version").stdout.trim()).toBe(version);
     expect(run("config")).toMatchObject({ status: 0, stderr: "" });
+    writeFileSync(join(cwd, "plants.csv"), "id,name\n1,Acer\n");
+    expect(run("import", "plants.csv").status).toBe(0);
     expect(run("token", "create").stdout).toStartWith("plant_");
     expect(run("token", "list").stdout.split("\n")).toHaveLength(3);
   });

@@ -17,16 +17,18 @@ const service = await startTestService();
 afterAll(() => service.stop());
 const throughService = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
 
-for (const { where, flags, environment } of [
-  { where: "on a data folder", flags: ["--data", join(folder, "data")], environment: {} },
-  { where: "through a running service", flags: [], environment: throughService },
+const MADE = `A new store was made in ${join(folder, "data")}.\n`;
+
+for (const { where, flags, environment, made } of [
+  { where: "on a data folder", flags: ["--data", join(folder, "data")], environment: {}, made: MADE },
+  { where: "through a running service", flags: [], environment: throughService, made: "" },
 ]) {
   describe(`plant-store import and export ${where}`, () => {
     it("imports a file, says what became of it, and exports it again", async () => {
       const imported = await runCommand(["import", FILE, ...flags], { environment });
       expect(imported).toEqual({
         status: 0,
-        stderr: `${FILE}: not imported: the column height\n`,
+        stderr: `${made}${FILE}: not imported: the column height\n`,
         stdout: `${FILE}: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n`,
       });
       const target = join(folder, `${where}.csv`);

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { createClient } from "../client/client.ts";
@@ -58,10 +57,8 @@ function openService(url: string): Catalogue {
 
 async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> {
   const config = configOf(command, process.env);
-  if (!isNew && config.database.kind === "sqlite" && !existsSync(config.database.path))
-    throw new Error(`There is no store in ${config.data}: name its folder with --data.`);
   // A file must not have a service at the same time; a database may have any number, and is not waited for.
-  const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite" });
+  const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
   const parsePlant = plantParser(loadContract());
   return {
     import(bytes, { format, onConflict, dryRun, onProblem }) {

@@ -62,7 +62,7 @@ function revokeCommand(): Command {
 function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<string>): Command {
   return addSettings(command, ["data", "database"]).action(async () => {
     const config = configOf(command, process.env);
-    const store = await openStoreHere(config, { isServing: false });
+    const store = await openStoreHere(config, { isServing: false, isNew: false });
     try {
       process.stdout.write(`${await work(store.tokens, config)}\n`);
     } finally {

@@ -203,11 +203,14 @@ function makeOld(data: string): void {
 
 type Schema = Readonly<{ user_version: number; made: number }>;
 
-/** The version that the file says, and how much of the steps after the first is there. */
+/** The version that the file says, without a mark that a kill may have left, and how much of the steps after the first is there. */
 function readSchema(data: string): Schema {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
   const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent')";
-  const schema = { ...db.prepare("PRAGMA user_version").get(), ...db.prepare(made).get() } as Schema;
+  const schema = {
+    ...db.prepare("SELECT user_version & 255 AS user_version FROM pragma_user_version").get(),
+    ...db.prepare(made).get(),
+  } as Schema;
   db.close();
   return schema;
 }

@@ -31,7 +31,7 @@ testStore("SQLite", { open: () => open(suitePath) });
 describe("the SQLite store", () => {
   it("is a WAL database of ours with the schema that it writes down", async () => {
     const path = join(temporaryFolder(), "plants.db");
-    await (await open(path)).close();
+    const store = await open(path);
     const db = new DatabaseSync(path, { readOnly: true });
     expect({ ...db.prepare("PRAGMA journal_mode").get() }).toEqual({ journal_mode: "wal" });
     expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
@@ -39,6 +39,7 @@ describe("the SQLite store", () => {
     const columns = db.prepare("SELECT name FROM pragma_table_info('plants')").all() as { name: string }[];
     expect(columns.map(({ name }) => name)).toEqual(["id", "name", "tag"]);
     db.close();
+    await store.close();
   });
 
   it("refuses a second service on the same file, and takes it once the first has ended", async () => {

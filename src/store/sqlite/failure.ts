@@ -43,5 +43,5 @@ export function toStoreError(thrown: unknown): PlantStoreError {
 
 /** After a failed fsync the kernel may have dropped the data and report success the next time: nothing can be believed any more. */
 export function isSyncFailure(thrown: unknown): boolean {
-  return thrown instanceof SqliteError && (thrown.errcode === IOERR_FSYNC || thrown.errcode === IOERR_DIR_FSYNC);
+  return thrown instanceof Error && "errcode" in thrown && (thrown.errcode === IOERR_FSYNC || thrown.errcode === IOERR_DIR_FSYNC);
 }

@@ -67,7 +67,9 @@ export function createGuard({ thread, log, onFatal }: GuardOptions): Guard {
   async function runCheckpoint(): Promise<void> {
     isCheckpointing = true;
     try {
-      await thread.call("checkpoint");
+      const isDone = await thread.call("checkpoint");
+      // As long as a reader is in the way, to try it with each commit would only cost.
+      if (!isDone) await sleep(PROBE_MS, undefined, { ref: false });
     } catch (thrown) {
       endIfSyncFailed(thrown);
       log.warn("checkpoint_failed", { reason: thrown });
@@ -87,7 +89,10 @@ export function createGuard({ thread, log, onFatal }: GuardOptions): Guard {
     async close() {
       clearTimeout(probing);
       // Not through `call`: that it closes does not show that the disk takes writes.
-      await thread.call("close");
+      await thread.call("close").catch((thrown: unknown) => {
+        endIfSyncFailed(thrown);
+        throw thrown;
+      });
     },
   };
 }

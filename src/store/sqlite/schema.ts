@@ -6,6 +6,9 @@ const SQLITE_VERSION_MIN = "3.51.3";
 /** How large a WAL may grow before it is copied into its database, in pages of 4 KiB. */
 export const WAL_PAGES_MAX = 4000;
 
+/** The highest that `user_version` can tell: the rest of it is a mark (files.ts). */
+export const SCHEMA_VERSION_MAX = 0xff;
+
 /** Marks a database file as ours: "plnt" in ASCII. */
 const APPLICATION_ID = 0x706c6e74;
 
@@ -45,7 +48,7 @@ export function makeDurable(db: DatabaseSync): void {
 export function migrate(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
   try {
-    const version = Number(pragma(db, "PRAGMA user_version"));
+    const version = Number(pragma(db, "PRAGMA user_version")) & SCHEMA_VERSION_MAX;
     const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
     if (!isEmpty && pragma(db, "PRAGMA application_id") !== APPLICATION_ID) throw new Error("The file is a database of another program.");
     if (version > MIGRATIONS.length) throw new Error("The file was made by a newer Plant Store: use that one.");

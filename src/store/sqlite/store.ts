@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log.ts";
 import { PlantStoreError } from "../../errors.ts";
 import type { PlantId } from "../../plant.ts";
@@ -5,6 +7,7 @@ import type { Store } from "../store.ts";
 import { readTogether } from "../together.ts";
 import { createCommits } from "./commits.ts";
 import { toStoreError } from "./failure.ts";
+import { findFilesFault } from "./files.ts";
 import { createFinder } from "./finder.ts";
 import type { Finder } from "./finder.ts";
 import { createGuard } from "./guard.ts";
@@ -24,14 +27,30 @@ type SqliteOptions = Readonly<{
   onFatal: (reason: Error) => void;
 }>;
 
+/** How often, and with what pause, files are looked at that seem wrong. */
+const FILES_TRIES = 4;
+const FILES_PAUSE_MS = 50;
+
 /** Opens, or makes, the store in a file. Rejects when it cannot promise durability. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const unlock = options.isServing ? holdLock(`${options.path}.lock`) : () => {};
   try {
+    await checkFiles(options.path);
+    if (!existsSync(options.path)) options.log.info("store_made", { path: options.path });
     return await openWhileLocked(options, unlock);
   } catch (reason) {
     unlock();
     throw reason;
+  }
+}
+
+/** Throws what is wrong with the files. Another process may close the store at this moment: then it is right a moment later. */
+async function checkFiles(path: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const fault = findFilesFault(path);
+    if (!fault) return;
+    if (tries >= FILES_TRIES) throw new Error(fault.message);
+    await sleep(FILES_PAUSE_MS);
   }
 }
 

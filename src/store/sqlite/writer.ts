@@ -4,6 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { syncFolder } from "../../folder.ts";
 import type { ImportOptions, ImportOutcome, RevokeOptions, Swap, Token, TokenUses } from "../store.ts";
+import { isSyncFailure } from "./failure.ts";
+import { markVersion, UNMARKED, walMark } from "./files.ts";
 import { makeDurable, migrate, WAL_PAGES_MAX } from "./schema.ts";
 
 /** Plants as columns: three arrays cross to the Worker three times as fast as an object a plant. */
@@ -17,6 +19,9 @@ export type Seen = Readonly<{ changes: number; bulkChanges: number }>;
 
 /** `isCheckpointDue`: the WAL has grown so large that `checkpoint` should be called. */
 export type Committed = Readonly<{ outcomes: Uint8Array; swapped: readonly boolean[]; isChanged: boolean; isCheckpointDue: boolean }>;
+
+/** How a checkpoint went: the pages that the WAL held, and those that are in the database now. */
+type Checkpoint = { busy: number; log: number; checkpointed: number };
 
 /** The only connection that writes. All its methods wait for the disk: it lives in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
@@ -56,6 +61,7 @@ export function openWriter(path: string) {
   );
   const touchToken = db.prepare("UPDATE tokens SET used = ? WHERE id = ? AND coalesce(used, 0) < ?");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+  let isMarked = false;
   let forgotten: Seen = { changes: 0, bulkChanges: 0 };
 
   function transaction<Result>(work: () => Result): Result {
@@ -137,12 +143,26 @@ export function openWriter(path: string) {
     return changed.length > 0;
   }
 
-  /** Commits something that changes nothing: shows whether the disk takes writes, and syncs all that the WAL held before. */
-  function probe(): void {
+  /** Commits a mark, or takes it back. To repeat what is so already changes nothing, but shows whether the disk takes writes, and syncs all that the WAL held before. */
+  function mark(next?: number): void {
     transaction(() => {
-      const version = db.prepare("PRAGMA user_version").get()?.["user_version"];
-      db.exec(`PRAGMA user_version = ${Number(version)}`);
+      const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+      db.exec(`PRAGMA user_version = ${next === undefined ? version : markVersion(version, next)}`);
     });
+  }
+
+  function probe(): void {
+    mark();
+  }
+
+  /** Copies the WAL into the database, with a mark that the database is nothing without the WAL that comes next, and which that takes back. */
+  function copyWal(how: "FULL" | "PASSIVE"): Checkpoint {
+    mark(walMark(path));
+    isMarked = true;
+    const outcome = db.prepare(`PRAGMA wal_checkpoint(${how})`).get() as Checkpoint;
+    mark(UNMARKED);
+    isMarked = false;
+    return outcome;
   }
 
   // A killed process can leave commits that can be read but were never synced: sync them before anybody is told of them.
@@ -196,14 +216,22 @@ export function openWriter(path: string) {
      * clean without being on the disk: to sync them again writes nothing. Throws when another process is in the way.
      */
     rewrite(): void {
-      const busy = db.prepare("PRAGMA wal_checkpoint(FULL)").get()?.["busy"];
-      if (busy !== 0) throw new Error("Another process uses the database: end it, or start again when it has ended.");
+      if (copyWal("FULL").busy !== 0) throw new Error("Another process uses the database: end it, or start again when it has ended.");
     },
-    /** Syncs the WAL, copies it into the database and syncs that, so that the WAL starts again from its beginning. */
-    checkpoint(): void {
-      db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    /** Syncs the WAL, copies it into the database and syncs that, so that the WAL starts again from its beginning. False when a reader was in the way. */
+    checkpoint(): boolean {
+      const { log, checkpointed } = copyWal("PASSIVE");
+      return log === checkpointed;
     },
+    /** Leaves one file when no other process has it open. After a failed sync nothing is closed: SQLite would try it again and believe it. */
     close(): void {
+      try {
+        if (isMarked) mark(UNMARKED);
+        db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
+      } catch (thrown) {
+        // Whoever has it open still closes it, or the next start does; a disk that is full changes nothing of what was stored.
+        if (isSyncFailure(thrown)) throw thrown;
+      }
       db.close();
     },
   };

@@ -1,0 +1,264 @@
+import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { createLog } from "../../src/log.ts";
+import { asPlantId } from "../../src/plant.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { temporaryFolder } from "../folder.ts";
+import { runCommand, startProcess } from "../process.ts";
+import { rejectionOf } from "../rejection.ts";
+
+const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+
+function open(folder: string): Promise<Store> {
+  return openSqliteStore({
+    path: join(folder, "plants.db"),
+    isServing: true,
+    queueMax: 100_000,
+    queueWaitMs: 10_000,
+    log,
+    onFatal(reason) {
+      throw reason;
+    },
+  });
+}
+
+async function add(store: Store, from: number, count: number): Promise<void> {
+  const plants = Array.from({ length: count }, (_, at) => ({
+    id: asPlantId(BigInt(from + at)),
+    name: `plant ${from + at} ${"x".repeat(200)}`,
+  }));
+  await Promise.all(plants.map((plant) => store.plants.create(plant)));
+}
+
+/** How many plants a store in a folder has, once a service has opened and closed it. */
+async function countIn(folder: string): Promise<unknown> {
+  await (await open(folder)).close();
+  const db = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
+  const { count } = { ...db.prepare("SELECT count(*) AS count FROM plants").get() };
+  db.close();
+  return count;
+}
+
+/** Some files of a store as they are now, in a folder of their own. */
+function copy(folder: string, names: readonly string[]): string {
+  const target = temporaryFolder();
+  for (const name of names) copyFileSync(join(folder, name), join(target, name));
+  return target;
+}
+
+const BOTH = ["plants.db", "plants.db-wal"];
+const ALONE = "was copied without plants.db-wal";
+const FOREIGN = "does not belong to the plants.db beside it";
+
+/** A store that runs, in the state of each time of its life. */
+const RUNNING: { what: string; run: (folder: string) => Promise<{ store: Store; plants: number }> }[] = [
+  { what: "has just started for the first time", run: async (folder) => ({ store: await open(folder), plants: 0 }) },
+  {
+    what: "has some plants in its WAL",
+    async run(folder) {
+      const store = await open(folder);
+      await add(store, 0, 10);
+      return { store, plants: 10 };
+    },
+  },
+  {
+    what: "has copied its WAL many times",
+    async run(folder) {
+      const store = await open(folder);
+      for (let round = 0; round < 12; round += 1) await add(store, round * 10_000, 10_000);
+      await Bun.sleep(700);
+      await add(store, 500_000, 10);
+      return { store, plants: 120_010 };
+    },
+  },
+  {
+    what: "was started again",
+    async run(folder) {
+      const first = await open(folder);
+      await add(first, 0, 10);
+      await first.close();
+      const store = await open(folder);
+      await add(store, 10, 10);
+      return { store, plants: 20 };
+    },
+  },
+  {
+    what: "was started on what a killed one left",
+    async run(folder) {
+      const killed = temporaryFolder();
+      const first = await open(killed);
+      await add(first, 0, 10);
+      for (const name of BOTH) copyFileSync(join(killed, name), join(folder, name));
+      await first.close();
+      const store = await open(folder);
+      await add(store, 10, 10);
+      return { store, plants: 20 };
+    },
+  },
+];
+
+describe("the database of a store that runs and", () => {
+  for (const { what, run } of RUNNING) {
+    it(`${what}: a copy without its WAL is refused, with it, by VACUUM INTO, or after a stop it has all plants`, async () => {
+      const folder = temporaryFolder();
+      const { store, plants } = await run(folder);
+      const alone = copy(folder, ["plants.db"]);
+      const emptyWal = copy(folder, ["plants.db"]);
+      writeFileSync(join(emptyWal, "plants.db-wal"), "");
+      const both = copy(folder, BOTH);
+      const vacuumed = temporaryFolder();
+      const shell = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
+      shell.exec(`VACUUM INTO '${join(vacuumed, "plants.db")}'`);
+      shell.close();
+      await store.close();
+
+      expect(await rejectionOf(open(alone))).toHaveProperty("message", expect.stringContaining(ALONE));
+      expect(await rejectionOf(open(emptyWal))).toHaveProperty("message", expect.stringContaining(ALONE));
+      // Nothing was made or changed by the refusal.
+      expect(readdirSync(alone).toSorted()).toEqual(["plants.db", "plants.db.lock"]);
+      expect(await countIn(both)).toBe(plants);
+      expect(await countIn(vacuumed)).toBe(plants);
+      expect(existsSync(join(folder, "plants.db-wal"))).toBe(false);
+      expect(await countIn(copy(folder, ["plants.db"]))).toBe(plants);
+    }, 20_000);
+  }
+
+  it("was killed: whoever looks into it with SQLite leaves a database that is whole", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const killed = copy(folder, BOTH);
+    await store.close();
+    const shell = new DatabaseSync(join(killed, "plants.db"));
+    shell.prepare("SELECT count(*) FROM plants").get();
+    shell.close();
+    expect(readdirSync(killed)).toEqual(["plants.db"]);
+    expect(await countIn(killed)).toBe(10);
+  });
+
+  it("was stopped while a reader had it open: the reader leaves a database that is whole", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const shell = new DatabaseSync(join(folder, "plants.db"));
+    shell.exec("BEGIN; SELECT count(*) FROM plants");
+    await add(store, 10, 10);
+    await store.close();
+    expect(existsSync(join(folder, "plants.db-wal"))).toBe(true);
+    shell.exec("COMMIT");
+    shell.close();
+    expect(await countIn(copy(folder, ["plants.db"]))).toBe(20);
+  });
+});
+
+describe("a WAL that is not its own", () => {
+  it("is refused beside the backup of a store that was stopped, a copy by VACUUM INTO, and the database of another store", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const before = copy(folder, BOTH);
+    await store.close();
+    const backup = copy(folder, ["plants.db"]);
+    const again = await open(folder);
+    await add(again, 10, 10);
+    const killed = copy(folder, BOTH);
+    const shell = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
+    const vacuumed = temporaryFolder();
+    shell.exec(`VACUUM INTO '${join(vacuumed, "plants.db")}'`);
+    shell.close();
+    await again.close();
+    for (const [database, wal] of [
+      [backup, killed],
+      [vacuumed, killed],
+      [before, killed],
+      [killed, before],
+    ] as const) {
+      const mixed = copy(database, ["plants.db"]);
+      copyFileSync(join(wal, "plants.db-wal"), join(mixed, "plants.db-wal"));
+      expect(await rejectionOf(open(mixed))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+    }
+    const garbage = copy(killed, ["plants.db"]);
+    writeFileSync(join(garbage, "plants.db-wal"), "garbage ".repeat(1000));
+    expect(await rejectionOf(open(garbage))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+  });
+});
+
+describe("a database that is empty or missing", () => {
+  for (const beside of ["plants.db.search", "first-token", "plants.db-wal"]) {
+    it(`is refused beside ${beside}, and makes a new store without it`, async () => {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, beside), "x");
+      const message = `beside it there is ${beside} of a store`;
+      expect(await rejectionOf(open(folder))).toHaveProperty("message", expect.stringContaining(message));
+      writeFileSync(join(folder, "plants.db"), "");
+      expect(await rejectionOf(open(folder))).toHaveProperty("message", expect.stringContaining(message));
+      rmSync(join(folder, beside));
+      expect(await countIn(folder)).toBe(0);
+    });
+  }
+});
+
+describe("plant-store", () => {
+  for (const words of [
+    ["token", "create"],
+    ["token", "list"],
+    ["token", "revoke", "nobody"],
+    ["export"],
+    ["import", "--dry-run", join(import.meta.dir, "../../examples/plants.csv")],
+    ["repair"],
+  ]) {
+    it(`${words.slice(0, 2).join(" ")} makes no store in a wrong folder, and says how to name the right one`, async () => {
+      const folder = temporaryFolder();
+      const missing = join(folder, "missing");
+      for (const data of [folder, missing]) {
+        const { status, stdout, stderr } = await runCommand([...words, "--data", data]);
+        expect({ status, stdout, stderr }).toEqual({
+          status: 1,
+          stdout: "",
+          stderr: `plant-store: There is no store in ${data}: name its folder with --data.\n`,
+        });
+      }
+      expect(readdirSync(folder)).toEqual([]);
+    });
+  }
+
+  it("import makes a store in a new folder and says so, serve too, and both only then", async () => {
+    const data = join(temporaryFolder(), "new");
+    const file = join(import.meta.dir, "../../examples/plants.csv");
+    expect((await runCommand(["import", file, "--data", data])).stderr).toBe(`A new store was made in ${data}.\n`);
+    expect((await runCommand(["import", file, "--data", data])).stderr).toBe("");
+    const other = temporaryFolder();
+    for (const expected of [true, false]) {
+      const service = await startProcess({ data: other });
+      await service.end("SIGTERM");
+      expect(service.lines.some((line) => line.includes('"event":"store_made"'))).toBe(expected);
+    }
+  }, 20_000);
+
+  it("repair takes a database whose WAL is lost, after a start was refused, and nothing else", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    await store.close();
+    const again = await open(folder);
+    await add(again, 10, 10);
+    const alone = copy(folder, ["plants.db"]);
+    await again.close();
+    const refused = await runCommand(["serve", "--port", "0", "--data", alone]);
+    expect([refused.status, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain(ALONE);
+    expect(refused.stderr).toContain("`plant-store repair`");
+    const repaired = await runCommand(["repair", "--data", alone]);
+    expect(repaired).toEqual({
+      status: 0,
+      stderr: "",
+      stdout: `The store in ${alone} is taken as it is: what its WAL held is not in it.\n`,
+    });
+    expect(await countIn(alone)).toBe(10);
+    const twice = await runCommand(["repair", "--data", alone]);
+    expect(twice).toMatchObject({ status: 1, stderr: `plant-store: There is nothing to repair in ${alone}.\n` });
+  });
+});
