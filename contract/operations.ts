@@ -9,7 +9,7 @@ export type ParametersOf = Readonly<{
   patchPlant: Readonly<{ id: bigint }>;
   deletePlant: Readonly<{ id: bigint }>;
   importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean }>;
-  exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc" }>;
+  exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc"; guardFormulas: boolean }>;
   listTags: Readonly<{ limit: number }>;
   listTokens: Readonly<Record<string, never>>;
   createToken: Readonly<Record<string, never>>;

@@ -102,7 +102,12 @@ export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
 
 /** An export is written to its place piece by piece. */
 export const EXPORT_IN_PLACE: readonly PlantedBug[] = [
-  { file: "src/cli/export.ts", from: "const part = `${target}.part`;", to: "const part = target;" },
+  {
+    file: "src/cli/target.ts",
+    from: 'const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;',
+    to: "const part = path; void randomBytes;",
+  },
+  { file: "src/cli/target.ts", from: 'const fd = openSync(part, "wx", 0o666);', to: 'const fd = openSync(part, "w", 0o666);' },
 ];
 
 /** The index of names counts as whole after the first step of its building. */

@@ -113,7 +113,7 @@ describe("the file of the first token", () => {
   it("that holds a token that is not in the store is told at start, and not named as one to use", async () => {
     const data = temporaryFolder();
     const file = join(data, "first-token");
-    await runCommand(["token", "create", "--data", data]);
+    await (await startProcess({ data })).end("SIGTERM");
     writeFileSync(file, `${createToken(randomBytes)}\n`);
     const service = await startProcess({ data });
     expect(eventsIn(service.lines)).toContainEqual(expect.objectContaining({ level: "warn", event: "first_token_unknown", file }));
@@ -126,6 +126,7 @@ describe("the file of the first token", () => {
 describe("plant-store token create --admin", () => {
   it("makes a token with all scopes, for whoever has none left", async () => {
     const data = temporaryFolder();
+    await (await startProcess({ data })).end("SIGTERM");
     expect((await runCommand(["token", "create", "--admin", "--name", "rescue", "--data", data])).status).toBe(0);
     expect((await runCommand(["token", "list", "--data", data])).stdout).toMatch(/valid +rescue +plants:read,plants:write,admin/);
     const both = await runCommand(["token", "create", "--admin", "--scopes", "plants:read", "--data", data]);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createGate } from "../src/auth/gate.ts";
 import { loadContract, plantParser } from "../src/contract.ts";
 import { exportPlants } from "../src/exchange/export.ts";
-import { readCsv, toCsvRow } from "../src/exchange/csv.ts";
+import { csvWriter, readCsv } from "../src/exchange/csv.ts";
 import { readNdjson } from "../src/exchange/ndjson.ts";
 import type { Rows } from "../src/exchange/row.ts";
 import { checkBodyHeaders, openBody, readBody } from "../src/http/body.ts";
@@ -143,8 +143,12 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["rows of CSV that drip", BODY, (text) => drain(readCsv(drip(`id,name,tag\n1,"${text}`, DRIP_BYTES), options))],
   ["lines of NDJSON", PIECE_BYTES, (text) => drain(readNdjson(drip(text, text.length), options))],
   ["lines of NDJSON that drip", BODY, (text) => drain(readNdjson(drip(text, DRIP_BYTES), options))],
-  ["a row of an export", BODY, (text) => toCsvRow(plantOf(text))],
-  ["an export", BODY, (text) => Array.fromAsync(exportPlants(storeOf(plantOf(text)), { format: "csv", profile: "plain" }))],
+  ["a row of an export", BODY, (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
+  [
+    "an export",
+    BODY,
+    (text) => Array.fromAsync(exportPlants(storeOf(plantOf(text)), { format: "csv", profile: "plain", guardFormulas: false })),
+  ],
   ["columns of PostgreSQL", BODY, (text) => contentOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, (text) => fromColumn(toColumn(text))],
   ["a query of PostgreSQL", 500, (text) => toQuery(wordsOf(text))],

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "./folder.ts";
@@ -12,6 +12,11 @@ writeFileSync(FILE, ROWS);
 const WITH_BAD = join(folder, "bad.ndjson");
 writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"Hedera"}\n');
 const EXPORTED = "id,name,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n";
+
+/** Exports in the making. */
+function partsIn(where: string): string[] {
+  return readdirSync(where).filter((name) => name.includes(".part"));
+}
 
 const service = await startTestService();
 afterAll(() => service.stop());
@@ -34,7 +39,7 @@ for (const { where, flags, environment, made } of [
       const target = join(folder, `${where}.csv`);
       expect(await runCommand(["export", target, ...flags], { environment })).toEqual({ status: 0, stdout: "", stderr: "" });
       expect(readFileSync(target, "utf8")).toBe(EXPORTED);
-      expect(existsSync(`${target}.part`)).toBe(false);
+      expect(partsIn(folder)).toEqual([]);
     });
 
     it("changes nothing when a file is imported again", async () => {
@@ -52,7 +57,7 @@ for (const { where, flags, environment, made } of [
 
     it("writes the refused lines to a file when told so", async () => {
       const refused = join(folder, "refused.txt");
-      const { status, stderr } = await runCommand(["import", WITH_BAD, "--refused", refused, ...flags], { environment });
+      const { status, stderr } = await runCommand(["import", WITH_BAD, "--refused", refused, "--force", ...flags], { environment });
       expect([status, stderr]).toEqual([1, ""]);
       expect(
         readFileSync(refused, "utf8")
@@ -155,6 +160,95 @@ describe("plant-store import and export", () => {
   it("leave no file behind when an export fails", async () => {
     const target = join(folder, "never.csv");
     const { status } = await runCommand(["export", target], { environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" } });
-    expect([status, existsSync(target), existsSync(`${target}.part`)]).toEqual([1, false, false]);
+    expect([status, existsSync(target), partsIn(folder)]).toEqual([1, false, []]);
+  });
+});
+
+describe("a file that a command writes", () => {
+  for (const { what, words } of [
+    { what: "an export", words: (file: string) => ["export", file] },
+    { what: "the list of refused lines", words: (file: string) => ["import", WITH_BAD, "--refused", file] },
+  ]) {
+    it(`is not overwritten without --force, nor followed when it is a link: ${what}`, async () => {
+      const own = temporaryFolder();
+      const victim = join(own, "victim");
+      writeFileSync(victim, "precious");
+      const file = join(own, "file");
+      const link = join(own, "link");
+      const nowhere = join(own, "nowhere");
+      writeFileSync(file, "old");
+      symlinkSync(victim, link);
+      symlinkSync(join(own, "new"), nowhere);
+      for (const path of [file, link, nowhere]) {
+        const { status, stdout, stderr } = await runCommand(words(path), { environment: throughService });
+        expect([status, stdout, stderr]).toEqual([
+          1,
+          "",
+          `plant-store: ${path} is there already: name another file, or overwrite it with --force.\n`,
+        ]);
+      }
+      expect([readFileSync(file, "utf8"), readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["old", "precious", false]);
+      await runCommand([...words(file), "--force"], { environment: throughService });
+      expect(readFileSync(file, "utf8")).not.toBe("old");
+      await runCommand([...words(link), "--force"], { environment: throughService });
+      expect([readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["precious", false]);
+      expect(partsIn(own)).toEqual([]);
+    });
+  }
+
+  it("is written through a name that nobody can plant a link at, and what a killed export has left is removed", async () => {
+    const own = temporaryFolder();
+    const victim = join(own, "victim");
+    writeFileSync(victim, "precious");
+    const file = join(own, "plants.ndjson");
+    symlinkSync(victim, `${file}.part`);
+    const left = `${file}.4194305-${"0".repeat(18)}.part`;
+    writeFileSync(left, "left");
+    const others = [`${file}.${process.pid}-${"0".repeat(18)}.part`, `${file}.mine.part`];
+    for (const other of others) writeFileSync(other, "somebody's");
+    expect((await runCommand(["export", file], { environment: throughService })).status).toBe(0);
+    expect([readFileSync(victim, "utf8"), readlinkSync(`${file}.part`), lstatSync(file).isFile()]).toEqual(["precious", victim, true]);
+    expect(readFileSync(file, "utf8")).toContain('"Ginkgo biloba"');
+    expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "somebody's", "somebody's"]);
+  });
+
+  it("may be a device, which is written as it is", async () => {
+    const { status, stdout } = await runCommand(["export", "/dev/null"], { environment: throughService });
+    expect([status, stdout, lstatSync("/dev/null").isCharacterDevice()]).toEqual([0, "", true]);
+  });
+});
+
+const FORMULAS = [
+  { name: "=cmd|' /C calc'!A0", guarded: "'=cmd|' /C calc'!A0" },
+  { name: "+1", guarded: "'+1" },
+  { name: "-1", guarded: "'-1" },
+  { name: "@SUM(1)", guarded: "'@SUM(1)" },
+  { name: "\t=1", guarded: '"\'\t=1"' },
+  { name: "\r=1", guarded: '"\'\r=1"' },
+  { name: "=1,2", guarded: '"\'=1,2"' },
+  { name: "a=1", guarded: "a=1" },
+  { name: "'=1", guarded: "'=1" },
+  { name: "", guarded: "" },
+];
+
+describe("an export that is guarded against formulas", () => {
+  it("puts a ' before each name and tag that begins one, and leaves ids and all else; without the guard nothing is changed", async () => {
+    const own = await startTestService();
+    const lines = FORMULAS.map(({ name }, at) => `{"id":${at - 5},"name":${JSON.stringify(name)},"tag":${JSON.stringify(name)}}\n`);
+    await own.request("/plants/import", { method: "POST", body: lines.join("") });
+    const guarded = `id,name,tag\n${FORMULAS.map(({ guarded: cell }, at) => `${at - 5},${cell},${cell === "" ? '""' : cell}\n`).join("")}`;
+    const environment = { PLANT_STORE_URL: own.url, PLANT_STORE_TOKEN: own.token };
+    for (const words of [["--guard-formulas"], ["--guard-formulas", "--format", "csv"]]) {
+      expect((await runCommand(["export", ...words], { environment })).stdout).toBe(guarded);
+    }
+    expect(await (await own.request("/plants/export?guardFormulas=true")).text()).toBe(guarded);
+    const plain = await (await own.request("/plants/export?format=csv&guardFormulas=false")).text();
+    expect(plain).toBe(await (await own.request("/plants/export?format=csv")).text());
+    expect(plain).not.toContain("'=cmd|' /C calc'!A0,'");
+
+    const { status, stderr } = await runCommand(["export", "--guard-formulas", "--format", "ndjson"], { environment });
+    expect([status, stderr]).toEqual([1, "plant-store: The guard against formulas is for CSV: ask for csv as the format, or for none.\n"]);
+    expect((await own.request("/plants/export?guardFormulas=true&format=ndjson")).status).toBe(400);
+    await own.stop();
   });
 });

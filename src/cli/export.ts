@@ -1,4 +1,4 @@
-import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
@@ -7,23 +7,28 @@ import type { Profile } from "../exchange/export.ts";
 import type { FileFormat } from "../exchange/import.ts";
 import { addCatalogue, openCatalogue } from "./catalogue.ts";
 import { showProgress } from "./progress.ts";
+import { openPart, toTarget } from "./target.ts";
+import type { Target } from "./target.ts";
 
-type Flags = Readonly<{ format?: FileFormat; profile: Profile }>;
+type Flags = Readonly<{ format?: FileFormat; profile: Profile; guardFormulas?: true; force?: true }>;
 
 export function exportCommand(): Command {
   const command = new Command("export")
     .argument("[file]", "without it, or with -, to the standard output")
     .description("Export all plants, by id. A file is there only when it is whole.")
     .addOption(new Option("--format <format>", "the form, when the name of the file does not tell it; ndjson").choices(["ndjson", "csv"]))
-    .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"));
+    .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"))
+    .option("--guard-formulas", "put a ' before names and tags of CSV that a spreadsheet would take for formulas")
+    .option("--force", "overwrite the file when it is there already");
   return addCatalogue(command).action(async (file: string | undefined) => {
-    const { format = file?.endsWith(".csv") ? "csv" : undefined, profile } = command.opts<Flags>();
-    const form = toExportForm(format, profile);
+    const { format = file?.endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
+    const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
+    const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });
     const catalogue = await openCatalogue(command, { isNew: false });
     try {
       const pieces = catalogue.export(form);
-      if (file === undefined || file === "-") await writeAll(pieces, process.stdout);
-      else await writeTo(file, pieces);
+      if (target === undefined) await writeAll(pieces, process.stdout);
+      else await writeTo(target, pieces);
     } finally {
       await catalogue.close();
     }
@@ -33,18 +38,14 @@ export function exportCommand(): Command {
 type Pieces = AsyncIterable<Uint8Array | string>;
 
 /** A file is written under another name until it is whole, so that nobody takes half of it for a backup; a pipe or device as it is. */
-async function writeTo(path: string, pieces: Pieces): Promise<void> {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) throw new Error(`${path} is a folder: name a file in it.`);
-  if (stats && !stats.isFile()) return writeAll(pieces, createWriteStream(path));
-  const target = stats ? realpathSync(path) : path;
-  const part = `${target}.part`;
+async function writeTo(target: Target, pieces: Pieces): Promise<void> {
+  if (target.kind === "device") return writeAll(pieces, createWriteStream(target.path));
+  const part = openPart(target);
   try {
-    await writeAll(pieces, createWriteStream(part, { flush: true }));
-    renameSync(part, target);
-  } catch (reason) {
-    rmSync(part, { force: true });
-    throw reason;
+    await writeAll(pieces, createWriteStream(part.path, { fd: part.fd, flush: true }));
+    part.keep();
+  } finally {
+    part.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import type { FileFormat, ImportSummary, Problem } from "../exchange/import.ts";
@@ -7,8 +7,10 @@ import { addCatalogue, openCatalogue } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { counted, showProgress } from "./progress.ts";
 import { configOf } from "./settings.ts";
+import { openTarget, toTarget } from "./target.ts";
+import type { Target } from "./target.ts";
 
-type Flags = Readonly<{ format?: FileFormat; onConflict: "refuse" | "replace"; dryRun?: true; refused?: string }>;
+type Flags = Readonly<{ format?: FileFormat; onConflict: "refuse" | "replace"; dryRun?: true; refused?: string; force?: true }>;
 
 /** How many refused lines are shown when they are not written to a file. */
 const SHOWN_MAX = 10;
@@ -26,14 +28,15 @@ export function importCommand(): Command {
         .default("refuse"),
     )
     .option("--dry-run", "store nothing, only tell what would happen")
-    .option("--refused <file>", "write every refused line's number and reason there");
+    .option("--refused <file>", "write every refused line's number and reason there")
+    .option("--force", "overwrite that file when it is there already");
   return addCatalogue(command).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or send one through a pipe.");
     // Unknown flags are told before they are looked for as files.
     configOf(command, process.env);
     const flags = command.opts<Flags>();
     const sources = (files.length === 0 ? [STDIN] : files).map(toSource);
-    const report = openReport(flags.refused, files);
+    const report = openReport(flags, files);
     const catalogue = await openCatalogue(command, { isNew: flags.dryRun === undefined });
     try {
       for (const source of sources) await importFile(source, { catalogue, flags, report });
@@ -103,11 +106,11 @@ type Report = Readonly<{
 }>;
 
 /** Opens the file for refused lines before anything is imported. Throws when it cannot be written, or is one of the files to import. */
-function openReport(path: string | undefined, files: readonly string[]): Report {
+function openReport({ refused: path, force }: Flags, files: readonly string[]): Report {
   if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
     throw new Error(`${path} is to be imported: write the refused lines to another file.`);
   }
-  const file = path === undefined ? undefined : openForWriting(path);
+  const file = path === undefined ? undefined : openForWriting(toTarget(path, { isForced: force ?? false }));
   let refused = 0;
   let told = 0;
   return {
@@ -130,11 +133,11 @@ function openReport(path: string | undefined, files: readonly string[]): Report 
   };
 }
 
-function openForWriting(path: string): number {
+function openForWriting(target: Target): number {
   try {
-    return openSync(path, "w");
+    return openTarget(target);
   } catch (cause) {
-    throw new Error(`${path} cannot be written: name another file for the refused lines.`, { cause });
+    throw new Error(`${target.path} cannot be written: name another file for the refused lines.`, { cause });
   }
 }
 

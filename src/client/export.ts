@@ -5,9 +5,10 @@ import { parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
- * What to export. `format`: NDJSON, the default, or CSV; `profile`: `dwc` names the columns of CSV by the terms of Darwin Core.
+ * What to export. `format`: NDJSON, the default, or CSV; `profile`: `dwc` names the columns of CSV by the terms of Darwin Core;
+ * `guardFormulas`: puts a ' before names and tags of CSV that a spreadsheet would take for formulas.
  */
-export type ExportQuery = Readonly<{ format?: "ndjson" | "csv"; profile?: "plain" | "dwc" }>;
+export type ExportQuery = Readonly<{ format?: "ndjson" | "csv"; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
 
 type Watch = Readonly<{
   limit: Limit;

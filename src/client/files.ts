@@ -41,7 +41,7 @@ export function fileCalls(connection: Connection): FileCalls {
         upload.close();
       }
     },
-    exportPlants: ({ format, profile, signal } = {}) => openExport(connection, { format, profile }, signal),
+    exportPlants: ({ signal, ...query } = {}) => openExport(connection, query, signal),
     async *exportedPlants({ signal } = {}) {
       yield* readPlants(await openExport(connection, { format: "ndjson" }, signal));
     },

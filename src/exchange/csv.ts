@@ -168,9 +168,17 @@ function decode(cell: string): string {
   return /[^\0-\x7f]/.test(cell) ? decodeUtf8(Buffer.from(cell, "latin1")) : cell;
 }
 
-/** Writes a plant as a row: quotes only where they are needed, and around an empty tag, which is not the same as none. */
-export function toCsvRow({ id, name, tag }: { id: bigint; name: string; tag?: string }): string {
-  return `${id},${quote(name)},${tag === undefined ? "" : tag === "" ? '""' : quote(tag)}\n`;
+type Writing = Readonly<{ guardFormulas: boolean }>;
+
+/** Writes plants as rows: quotes only where they are needed, and around an empty tag, which is not the same as none. */
+export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; name: string; tag?: string }) => string {
+  const write = guardFormulas ? (text: string) => quote(guard(text)) : quote;
+  return ({ id, name, tag }) => `${id},${write(name)},${tag === undefined ? "" : tag === "" ? '""' : write(tag)}\n`;
+}
+
+/** What begins so is a formula to a spreadsheet, or what is left of it once white space is cut off (owasp.org/www-community/attacks/CSV_Injection). An id is a number, never guarded. */
+function guard(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
 function quote(text: string): string {

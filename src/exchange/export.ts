@@ -2,18 +2,22 @@ import { PlantStoreError } from "../errors.ts";
 import { toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
-import { toCsvRow } from "./csv.ts";
+import { csvWriter } from "./csv.ts";
 
 export type Profile = "plain" | "dwc";
 
+/** What can be asked of CSV alone. `guardFormulas`: no name or tag may be taken for a formula by a spreadsheet; it changes them. */
+export type CsvOptions = Readonly<{ profile: Profile; guardFormulas: boolean }>;
+
 /** The form of an export. Darwin Core is exchanged as CSV only. */
-export type ExportForm = Readonly<{ format: "ndjson" }> | Readonly<{ format: "csv"; profile: Profile }>;
+export type ExportForm = Readonly<{ format: "ndjson" }> | (Readonly<{ format: "csv" }> & CsvOptions);
 
 /** The form for what was asked: NDJSON unless anything speaks for CSV. Throws `invalid_query` when the two do not fit. */
-export function toExportForm(format: "ndjson" | "csv" | undefined, profile: Profile): ExportForm {
-  if (format === "csv" || (format === undefined && profile === "dwc")) return { format: "csv", profile };
-  if (profile === "plain") return { format: "ndjson" };
-  throw new PlantStoreError("invalid_query", { message: "The profile dwc is CSV: ask for csv as the format, or for none." });
+export function toExportForm(format: "ndjson" | "csv" | undefined, { profile, guardFormulas }: CsvOptions): ExportForm {
+  const forCsv = profile === "dwc" ? "The profile dwc" : guardFormulas ? "The guard against formulas" : undefined;
+  if (format === "csv" || (format === undefined && forCsv !== undefined)) return { format: "csv", profile, guardFormulas };
+  if (forCsv === undefined) return { format: "ndjson" };
+  throw new PlantStoreError("invalid_query", { message: `${forCsv} is for CSV: ask for csv as the format, or for none.` });
 }
 
 /** How many plants are read at a time at most, which takes about a millisecond. Of large ones so many bytes. */
@@ -24,7 +28,7 @@ const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,
 
 /** The whole catalogue by id, as text in pieces. Each piece is read only when it is asked for. */
 export async function* exportPlants(plants: Pick<PlantStore, "list">, form: ExportForm): AsyncGenerator<string, void, void> {
-  const write = form.format === "csv" ? toCsvRow : toLine;
+  const write = form.format === "csv" ? csvWriter(form) : toLine;
   if (form.format === "csv") yield CSV_HEADER[form.profile];
   let after: PlantId | undefined;
   for (;;) {

@@ -84,8 +84,8 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         release();
       }
     },
-    async exportPlants({ parameters: { format, profile }, headers, principal, connection }) {
-      const form = toExportForm(format ?? acceptedFormat(headers), profile);
+    async exportPlants({ parameters: { format, profile, guardFormulas }, headers, principal, connection }) {
+      const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
       const release = exports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       try {

@@ -59,7 +59,7 @@ async function expectHealing(scenario: Scenario, refusal: string): Promise<Await
   const { service, data } = scenario;
   const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
   // On a disk that is really full the index of names cannot be written either.
-  expect(events.filter((event) => event !== "search_behind")).toEqual(["started", "store_trouble", "store_healed"]);
+  expect(events.filter((event) => event !== "search_behind")).toEqual(["store_made", "started", "store_trouble", "store_healed"]);
   expect(await service.end("SIGTERM")).toBe(0);
   expect(await findLost({ data, ids: witness.ids })).toEqual([]);
   return observed;

@@ -4,13 +4,15 @@ import { DONE_MS, PROBLEM_MS } from "../notice.ts";
 import type { Notices } from "../notice.ts";
 import { saveFile } from "../save.ts";
 
-type ExportFormat = "csv" | "ndjson";
+/** "spreadsheet" is CSV in which no name or tag is taken for a formula. */
+export type ExportKind = "csv" | "ndjson" | "spreadsheet";
 
 const DETAIL_MS = 250;
 
 /** Gathers the whole catalogue, telling how far it is, and saves it as a file. The token goes in a header: a link could not take it along. */
-export async function exportToFile(client: Client, notices: Notices, format: ExportFormat): Promise<void> {
+export async function exportToFile(client: Client, notices: Notices, kind: ExportKind): Promise<void> {
   const stop = new AbortController();
+  const format = kind === "spreadsheet" ? "csv" : kind;
   const name = `plants-${new Date().toISOString().slice(0, 10)}.${format}`;
   const notice = notices.add({ kind: "done", text: `Exporting ${name}`, action: { label: "Cancel", run: () => stop.abort() } });
   let bytes = 0;
@@ -25,7 +27,7 @@ export async function exportToFile(client: Client, notices: Notices, format: Exp
     },
   });
   try {
-    const stream = await client.exportPlants({ format, signal: stop.signal });
+    const stream = await client.exportPlants({ format, guardFormulas: kind === "spreadsheet", signal: stop.signal });
     saveFile(await new Response(stream.pipeThrough(counted)).blob(), name);
     notices.add({ kind: "done", text: `${name} is saved, ${megabytes(bytes)}.`, lastsMs: DONE_MS });
   } catch (thrown) {

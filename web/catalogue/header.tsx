@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Brand } from "../ui/icon.tsx";
 import { FOCUS_HOME } from "../ui/focus.ts";
+import type { ExportKind } from "./exporting.ts";
 
 type HeaderProps = Readonly<{
   isAdmin: boolean;
   onImport: () => void;
-  onExport: (format: "csv" | "ndjson") => void;
+  onExport: (kind: ExportKind) => void;
   onTokens: () => void;
   onSignOut: () => void;
 }>;
@@ -81,6 +82,7 @@ export function Header({ isAdmin, onImport, onExport, onTokens, onSignOut }: Hea
         <ul class={isOpen ? "open" : ""}>
           {item("Import", onImport)}
           {item("Export CSV", () => onExport("csv"))}
+          {item("Export for a spreadsheet", () => onExport("spreadsheet"))}
           {item("Export NDJSON", () => onExport("ndjson"))}
           {isAdmin ? item("Tokens", onTokens) : null}
           <li>

@@ -68,7 +68,7 @@ export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Cata
       <Header
         isAdmin={isAdmin}
         onImport={() => setOpened({ kind: "import", file: undefined })}
-        onExport={(format) => void exportToFile(client, notices, format)}
+        onExport={(kind) => void exportToFile(client, notices, kind)}
         onTokens={() => setOpened({ kind: "tokens" })}
         onSignOut={() => void signOut()}
       />
