@@ -29,6 +29,7 @@ export const CATALOGUE = {
   plant_not_found: entry(40401, "There is no plant with this id: check the id, or create the plant."),
   token_not_found: entry(40402, "There is no token with this id: see GET /tokens for those that exist."),
   method_not_allowed: entry(40500, "This path does not have that method: use one of those in the Allow header."),
+  too_slow: entry(40800, "The body comes too slowly: send the file again over a faster connection; what is stored of it stays."),
   id_in_use: entry(40900, "The id names another plant already: choose an id that is not used."),
   precondition_failed: entry(41200, "The plant is not as the condition says: read it again, then repeat the change."),
   body_too_large: entry(41300, "The body is larger than 65536 bytes: send a smaller one."),

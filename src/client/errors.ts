@@ -20,6 +20,7 @@ export const ERROR_NUMBERS = {
   plant_not_found: 40401,
   token_not_found: 40402,
   method_not_allowed: 40500,
+  too_slow: 40800,
   id_in_use: 40900,
   precondition_failed: 41200,
   body_too_large: 41300,

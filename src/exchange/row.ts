@@ -29,19 +29,38 @@ export async function* inPieces(bytes: Bytes): AsyncGenerator<Uint8Array, void, 
   }
 }
 
-/** The same bytes as long as they come. Throws `incomplete_body` when none does for `idleMs`, and lets go of the source. */
-export async function* whileMoving(bytes: Bytes, idleMs: number): AsyncGenerator<Uint8Array, void, void> {
+/** How slowly bytes may come. Only time in which somebody waits for them counts, not that in which they wait for the store. */
+export type Patience = Readonly<{
+  /** How long none need come, in milliseconds. */
+  idleMs: number;
+  /** How long it is waited for them in all, in milliseconds, whatever comes; then there must be enough for each second of waiting. */
+  graceMs: number;
+  bytesPerSecondMin: number;
+}>;
+
+/**
+ * The same bytes as long as they come. Throws `incomplete_body` when none does for too long, `too_slow` when they are too few, and lets go
+ * of the source.
+ */
+export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSecondMin }: Patience): AsyncGenerator<Uint8Array, void, void> {
   const source = bytes[Symbol.asyncIterator]();
+  let waitedMs = 0;
+  let size = 0;
   try {
     for (let next: IteratorResult<Uint8Array>; ;) {
-      const idle = Promise.withResolvers<never>();
-      const timer = setTimeout(() => idle.reject(new PlantStoreError("incomplete_body")), idleMs);
+      const late = Promise.withResolvers<never>();
+      const leftMs = Math.max(graceMs, (size * 1000) / bytesPerSecondMin) - waitedMs;
+      const refusal = leftMs < idleMs ? "too_slow" : "incomplete_body";
+      const timer = setTimeout(() => late.reject(new PlantStoreError(refusal)), Math.min(leftMs, idleMs));
+      const since = performance.now();
       try {
-        next = await Promise.race([source.next(), idle.promise]);
+        next = await Promise.race([source.next(), late.promise]);
       } finally {
         clearTimeout(timer);
       }
       if (next.done) return;
+      waitedMs += performance.now() - since;
+      size += next.value.length;
       yield next.value;
     }
   } finally {

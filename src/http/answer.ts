@@ -42,6 +42,7 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
       return { "accept-encoding": "identity" };
     case "incomplete_body":
     case "body_too_large":
+    case "too_slow":
     // What is left of the body is not read: the connection is of no use any more.
     case "invalid_host":
     case "malformed_request":

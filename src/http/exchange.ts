@@ -39,6 +39,10 @@ const EXPORTS_MAX = 32;
 /** How long a sender may send nothing, and a reader take nothing. */
 const IDLE_SECONDS = 60;
 
+/** An import that drips keeps a place that others want: after a while it must be as fast as the slowest modems were. */
+const GRACE_SECONDS = 30;
+const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, bytesPerSecondMin: 500 };
+
 /** The catalogue as a file, in and out. */
 export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
   const { plants, turns, parsePlant, lineBytesMax, gate, log } = options;
@@ -71,7 +75,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       connection.allowSilence(0);
       const { type, bytes } = body as BodyStream;
       try {
-        const coming = whileAllowed(whileMoving(bytes, IDLE_SECONDS * 1000), confirming(headers, principal));
+        const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(headers, principal));
         const summary = await importFile(patient(principal), coming, {
           format: type === "text/csv" ? "csv" : "ndjson",
           parsePlant,

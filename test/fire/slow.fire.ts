@@ -47,6 +47,9 @@ const ANSWERS_UNCOUNTED = [
   { file: "src/http/outgoing.ts", from: "const release = shares.take(owner, bytes.length);", to: "const release = () => {};" },
 ];
 const EXPORTS_UNCOUNTED = [{ file: "src/http/exchange.ts", from: "const EXPORTS_MAX = 32;", to: "const EXPORTS_MAX = Infinity;" }];
+/** No bug: an import must be fast enough soon, so that a test need not wait for half a minute. */
+const HURRY = { file: "src/http/exchange.ts", from: "const GRACE_SECONDS = 30;", to: "const GRACE_SECONDS = 3;" };
+const NO_LEAST_RATE = { file: "src/http/exchange.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };
 const IMPORT_LIKE_OTHERS = [{ file: "src/http/exchange.ts", from: "connection.allowSilence(0);", to: "" }];
 const EXPORT_LIKE_OTHERS = [{ file: "src/http/exchange.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];
 const NEVER_CUT = [
@@ -217,6 +220,16 @@ describe("a slow client", () => {
     expect(sent).toBeGreaterThan(8);
   });
 
+  it.concurrent("is refused in its import when it drips for too long, and its connection is closed", async () => {
+    const { text, isClosed } = await importDripping(await open(plantBugs([HURRY])));
+    expect([text.slice(0, 12), isClosed]).toEqual(["HTTP/1.1 408", true]);
+    expect(text).toContain('{"error":40800,');
+  });
+
+  it.concurrent("would be noticed to drip for as long as it likes if no rate were asked for", async () => {
+    expect((await importDripping(await open(plantBugs([HURRY, NO_LEAST_RATE])))).text).toBe("");
+  });
+
   it.concurrent("would be noticed to be cut in its import if that could be no more silent than other requests", async () => {
     const { sent, summary } = await importSlowly(await open(plantBugs(IMPORT_LIKE_OTHERS)));
     expect(sent).toBeGreaterThan(5);
@@ -261,6 +274,25 @@ async function importSlowly(place: Place): Promise<Readonly<{ sent: number; summ
     .then((response) => response.json())
     .catch(() => undefined);
   return { sent, summary };
+}
+
+/** Sends a line, then a byte a second: what was answered within ten seconds. */
+async function importDripping(place: Place): Promise<Readonly<{ text: string; isClosed: boolean }>> {
+  const { hostname, port } = new URL(place.url);
+  const socket = connect(Number(port), hostname);
+  let text = "";
+  let isClosed = false;
+  socket.on("error", () => {});
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
+  socket.on("close", () => (isClosed = true));
+  const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: application/x-ndjson\r\n`;
+  socket.write(`${head}Content-Length: 1000\r\n\r\n{"id":1,"name":"x"}\n`);
+  for (let second = 0; second < 10 && !isClosed; second += 1) {
+    await Bun.sleep(1000);
+    socket.write(" ");
+  }
+  socket.destroy();
+  return { text, isClosed };
 }
 
 /** Reads an export after a pause: how many bytes came, and the last of them. */
