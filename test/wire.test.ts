@@ -71,6 +71,19 @@ describe("requests on one connection", () => {
     );
   });
 
+  it("that are sent ahead by thousands leave others their turn", async () => {
+    const count = 20_000;
+    const flood = await open(service.url);
+    let answered = 0;
+    flood.on("data", (bytes) => (answered += bytes.toString("latin1").split("HTTP/1.1 404 ").length - 1));
+    flood.write("GET /nowhere HTTP/1.1\r\nHost: plants\r\n\r\n".repeat(count));
+    while (answered === 0) await Bun.sleep(1);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect(answered).toBeLessThan(count / 2);
+    while (answered < count) await Bun.sleep(5);
+    flood.destroy();
+  });
+
   it("come a byte at a time", async () => {
     const socket = await open(service.url);
     socket.setNoDelay(true);

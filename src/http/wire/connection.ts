@@ -77,6 +77,9 @@ const BODY_BYTE_MS = 1;
 const LINGER_MS = 5000;
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
+/** So many requests that were sent ahead are answered before others have their turn. */
+const IN_TURN_MAX = 8;
+
 const HEAD_END = "\r\n\r\n";
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -102,6 +105,9 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   let silenceMs = SILENCE_MS;
   let deadline = now() + SILENCE_MS;
   let lingerBytes = 0;
+  /** How many requests were answered one after the other. */
+  let inTurn = 0;
+  let isYielding = false;
 
   // --- reading ---
 
@@ -112,8 +118,10 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     } else if (phase === "request" || phase === "rest") receiveBody(bytes);
     else if (phase === "head") {
       append(bytes);
-      next();
+      // Those behind others that were sent ahead have their turn later.
+      if (!isYielding) next();
     }
+    if (ahead.length > AHEAD_BYTES_MAX) pause();
   }
 
   function append(bytes: Uint8Array): void {
@@ -128,7 +136,6 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
       else deadline += bytes.length * BODY_BYTE_MS;
     }
     if (phase === "rest" && body!.isComplete()) ready();
-    else if (ahead.length > AHEAD_BYTES_MAX) pause();
   }
 
   function pause(): void {
@@ -136,9 +143,11 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     isPaused = true;
   }
 
+  /** Takes more, unless what was sent ahead is much already. */
   function resume(): void {
-    if (isPaused) wire.resume();
+    if (!isPaused || ahead.length > AHEAD_BYTES_MAX) return;
     isPaused = false;
+    wire.resume();
   }
 
   /** Takes the next request, if its head is here. */
@@ -148,11 +157,11 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     if (ahead.length === 0) return;
     if (!isHeadBegun) deadline = now() + SILENCE_MS;
     isHeadBegun = true;
-    const text = latin1(ahead.subarray(0, HEAD_BYTES_MAX));
-    const end = text.indexOf(HEAD_END);
+    const bytes = Buffer.from(ahead.buffer, ahead.byteOffset, Math.min(ahead.length, HEAD_BYTES_MAX));
+    const end = bytes.indexOf(HEAD_END);
     try {
-      if (end === -1) return checkBeginning(text);
-      const head = parseHead(text.slice(0, end));
+      if (end === -1) return checkBeginning(bytes.toString("latin1"));
+      const head = parseHead(bytes.toString("latin1", 0, end));
       const rest = ahead.subarray(end + HEAD_END.length);
       ahead = NOTHING;
       begin(head, rest);
@@ -242,8 +251,16 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     deadline = now() + SILENCE_MS;
     onIdle(true);
     resume();
-    if (ahead.length > 0) next();
-    else if (isHalfClosed || isRetiring) wire.end();
+    if (ahead.length === 0 && (isHalfClosed || isRetiring)) return wire.end();
+    inTurn = ahead.length === 0 ? 0 : inTurn + 1;
+    if (inTurn < IN_TURN_MAX) return next();
+    // Others have their turn.
+    inTurn = 0;
+    isYielding = true;
+    setImmediate(() => {
+      isYielding = false;
+      if (phase === "head") next();
+    });
   }
 
   /** Answers what is no request, and ends. */
@@ -387,8 +404,4 @@ async function drop({ body, onSent }: Answer): Promise<void> {
 
 function toChunk(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]);
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
