@@ -23,6 +23,13 @@ export type Flood = Running &
     counts(): Readonly<{ statuses: Readonly<Record<string, number>> }>;
   }>;
 
+/** Requests that proxies and services are known to misread, in a process of their own. */
+export type Odd = Running &
+  Readonly<{
+    /** How many were sent so far, and how often each status was answered. */
+    counts(): Readonly<{ sent: number; statuses: Readonly<Record<string, number>> }>;
+  }>;
+
 type AttackOptions = Readonly<{ url: string; token: string; sockets: number }>;
 type FloodOptions = Readonly<{ url: string; perSecond: number }>;
 
@@ -45,6 +52,15 @@ export async function startFlood({ url, perSecond }: FloodOptions): Promise<Floo
     counts = JSON.parse(line) as typeof counts;
   });
   return { ...flood, counts: () => counts };
+}
+
+/** Resolves when the first requests are on their way: half of them with a token, which may only read. */
+export async function startOdd({ url, token }: Readonly<{ url: string; token: string }>): Promise<Odd> {
+  let counts: ReturnType<Odd["counts"]> = { sent: 0, statuses: {} };
+  const odd = await startProgram("odd.ts", [url, token], (line) => {
+    counts = JSON.parse(line) as typeof counts;
+  });
+  return { ...odd, counts: () => counts };
 }
 
 /** Ends every attack that still runs. */
