@@ -1,9 +1,9 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** Makes a folder that only its owner can enter, and those above it that are missing, so that they outlast a power cut. */
 export function makeFolder(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  const first = mkdir(path);
   if (first === undefined) return;
   // A new name is safe once the folder that holds it is synced, from the lowest to the one above the first that was made.
   for (let folder = path; ; folder = dirname(folder)) {
@@ -20,4 +20,63 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
+}
+
+function mkdir(path: string): string | undefined {
+  try {
+    return mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    if (!isDenied(cause)) throw cause;
+    throw new Error(`${path} cannot be made or entered by ${self()}: make it as its owner, or name another folder with --data.`, { cause });
+  }
+}
+
+/** Throws when this user may not read and write a folder and those of its files that begin so, with the owner and what to do. */
+export function expectAccess(folder: string, beginnings: readonly string[]): void {
+  const { R_OK, W_OK, X_OK } = constants;
+  expectMode(folder, R_OK | W_OK | X_OK);
+  for (const path of filesIn(folder, beginnings)) expectMode(path, R_OK | W_OK);
+}
+
+/** The folder, and those of its files, that others than its owner may read or write. No file is within reach in a folder that they cannot enter. */
+export function findExposed(folder: string, beginnings: readonly string[]): string[] {
+  const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  const files = (modeOf(folder) & 0o011) === 0 ? [] : filesIn(folder, beginnings);
+  return [folder, ...files].filter((path) => (modeOf(path) & 0o077) !== 0);
+}
+
+function filesIn(folder: string, beginnings: readonly string[]): string[] {
+  const names = readdirSync(folder).filter((name) => beginnings.some((beginning) => name.startsWith(beginning)));
+  return names.map((name) => join(folder, name));
+}
+
+function expectMode(path: string, mode: number): void {
+  try {
+    accessSync(path, mode);
+  } catch (cause) {
+    if (!isDenied(cause)) return;
+    const isReadOnly = cause instanceof Error && "code" in cause && cause.code === "EROFS";
+    if (isReadOnly)
+      throw new Error(`${path} is on a file system that is read-only: mount it for writing, or name another folder with --data.`, {
+        cause,
+      });
+    const { uid, mode: bits } = statSync(path);
+    const owner = `${userName(uid)}, with the mode ${(bits & 0o777).toString(8).padStart(4, "0")}`;
+    throw new Error(
+      `${path} belongs to ${owner}, and this is ${self()}, who may not read and write it: start as its owner, or give it away with chown -R.`,
+      { cause },
+    );
+  }
+}
+
+function isDenied(reason: unknown): boolean {
+  return reason instanceof Error && "code" in reason && ["EACCES", "EPERM", "EROFS"].includes(String(reason.code));
+}
+
+function self(): string {
+  return userName(process.getuid?.() ?? 0);
+}
+
+function userName(uid: number): string {
+  return uid === 0 ? "root" : `user ${uid}`;
 }

@@ -7,7 +7,7 @@ import { createGate } from "./auth/gate.ts";
 import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
 import { loadContract, plantParser } from "./contract.ts";
-import { makeFolder } from "./folder.ts";
+import { expectAccess, findExposed, makeFolder } from "./folder.ts";
 import { createApp } from "./http/app.ts";
 import { documentHandlers } from "./http/documents.ts";
 import { exchangeHandlers } from "./http/exchange.ts";
@@ -68,6 +68,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
   const pages = loadPages(web);
   const store = await openStore(config, { isServing: true, isNew: true, log, onFatal });
   try {
+    tellExposed(config, log);
     const { tokens } = store;
     const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
@@ -116,6 +117,19 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
   }
 }
 
+/** How the names begin of what stands in the data folder. */
+const DATA_FILES = ["plants.db", "first-token"];
+
+/** Tells once, at start, when others on the machine may read the plants or the token, or change them. */
+function tellExposed({ data }: Config, log: Log): void {
+  const exposed = findExposed(data, DATA_FILES);
+  if (exposed.length === 0) return;
+  log.warn("data_exposed", {
+    paths: exposed,
+    todo: "Others on this machine may read or change these: take that from them with chmod -R go=.",
+  });
+}
+
 /** Where the first token is kept. */
 export function firstTokenFile({ data }: Config): string {
   return join(data, "first-token");
@@ -131,7 +145,10 @@ type StoreOptions = ServiceOptions &
 /** Opens the store that the settings name. Commands that need no service use it as it is. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
   if (database.kind === "sqlite" && !options.isNew) expectSqliteStore(database.path);
-  if (database.kind === "sqlite" || options.isServing) makeFolder(data);
+  if (database.kind === "sqlite" || options.isServing) {
+    makeFolder(data);
+    expectAccess(data, DATA_FILES);
+  }
   if (database.kind === "postgres") return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
   return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
 }
