@@ -1,5 +1,6 @@
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/store.ts";
 import { PlantStoreError } from "../errors.ts";
+import { openPauses } from "../pause.ts";
 import type { NewPlant } from "../plant.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
@@ -103,9 +104,10 @@ async function importRows(
 async function* toBatches(rows: Rows): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
   let length = 0;
+  const pauses = openPauses();
   for await (const some of rows) {
     // What is there already, or is all refused, waits for nothing: others must have their turn all the same.
-    await new Promise(setImmediate);
+    await pauses();
     for (const row of some) {
       batch.push(row);
       if ("plant" in row) length += lengthOf(row.plant);

@@ -1,3 +1,4 @@
+import { openPauses } from "../../pause.ts";
 import { asPlantId } from "../../plant.ts";
 import type { NewPlant } from "../../plant.ts";
 import { wordsOf } from "../../words.ts";
@@ -6,18 +7,35 @@ import { fromColumn, toColumn } from "./text.ts";
 /** As the statements give plants. */
 export type PlantRow = [id: bigint, name: string, tag: string | null];
 
+type ToElement = (plant: NewPlant) => string;
+
+const SEEN: readonly ToElement[] = [
+  ({ id }) => String(id),
+  ({ name }) => quote(toColumn(name)),
+  ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag))),
+];
+const CONTENT: readonly ToElement[] = [...SEEN, ({ name }) => quote(toVector(name))];
+
 /** Plants as columns: ids, names, tags, each an array in text. The driver would write the same, and take three times as long. */
-export function seenOf(plants: readonly NewPlant[]): [ids: string, names: string, tags: string] {
-  return [
-    `{${plants.map(({ id }) => id).join()}}`,
-    `{${plants.map(({ name }) => quote(toColumn(name))).join()}}`,
-    `{${plants.map(({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag)))).join()}}`,
-  ];
+export function seenOf(plants: readonly NewPlant[]): Promise<string[]> {
+  return toColumns(plants, SEEN);
 }
 
 /** Plants as columns, with the words that they are found by. */
-export function contentOf(plants: readonly NewPlant[]): [...ReturnType<typeof seenOf>, words: string] {
-  return [...seenOf(plants), `{${plants.map(({ name }) => quote(toVector(name))).join()}}`];
+export function contentOf(plants: readonly NewPlant[]): Promise<string[]> {
+  return toColumns(plants, CONTENT);
+}
+
+/** Others have their turn in between: the words of a thousand of the worst names take half a second. */
+async function toColumns(plants: readonly NewPlant[], kinds: readonly ToElement[]): Promise<string[]> {
+  const columns = kinds.map((): string[] => []);
+  const pauses = openPauses();
+  for (const plant of plants) {
+    kinds.forEach((toElement, at) => columns[at]!.push(toElement(plant)));
+    const pause = pauses();
+    if (pause) await pause;
+  }
+  return columns.map((elements) => `{${elements.join()}}`);
 }
 
 /** An element of an array in text (doc: arrays, "Array Input and Output Syntax"). */
@@ -30,7 +48,7 @@ function quote(element: string): string {
  * megabyte that one may hold (doc: textsearch-limitations).
  */
 function toVector(name: string): string {
-  return wordsOf(name).join(" ");
+  return [...new Set(wordsOf(name))].join(" ");
 }
 
 /** The words of a search as a tsquery, each of which may be the beginning of a longer one. */

@@ -74,7 +74,7 @@ type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<Impo
 /** Creates or replaces plants; one outcome each, in their order. */
 function putter(ask: Ask, how: AskOptions): Put {
   async function insert(plants: readonly NewPlant[]): Promise<Set<bigint>> {
-    const rows = await ask<[id: bigint]>(INSERT_PLANTS, contentOf(plants), how);
+    const rows = await ask<[id: bigint]>(INSERT_PLANTS, await contentOf(plants), how);
     return new Set(rows.map(([id]) => id));
   }
 
@@ -85,7 +85,7 @@ function putter(ask: Ask, how: AskOptions): Put {
 
   /** Whether they all stand so for good: the write of one of them waits for all that was committed before. */
   async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
-    return plant === undefined || (await ask(CONFIRM_PLANTS, seenOf([plant]), how)).length === 1;
+    return plant === undefined || (await ask(CONFIRM_PLANTS, await seenOf([plant]), how)).length === 1;
   }
 
   return async (plants, { isReplacing, isDryRun }) => {
@@ -105,7 +105,7 @@ function putter(ask: Ask, how: AskOptions): Put {
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
-      if (isReplacing && different.length > 0) await ask(REPLACE_PLANTS, contentOf(different), how);
+      if (isReplacing && different.length > 0) await ask(REPLACE_PLANTS, await contentOf(different), how);
       // Those that were deleted meanwhile, or were changed.
       open = others.filter(({ id }) => !stored.has(id));
       if (!(await confirm(same))) open.push(...same);
@@ -173,11 +173,11 @@ async function makeAtOnce(ask: Ask, swaps: readonly Swap[], how: AskOptions): Pr
     else if (to) inserts.push(to);
   }
   const rows: [id: bigint][] = [];
-  if (inserts.length > 0) rows.push(...(await ask<[bigint]>(INSERT_PLANTS, contentOf(inserts), how)));
-  if (deletes.length > 0) rows.push(...(await ask<[bigint]>(DELETE_PLANTS, seenOf(deletes), how)));
+  if (inserts.length > 0) rows.push(...(await ask<[bigint]>(INSERT_PLANTS, await contentOf(inserts), how)));
+  if (deletes.length > 0) rows.push(...(await ask<[bigint]>(DELETE_PLANTS, await seenOf(deletes), how)));
   if (updates.length > 0) {
-    const [, ...content] = contentOf(updates.map(({ to }) => to));
-    rows.push(...(await ask<[bigint]>(UPDATE_PLANTS, [...seenOf(updates.map(({ from }) => from)), ...content], how)));
+    const [, ...content] = await contentOf(updates.map(({ to }) => to));
+    rows.push(...(await ask<[bigint]>(UPDATE_PLANTS, [...(await seenOf(updates.map(({ from }) => from))), ...content], how)));
   }
   return new Set(rows.map(([id]) => id));
 }

@@ -81,7 +81,7 @@ export function openWordIndex(path: string) {
       return true;
     },
     put(id: bigint, { name, tag }: PlantRow): void {
-      const words = wordsOf(name);
+      const words = [...new Set(wordsOf(name))];
       for (const word of words) learn(word);
       put.run(id, tag === null ? words.join(" ") : `${words.join(" ")} ${tokenOf(tag)}`);
     },
