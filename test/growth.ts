@@ -136,18 +136,28 @@ const TRIES = 3;
 const TRIES_MAX = 12;
 const SPENT_MS_MAX = 1000;
 
-/** How many times the work of a text twice as long takes; 0 when it takes next to nothing. And how long that takes, in milliseconds. */
-export async function growthOf(work: Work, { textOf }: Alphabet, length: number): Promise<Readonly<{ growth: number; ms: number }>> {
+/**
+ * How many times the work of a text twice as long takes; 0 when it takes next to nothing. What grows too fast must do so from half the length
+ * on: a collection of garbage, which comes with the longer text alone, is no growth.
+ */
+export async function growthOf(work: Work, alphabet: Alphabet, length: number): Promise<number> {
+  const growth = await ratioOf(work, alphabet, { length, floorMs: FLOOR_MS });
+  return growth > GROWTH_MAX ? Math.min(growth, await ratioOf(work, alphabet, { length: length / 2, floorMs: 0 })) : growth;
+}
+
+type RatioOptions = Readonly<{ length: number; floorMs: number }>;
+
+async function ratioOf(work: Work, { textOf }: Alphabet, { length, floorMs }: RatioOptions): Promise<number> {
   const texts = [textOf(length), textOf(2 * length)] as const;
   const started = threadMs();
   let least: readonly [number, number] = [Infinity, Infinity];
   for (let tries = 1; tries <= TRIES_MAX && threadMs() - started < SPENT_MS_MAX; tries += 1) {
     const long = await measure(work, texts[1]);
-    if (long < FLOOR_MS) return { growth: 0, ms: long };
+    if (long < floorMs) return 0;
     least = [Math.min(least[0], await measure(work, texts[0])), Math.min(least[1], long)];
     if (tries >= TRIES && least[1] / least[0] <= GROWTH_MAX) break;
   }
-  return { growth: least[1] / least[0], ms: least[1] };
+  return least[1] / least[0];
 }
 
 /** In milliseconds of the processor. */
