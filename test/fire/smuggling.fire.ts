@@ -151,8 +151,10 @@ describe("a request in an unusual form", () => {
 
   it("that waits for 100 and is refused by its head is not asked for its body", async () => {
     const head = `${HEAD.replace(TOKEN, "x")}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`;
-    const { text } = await sendRaw(target.url, [head], { waitMs: CLOSE_MS_MAX });
-    expect(statusesIn(text)).toEqual([401]);
+    // It may send the next request in the place of its body: nothing behind such a head is taken for either.
+    const behind = "GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n";
+    const { text, isClosed } = await sendRaw(target.url, [head, behind, behind, behind], { waitMs: CLOSE_MS_MAX });
+    expect([statusesIn(text), isClosed]).toEqual([[401], true]);
   });
 
   it("that asks for a tunnel is answered 404, and nothing behind it taken", async () => {

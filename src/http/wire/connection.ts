@@ -4,8 +4,7 @@ import { createBody, wholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
 import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
-import { isBodiless, toHead } from "./response.ts";
-import type { Ending } from "./response.ts";
+import { createOutput, drop, endsWithConnection } from "./output.ts";
 
 /** The end of a TCP connection, as the runtime has it. */
 type Wire = Readonly<{
@@ -83,7 +82,6 @@ const IN_TURN_MAX = 8;
 const HEAD_END = "\r\n\r\n";
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
-const CRLF = Buffer.from("\r\n");
 const NOTHING: Uint8Array = new Uint8Array();
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
@@ -96,12 +94,9 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   let isRetiring = false;
   let isHalfClosed = false;
   let isHeadBegun = false;
+  /** Whether the client waits for "100 Continue" and has not had it. */
+  let isAwaited = false;
   let body: IncomingBody | undefined;
-  /** What the system had no room for. */
-  let unwritten: Uint8Array = NOTHING;
-  let flushed: PromiseWithResolvers<void> | undefined;
-  /** Of the stream that is sent. */
-  let reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "cancel"> | undefined;
   let silenceMs = SILENCE_MS;
   let deadline = now() + SILENCE_MS;
   let lingerBytes = 0;
@@ -109,7 +104,15 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   let inTurn = 0;
   let isYielding = false;
 
-  // --- reading ---
+  const output = createOutput({
+    wire,
+    date,
+    onWait(isWaiting) {
+      deadline = isWaiting ? now() + silenceMs : Infinity;
+    },
+  });
+
+  // --- what comes ---
 
   function receive(bytes: Uint8Array): void {
     if (phase === "lingering") {
@@ -184,6 +187,7 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     if (framing.kind === "length" && framing.length <= rest.length) {
       body = wholeBody(rest.subarray(0, framing.length));
       ahead = rest.subarray(framing.length);
+      isAwaited = false;
       deadline = Infinity;
     } else receiveRest(head, rest);
     watch(serve(head, body!));
@@ -191,12 +195,15 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
 
   /** Waits for what of a body is not here yet. */
   function receiveRest(head: Head, rest: Uint8Array): void {
+    isAwaited = head.isExpecting;
     body = createBody({
       framing: head.framing,
       onFull: pause,
       onRoom: resume,
       onWanted: () => {
-        if (head.isExpecting) write(CONTINUE);
+        if (!isAwaited) return;
+        isAwaited = false;
+        output.write(CONTINUE);
       },
     });
     append(body.feed(rest));
@@ -211,16 +218,22 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     });
   }
 
-  // --- answering ---
+  // --- what goes ---
 
   async function serve(head: Head, incoming: IncomingBody): Promise<void> {
     const { method, path, query, fields: headers } = head;
     silenceMs = SILENCE_MS;
     const response = await answer({ method, path, query, headers, body: incoming, address, allowSilence });
-    if (isClosed()) return drop(response);
-    const isKept = head.isKept && !isRetiring && incoming.isShort() && response.headers?.["connection"] !== "close";
+    // Who was not told to send the body may send it or not: nobody could tell it from the next request.
+    const isLast =
+      !head.isKept ||
+      isRetiring ||
+      (isAwaited && !incoming.isComplete()) ||
+      !incoming.isShort() ||
+      response.headers?.["connection"] === "close";
+    const isKept = !isLast && !endsWithConnection(response, head);
     try {
-      await send(response, head, isKept);
+      await (isClosed() ? drop(response) : output.send(response, { method, isOld: head.isOld, isKept }));
     } finally {
       response.onSent?.();
     }
@@ -268,7 +281,7 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     phase = "request";
     onIdle(false);
     deadline = Infinity;
-    await send(response, { method: "GET", isOld: false }, false);
+    await output.send(response, { method: "GET", isOld: false, isKept: false });
     linger();
   }
 
@@ -289,93 +302,22 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     wire.shutdown();
   }
 
-  async function send(response: Answer, { method, isOld }: Pick<Head, "method" | "isOld">, isKept: boolean): Promise<void> {
-    const { status, headers = {}, body: content } = response;
-    const isHead = method === "HEAD";
-    const ending = endingOf(response, isOld);
-    const head = toHead({ status, headers, ending, isKept: isKept && ending.kind !== "close", isOld, date: date() });
-    if (content instanceof ReadableStream) {
-      write(head);
-      if (isHead || isBodiless(status)) await drop(response);
-      else await sendStream(content, ending.kind === "chunked");
-    } else if (content === undefined || isHead || isBodiless(status)) write(head);
-    else if (typeof content === "string") write(head + content);
-    else {
-      write(head);
-      write(content);
-    }
-    if (unwritten.length > 0) await flush();
-  }
-
-  async function sendStream(stream: ReadableStream<Uint8Array>, isChunked: boolean): Promise<void> {
-    const pieces = stream.getReader();
-    reader = pieces;
-    try {
-      for (let piece = await pieces.read(); !piece.done && !isClosed(); piece = await pieces.read()) {
-        if (piece.value.length > 0) write(isChunked ? toChunk(piece.value) : piece.value);
-        if (unwritten.length > 0) await flush();
-      }
-      if (isChunked) write("0\r\n\r\n");
-    } catch {
-      // Whoever made the stream has said why. It must not look whole.
-      wire.terminate();
-    } finally {
-      reader = undefined;
-    }
-  }
-
-  // --- writing ---
-
-  function write(data: Uint8Array | string): void {
-    if (phase === "closed") return;
-    if (unwritten.length > 0) {
-      unwritten = Buffer.concat([unwritten, typeof data === "string" ? Buffer.from(data) : data]);
-      return;
-    }
-    const written = wire.write(data);
-    if (written < 0 || written === Buffer.byteLength(data)) return;
-    unwritten = (typeof data === "string" ? Buffer.from(data) : data).subarray(written);
-    deadline = now() + silenceMs;
-  }
-
-  /** Resolves when all is written, or the connection is gone. */
-  function flush(): Promise<void> {
-    flushed ??= Promise.withResolvers();
-    return flushed.promise;
-  }
-
-  function drain(): void {
-    if (unwritten.length === 0) return;
-    const written = wire.write(unwritten);
-    if (written <= 0) return;
-    unwritten = unwritten.subarray(written);
-    deadline = unwritten.length > 0 ? now() + silenceMs : Infinity;
-    if (unwritten.length === 0) settle();
-  }
-
-  function settle(): void {
-    flushed?.resolve();
-    flushed = undefined;
-  }
-
   function close(): void {
     if (phase === "closed") return;
     phase = "closed";
-    unwritten = NOTHING;
     ahead = NOTHING;
     body?.fail("incomplete_body");
-    void reader?.cancel().catch(() => {});
-    settle();
+    output.close();
   }
 
   return {
     receive,
-    drain,
+    drain: output.drain,
     close,
     receiveEnd() {
       isHalfClosed = true;
-      if (phase === "head" || phase === "rest" || phase === "lingering") wire.end();
-      else body?.fail("incomplete_body");
+      if (phase === "request") body?.fail("incomplete_body");
+      else if (!isYielding) wire.end();
     },
     expire(time) {
       if (time < deadline || phase === "closed") return;
@@ -388,20 +330,4 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     },
     terminate: () => wire.terminate(),
   };
-}
-
-function endingOf({ status, body }: Answer, isOld: boolean): Ending {
-  if (body instanceof ReadableStream) return isBodiless(status) ? { kind: "none" } : { kind: isOld ? "close" : "chunked" };
-  if (isBodiless(status)) return { kind: "none" };
-  return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
-}
-
-/** Lets go of what nobody will read. */
-async function drop({ body, onSent }: Answer): Promise<void> {
-  onSent?.();
-  if (body instanceof ReadableStream) await body.cancel().catch(() => {});
-}
-
-function toChunk(bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]);
 }

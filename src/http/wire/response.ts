@@ -2,11 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Answer } from "../answer.ts";
 
 /** How the end of a body is told. */
-export type Ending =
-  | Readonly<{ kind: "none" }>
-  | Readonly<{ kind: "length"; length: number }>
-  | Readonly<{ kind: "chunked" }>
-  | Readonly<{ kind: "close" }>;
+export type Ending = Readonly<{ kind: "none" }> | Readonly<{ kind: "length"; length: number }> | Readonly<{ kind: "chunked" }>;
 
 type HeadOptions = Readonly<{
   status: number;

@@ -1,0 +1,127 @@
+import type { Answer } from "../answer.ts";
+import type { Head } from "./head.ts";
+import { isBodiless, toHead } from "./response.ts";
+import type { Ending } from "./response.ts";
+
+/** What goes out on a connection, no faster than the other end takes it. */
+export type Output = Readonly<{
+  write(data: Uint8Array | string): void;
+  /** Sends a response to a request of this kind. Resolves when all of it has left this process, or the connection is gone. */
+  send(response: Answer, to: Readonly<{ method: string; isOld: boolean; isKept: boolean }>): Promise<void>;
+  /** There is room to write again. */
+  drain(): void;
+  /** The connection is gone: lets go of everything. */
+  close(): void;
+}>;
+
+type OutputOptions = Readonly<{
+  /** Writes what there is room for, and returns how many bytes that were; less than 0 when the connection is gone. */
+  wire: Readonly<{ write(data: Uint8Array | string): number; terminate(): void }>;
+  /** The time as a header has it. */
+  date: () => string;
+  /** Told whenever bytes begin to wait for the other end, or still wait after it took some; and when none waits any more. */
+  onWait: (isWaiting: boolean) => void;
+}>;
+
+const CRLF = Buffer.from("\r\n");
+const NOTHING: Uint8Array = new Uint8Array();
+
+export function createOutput({ wire, date, onWait }: OutputOptions): Output {
+  let isClosed = false;
+  /** What the system had no room for. */
+  let unwritten: Uint8Array = NOTHING;
+  let flushed: PromiseWithResolvers<void> | undefined;
+  /** Of the stream that is sent. */
+  let reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "cancel"> | undefined;
+
+  function write(data: Uint8Array | string): void {
+    if (isClosed) return;
+    if (unwritten.length > 0) {
+      unwritten = Buffer.concat([unwritten, typeof data === "string" ? Buffer.from(data) : data]);
+      return;
+    }
+    const written = wire.write(data);
+    if (written < 0 || written === Buffer.byteLength(data)) return;
+    unwritten = (typeof data === "string" ? Buffer.from(data) : data).subarray(written);
+    onWait(true);
+  }
+
+  /** Resolves when all is written, or the connection is gone. */
+  function flush(): Promise<void> {
+    flushed ??= Promise.withResolvers();
+    return flushed.promise;
+  }
+
+  function settle(): void {
+    flushed?.resolve();
+    flushed = undefined;
+  }
+
+  async function sendStream(stream: ReadableStream<Uint8Array>, isChunked: boolean): Promise<void> {
+    const pieces = stream.getReader();
+    reader = pieces;
+    try {
+      for (let piece = await pieces.read(); !piece.done && !isClosed; piece = await pieces.read()) {
+        if (piece.value.length > 0) write(isChunked ? toChunk(piece.value) : piece.value);
+        if (unwritten.length > 0) await flush();
+      }
+      if (isChunked) write("0\r\n\r\n");
+    } catch {
+      // Whoever made the stream has said why. It must not look whole.
+      wire.terminate();
+    } finally {
+      reader = undefined;
+    }
+  }
+
+  return {
+    write,
+    async send(response, { method, isOld, isKept }) {
+      const { status, headers = {}, body } = response;
+      const isWithout = method === "HEAD" || isBodiless(status);
+      const ending = endingOf(response, { isOld });
+      const head = toHead({ status, headers, ending, isKept, isOld, date: date() });
+      if (body === undefined || isWithout) write(head);
+      else if (typeof body === "string") write(head + body);
+      else write(head);
+      if (body instanceof Uint8Array && !isWithout) write(body);
+      if (body instanceof ReadableStream) await (isWithout ? drop(response) : sendStream(body, ending.kind === "chunked"));
+      if (unwritten.length > 0) await flush();
+    },
+    drain() {
+      if (unwritten.length === 0) return;
+      const written = wire.write(unwritten);
+      if (written <= 0) return;
+      unwritten = unwritten.subarray(written);
+      onWait(unwritten.length > 0);
+      if (unwritten.length === 0) settle();
+    },
+    close() {
+      isClosed = true;
+      unwritten = NOTHING;
+      void reader?.cancel().catch(() => {});
+      settle();
+    },
+  };
+}
+
+/** Whether only the end of the connection can tell where this body ends, as HTTP/1.0 knows no chunks. */
+export function endsWithConnection({ body }: Answer, { isOld }: Pick<Head, "isOld">): boolean {
+  return isOld && body instanceof ReadableStream;
+}
+
+function endingOf(response: Answer, { isOld }: Pick<Head, "isOld">): Ending {
+  const { status, body } = response;
+  if (isBodiless(status) || endsWithConnection(response, { isOld })) return { kind: "none" };
+  if (body instanceof ReadableStream) return { kind: "chunked" };
+  return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
+}
+
+/** Lets go of a response that nobody will read. */
+export async function drop({ body }: Answer): Promise<void> {
+  if (body instanceof ReadableStream) await body.cancel().catch(() => {});
+}
+
+function toChunk(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]);
+}
