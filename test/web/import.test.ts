@@ -162,19 +162,31 @@ describe("an import", () => {
 });
 
 describe("an export", () => {
-  for (const { button: name, ending, text } of [
-    { button: "Export CSV", ending: "csv", text: "id,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,Ginkgo,\n" },
+  for (const { name, ending, what, text } of [
     {
-      button: "Export NDJSON",
+      name: "Export CSV",
+      ending: "csv",
+      what: "CSV as it is",
+      text: "id,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,=Ginkgo,\n",
+    },
+    {
+      name: "Export for a spreadsheet",
+      ending: "csv",
+      what: "CSV without formulas",
+      text: "id,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,'=Ginkgo,\n",
+    },
+    {
+      name: "Export NDJSON",
       ending: "ndjson",
-      text: '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":9223372036854775807,"name":"Ginkgo"}\n',
+      what: "NDJSON",
+      text: '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":9223372036854775807,"name":"=Ginkgo"}\n',
     },
   ]) {
-    it(`is a file of ${ending}`, async () => {
-      await place.plant(["9007199254740993,Monstera,tropical", "9223372036854775807,Ginkgo,"]);
+    it(`is a file of ${what}`, async () => {
+      await place.plant(["9007199254740993,Monstera,tropical", "9223372036854775807,=Ginkgo,"]);
       const { page, signIn, sees, button } = await place.visit();
       await signIn();
-      await sees(["Monstera", "Ginkgo"]);
+      await sees(["Monstera", "=Ginkgo"]);
       const saved = await readDownload(page, () => button(name).click());
       expect(saved.name).toMatch(new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${ending}$`));
       expect(saved.text).toBe(text);
