@@ -1,4 +1,6 @@
 import { join, resolve } from "node:path";
+import { CHANGE_LOGS } from "./auth/audit.ts";
+import type { ChangeLog } from "./auth/audit.ts";
 import { LOG_LEVELS } from "./log.ts";
 import type { LogLevel } from "./log.ts";
 
@@ -13,6 +15,7 @@ export type Config = Readonly<{
   data: string;
   database: Database;
   log: LogLevel;
+  logChanges: ChangeLog;
   bodyBytesMax: number;
   connectionsMax: number;
   queueMax: number;
@@ -67,6 +70,13 @@ export const SETTINGS = {
     operand: "level",
     fallback: "info",
     help: `${LOG_LEVELS.join(", ")}; debug logs every request`,
+  },
+  logChanges: {
+    variable: "PLANT_STORE_LOG_CHANGES",
+    flag: "--log-changes",
+    operand: "how",
+    fallback: "sum",
+    help: "changes of plants in the log: none, sum (one line a token and minute), each",
   },
   bodyBytesMax: {
     variable: "PLANT_STORE_BODY_BYTES_MAX",
@@ -148,6 +158,7 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
     data,
     database: database("database", join(data, "plants.db")),
     log: oneOf("log", LOG_LEVELS),
+    logChanges: oneOf("logChanges", CHANGE_LOGS),
     bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
     connectionsMax: integer("connectionsMax", { min: 1, max: 1_000_000 }),
     queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),

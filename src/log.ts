@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { toVisible } from "./visible.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -40,20 +41,28 @@ function formatSafely(format: (line: Line) => string, line: Line): string {
 const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const satisfies Record<LogLevel, string>;
 
 function toJsonLine({ time, level, event, fields }: Line): string {
-  return JSON.stringify({ time, level, event, ...fields }, toLoggable);
+  // Read by a machine it stays the same; read by a person it is read on a terminal.
+  return toVisible(JSON.stringify({ time, level, event, ...fields }, toLoggable));
 }
 
 function toTerminalLine({ time, level, event, fields }: Line): string {
-  const pairs = Object.entries(fields).map(
-    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value, toLoggable)}`,
+  const pairs = Object.entries(fields).map(([name, value]) =>
+    toVisible(`${name}=${typeof value === "string" ? value : JSON.stringify(value, toLoggable)}`),
   );
   return [styleText("gray", time.slice(11, 19)), styleText(COLOURS[level], event), ...pairs].join(" ");
 }
 
+/** An error may be its own cause: to follow that until nothing is left of the stack would take seconds. */
+const CAUSES_MAX = 8;
+
 function toLoggable(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
-  if (!(value instanceof Error)) return value;
-  return { name: value.name, message: value.message, stack: value.stack, ...(value.cause === undefined ? {} : { cause: value.cause }) };
+  return value instanceof Error ? toFields(value, CAUSES_MAX) : value;
+}
+
+function toFields({ name, message, stack, cause }: Error, causesMax: number): Fields {
+  const next = cause instanceof Error ? (causesMax > 0 ? toFields(cause, causesMax - 1) : undefined) : cause;
+  return { name, message, stack, ...(next === undefined ? {} : { cause: next }) };
 }
 
 // Nobody passes a token to the log; should a bug ever do so, it still does not get out.

@@ -9,6 +9,7 @@ import { repairCommand } from "./cli/repair.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
 import { PlantStoreError } from "./errors.ts";
+import { toVisibleLines } from "./visible.ts";
 
 // Whatever is written, the store and the first token above all, is for its owner alone.
 process.umask(0o077);
@@ -26,7 +27,7 @@ const program = new Command("plant-store")
 try {
   await program.parseAsync();
 } catch (reason) {
-  process.stderr.write(`plant-store: ${textOf(reason)}\n`);
+  process.stderr.write(`plant-store: ${toVisibleLines(textOf(reason))}\n`);
   process.exit(1);
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { createAudit, REFUSALS_MS } from "./auth/audit.ts";
 import { openFirstToken } from "./auth/first.ts";
 import { createGate } from "./auth/gate.ts";
 import { createUsage } from "./auth/usage.ts";
@@ -72,7 +73,12 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const { tokens } = store;
     const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
-    const everyMinute = setInterval(() => void Promise.all([usage.flush(), first.check()]), MINUTE_MS).unref();
+    const audit = createAudit({ log, changes: config.logChanges });
+    const everyMinute = setInterval(() => {
+      audit.flushChanges();
+      void Promise.all([usage.flush(), first.check()]);
+    }, MINUTE_MS).unref();
+    const oftener = setInterval(audit.flushRefusals, REFUSALS_MS).unref();
     const gate = createGate({
       tokens,
       freshMs: TOKEN_FRESH_MS,
@@ -86,16 +92,24 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const turns = createTurns(TURNS);
     let isDraining = false;
     const handlers = {
-      ...plantHandlers(store.plants, turns),
-      ...exchangeHandlers({ plants: store.plants, turns, parsePlant: plantParser(contract), lineBytesMax: config.bodyBytesMax, gate, log }),
-      ...tokenHandlers({ tokens, usage, random: randomBytes, now: Date.now, onRevoke: first.check }),
+      ...plantHandlers(store.plants, turns, audit),
+      ...exchangeHandlers({
+        plants: store.plants,
+        turns,
+        parsePlant: plantParser(contract),
+        lineBytesMax: config.bodyBytesMax,
+        gate,
+        audit,
+        log,
+      }),
+      ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...documentHandlers(contract),
     };
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const room = createRoom({ isFull: store.plants.isFull, ...limits });
     const outgoing = createOutgoing(config);
-    const app = createApp({ contract, handlers, pages, gate, room, outgoing, log, ...limits });
+    const app = createApp({ contract, handlers, pages, gate, audit, room, outgoing, log, ...limits });
     const listener = listen({ ...config, ...app, log });
     return {
       url: listener.url,
@@ -107,6 +121,9 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         await sleep(config.drainDelayMs);
         await listener.stop(config.drainMs);
         clearInterval(everyMinute);
+        clearInterval(oftener);
+        audit.flushChanges();
+        audit.flushRefusals();
         await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
         await store.close();
       },

@@ -87,7 +87,13 @@ describe("npm start", () => {
     while (!lines.some((line) => line.includes('"event":"started"'))) await Bun.sleep(10);
     npm.kill("SIGTERM");
     await once(reader, "close");
-    expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(["store_made", "started", "stopping", "stopped"]);
+    expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+      "store_made",
+      "settings",
+      "started",
+      "stopping",
+      "stopped",
+    ]);
   }, 20_000);
 });
 
@@ -122,7 +128,7 @@ describe("plant-store token", () => {
     expect(nobody).toMatchObject({ status: 1, stdout: "" });
     expect(nobody.stderr).toContain("no token with the id nobody");
     await service.end("SIGTERM");
-  });
+  }, 15_000);
 
   for (const { words, why } of [
     { words: ["create", "--scopes", "plants:eat"], why: "plants:read,plants:write,admin" },

@@ -22,6 +22,7 @@ import type { NewPlant } from "../src/plant.ts";
 import { contentOf, toQuery } from "../src/store/postgres/columns.ts";
 import { fromColumn, toColumn } from "../src/store/postgres/text.ts";
 import { openWordIndex } from "../src/store/sqlite/wordindex.ts";
+import { createAudit } from "../src/auth/audit.ts";
 import { createTurns } from "../src/store/turns.ts";
 import { isFound, wordsOf } from "../src/words.ts";
 import { temporaryFolder } from "./folder.ts";
@@ -81,6 +82,7 @@ const gate = createGate({
   onAdmit: () => {},
 });
 const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
+const audit = createAudit({ log, changes: "sum" });
 const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
 const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
 const index = openWordIndex(join(folder, "index"));
@@ -136,7 +138,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["Authorization behind its scheme", HEAD, (text) => gate.admit(`Bearer ${text}`, "plants:read")],
   ["a line of the log", BODY, (text) => log.debug("event", { text })],
   ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
-  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text)), turns).listPlants(LIST_CALL as never)],
+  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text)), turns, audit).listPlants(LIST_CALL as never)],
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
   ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],

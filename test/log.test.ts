@@ -29,12 +29,16 @@ describe("the log", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ error: { message: "outer", cause: { message: "inner" } } });
   });
 
-  it("survives an error that is its own cause", () => {
+  it("survives an error that is its own cause, and an object that holds itself", () => {
     const lines: string[] = [];
     const error = new Error("loop");
     error.cause = error;
     logTo(lines, false).error("unexpected_error", { error });
-    expect(JSON.parse(lines[0]!)).toMatchObject({ event: "unexpected_error", unloggable: expect.any(String) });
+    expect(JSON.parse(lines[0]!)).toMatchObject({ event: "unexpected_error", error: { message: "loop", cause: { message: "loop" } } });
+    const knot: Record<string, unknown> = {};
+    knot["knot"] = knot;
+    logTo(lines, false).error("unexpected_error", { knot });
+    expect(JSON.parse(lines[1]!)).toMatchObject({ event: "unexpected_error", unloggable: expect.any(String) });
   });
 
   it("leaves out what is below its level", () => {

@@ -20,6 +20,7 @@ describe("the settings", () => {
       data: "/var/plants",
       database: { kind: "sqlite", path: "/var/plants/plants.db" },
       log: "info",
+      logChanges: "sum",
       bodyBytesMax: 65_536,
       connectionsMax: 8192,
       queueMax: 1024,

@@ -63,8 +63,8 @@ export function createGate({ tokens, freshMs, cacheMax, now, onAdmit }: GateOpti
   }
 
   function judge(token: Token | undefined, scope: Scope, time: number): Token {
-    if (!token || !isValid(token, time)) throw invalidToken();
-    if (!token.scopes.includes(scope)) throw insufficientScope(scope);
+    if (!token || !isValid(token, time)) throw invalidToken(token);
+    if (!token.scopes.includes(scope)) throw insufficientScope(scope, token);
     onAdmit(token, time);
     return token;
   }
@@ -82,7 +82,7 @@ export function createGate({ tokens, freshMs, cacheMax, now, onAdmit }: GateOpti
       const isFresh = known && Math.abs(now() - known.at) < freshMs;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
       // What is still to come of the request is not read.
-      if (!found || !isValid(found, now())) throw invalidToken({ connection: "close" });
+      if (!found || !isValid(found, now())) throw invalidToken(found, { connection: "close" });
     },
   };
 }
@@ -93,7 +93,7 @@ export function parseBearer(authorization: string | null): string {
   if (match?.[1]) return match[1];
   // RFC 6750, 3.1: no error attribute when no bearer token was sent. A bare "Bearer" did try to send one.
   if (authorization === null || !/^bearer(\s|$)/i.test(authorization))
-    throw new PlantStoreError("missing_token", { headers: { "www-authenticate": REALM } });
+    throw new Refusal("missing_token", undefined, { headers: { "www-authenticate": REALM } });
   return "";
 }
 
@@ -101,12 +101,24 @@ function isValid({ expires, revoked }: Token, now: number): boolean {
   return revoked === undefined && (expires === undefined || now < expires);
 }
 
-export function invalidToken(headers: Record<string, string> = {}): PlantStoreError {
-  return new PlantStoreError("invalid_token", { headers: { "www-authenticate": `${REALM}, error="invalid_token"`, ...headers } });
+/** Why a request was not let in, and the token that it brought, if that is known. */
+export class Refusal extends PlantStoreError {
+  readonly token: Token | undefined;
+
+  constructor(code: "missing_token" | "invalid_token" | "insufficient_scope", token: Token | undefined, options: RefusalOptions) {
+    super(code, options);
+    this.token = token;
+  }
 }
 
-export function insufficientScope(scope: Scope): PlantStoreError {
-  return new PlantStoreError("insufficient_scope", {
+type RefusalOptions = Readonly<{ message?: string; headers: Record<string, string> }>;
+
+export function invalidToken(token: Token | undefined, headers: Record<string, string> = {}): Refusal {
+  return new Refusal("invalid_token", token, { headers: { "www-authenticate": `${REALM}, error="invalid_token"`, ...headers } });
+}
+
+export function insufficientScope(scope: Scope, token: Token): Refusal {
+  return new Refusal("insufficient_scope", token, {
     message: `The token lacks the scope ${scope}: use one that has it.`,
     headers: { "www-authenticate": `${REALM}, error="insufficient_scope", scope="${scope}"` },
   });

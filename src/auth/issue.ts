@@ -28,13 +28,13 @@ export type Issued = Readonly<{ token: Token; secret: string; isRepeated: boolea
  */
 export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker, once, ...given }: IssueOptions): Promise<Issued> {
   const missing = maker && scopes.find((scope) => !maker.scopes.includes(scope));
-  if (missing) throw insufficientScope(missing);
+  if (missing) throw insufficientScope(missing, maker);
   // A secret that follows from the request is the same on every replica and after a restart, and stands nowhere.
   const random = once ? deriveBytes(once.makerSecret, once.key) : given.random;
   const secret = createToken(random);
   const token = toToken({ id: randomText(random, 8), name, scopes, created: now(), lifetimeMs, maker });
   const outcome = await tokens.create(token, hashToken(secret));
-  if (outcome === "orphaned") throw invalidToken();
+  if (outcome === "orphaned") throw invalidToken(maker);
   if (outcome === "created" && !once) return { token, secret, isRepeated: false };
   const stored = once && (await tokens.find(hashToken(secret)));
   // A secret that is not stored must not be told. One id in 62^8 happens to be there already.

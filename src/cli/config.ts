@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { SETTINGS, withoutSecrets } from "../config.ts";
+import { toVisible } from "../visible.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 
 export function configCommand(): Command {
@@ -8,7 +9,7 @@ export function configCommand(): Command {
     // Wrong settings are told, not printed: `serve` would refuse them too.
     configOf(command, process.env);
     for (const { name, text, origin } of settingsOf(command, process.env)) {
-      process.stdout.write(`${SETTINGS[name].variable}=${withoutSecrets(text)}  (${origin})\n`);
+      process.stdout.write(`${SETTINGS[name].variable}=${toVisible(withoutSecrets(text))}  (${origin})\n`);
     }
   });
 }

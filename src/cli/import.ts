@@ -6,6 +6,7 @@ import type { Bytes } from "../exchange/row.ts";
 import { addCatalogue, openCatalogue } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { counted, showProgress } from "./progress.ts";
+import { toVisible } from "../visible.ts";
 import { configOf } from "./settings.ts";
 import { openTarget, toTarget } from "./target.ts";
 import type { Target } from "./target.ts";
@@ -69,7 +70,7 @@ async function importFile({ file, name, size }: Source, { catalogue, flags, repo
   }
   report.end(summary);
   tellUnused(name, summary.unusedColumns);
-  process.stdout.write(`${name}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
+  process.stdout.write(`${toVisible(name)}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
 }
 
 function toSource(file: string): Source {
@@ -92,9 +93,7 @@ function describe({ read, created, unchanged, replaced, refused }: ImportSummary
 
 function tellUnused(file: string, columns: readonly string[]): void {
   if (columns.length === 0) return;
-  // A name may hold what a terminal would obey.
-  const names = columns.map((name) => name.replaceAll(/\p{C}/gu, "?")).join(", ");
-  process.stderr.write(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${names}\n`);
+  process.stderr.write(`${toVisible(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${columns.join(", ")}`)}\n`);
 }
 
 /** Where refused lines are told. */
@@ -116,7 +115,8 @@ function openReport({ refused: path, force }: Flags, files: readonly string[]): 
   return {
     add(name, { line, error, message }) {
       told += 1;
-      const text = `${name}:${line}: ${error} ${message}\n`;
+      // A name may hold what a terminal would obey.
+      const text = `${toVisible(`${name}:${line}: ${error} ${message}`)}\n`;
       if (file !== undefined) writeSync(file, text);
       else if (told <= SHOWN_MAX) process.stderr.write(text);
     },

@@ -4,11 +4,17 @@ import { createLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { start } from "../service.ts";
 import type { Running } from "../service.ts";
+import { SETTINGS, withoutSecrets } from "../config.ts";
+import { toVisible } from "../visible.ts";
+import { isExposed } from "./exposure.ts";
 import { openOutput } from "./output.ts";
-import { addSettings, configOf } from "./settings.ts";
+import { addSettings, configOf, settingsOf } from "./settings.ts";
 
 /** What a stop may take beyond its two settings, for the commit under way and the files. */
 const CLOSE_MS_MAX = 1500;
+
+/** What to do about an address that other machines reach. */
+const EXPOSED = `Other machines may reach it, and nothing encrypts what they send, tokens included: put a proxy with TLS in front, or listen on ${SETTINGS.host.fallback}.`;
 
 export function serveCommand(): Command {
   const command = new Command("serve").description("Run the service. SIGTERM stops it after the requests under way.");
@@ -27,7 +33,12 @@ export function serveCommand(): Command {
     const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
     // Before anybody is told that it runs: a signal that came in between would end it at once, with work under way.
     stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
-    announce(running, { log, isTerminal, data: config.data });
+    // People have `plant-store config`.
+    if (!isTerminal)
+      log.info("settings", Object.fromEntries(settingsOf(command, process.env).map(({ name, text }) => [name, withoutSecrets(text)])));
+    const exposed = await isExposed(config.host);
+    if (exposed && !isTerminal) log.warn("exposed_without_tls", { address: running.url, todo: EXPOSED });
+    announce(running, { log, isTerminal, exposed, data: config.data });
   });
 }
 
@@ -49,10 +60,10 @@ function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMa
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
 }
 
-type Announcing = Readonly<{ log: Log; isTerminal: boolean; data: string }>;
+type Announcing = Readonly<{ log: Log; isTerminal: boolean; exposed: boolean; data: string }>;
 
 /** Says where everything is: to people in a few lines, to machines as one event. The token is shown to people only. */
-function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal, data }: Announcing): void {
+function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal, exposed, data }: Announcing): void {
   const curl = tokenFile === undefined ? undefined : curlLine(url, tokenFile);
   if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(curl === undefined ? {} : { tokenFile, curl }) });
   const rescue = `npx plant-store token create --admin --name "…"${data === resolve("data") ? "" : ` --data ${quote(data)}`}`;
@@ -64,11 +75,11 @@ function announce({ url, store, tokenFile, firstToken }: Running, { log, isTermi
 Plant Store is ready.
 
   address  ${url}
-  store    ${store.name}
-  token    ${token}
-
+  store    ${toVisible(store.name)}
+  token    ${toVisible(token)}
+${exposed ? `\n${EXPOSED}\n` : ""}
 Open the address in a browser and sign in with the token. Developers: ${url}/docs
-${curl ? `\nOr create a plant from here:\n\n  ${curl}\n` : ""}
+${curl ? `\nOr create a plant from here:\n\n  ${toVisible(curl)}\n` : ""}
 `);
 }
 

@@ -7,6 +7,7 @@ import { isScope, SCOPES } from "../scope.ts";
 import type { Scope } from "../scope.ts";
 import { firstTokenFile } from "../service.ts";
 import type { Token, TokenStore } from "../store/store.ts";
+import { toVisible } from "../visible.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./store.ts";
 
@@ -37,7 +38,8 @@ function createCommand(): Command {
 function listCommand(): Command {
   const command = new Command("list").description("List all tokens, the revoked ones too; never their secrets.");
   return withTokens(command, async (tokens) => {
-    const rows = (await tokens.list()).map((token) => toRow(token, Date.now()));
+    // A name may hold what a terminal would obey.
+    const rows = (await tokens.list()).map((token) => toRow(token, Date.now()).map(toVisible));
     return toTable([["id", "state", "name", "scopes", "made by", "created", "expires", "last used"], ...rows]);
   });
 }

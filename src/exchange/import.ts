@@ -37,7 +37,14 @@ export type FileFormat = "ndjson" | "csv";
 
 type ImportFileOptions = ImportOptions &
   Omit<ReadOptions, "onUnused"> &
-  Readonly<{ format: FileFormat; onProblem?: (problem: Problem) => void }>;
+  Readonly<{
+    format: FileFormat;
+    onProblem?: (problem: Problem) => void;
+    /** Called after each commit with what has become of all lines so far. */
+    onCommit?: (counts: ImportCounts) => void;
+  }>;
+
+export type ImportCounts = Omit<ImportSummary, "problems" | "unusedColumns">;
 
 /** Imports a file while it comes. What is committed stays when a later batch fails or the bytes break off. */
 export async function importFile(plants: Pick<PlantStore, "import">, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
@@ -48,7 +55,7 @@ export async function importFile(plants: Pick<PlantStore, "import">, bytes: Byte
   return { ...(await importRows(plants, rows, how)), unusedColumns };
 }
 
-type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "onProblem">;
+type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "onProblem" | "onCommit">;
 
 /** Imports rows batch by batch, one commit each; while one is written, the next is read. */
 async function importRows(
@@ -56,7 +63,7 @@ async function importRows(
   rows: Rows,
   options: ImportRowsOptions,
 ): Promise<Omit<ImportSummary, "unusedColumns">> {
-  const { onProblem, ...how } = options;
+  const { onProblem, onCommit, ...how } = options;
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];
   let writing: Promise<void> = Promise.resolve();
@@ -86,6 +93,7 @@ async function importRows(
         else counts[COUNTED[outcome]] += 1;
       }
     }
+    onCommit?.({ ...counts });
   }
 
   try {

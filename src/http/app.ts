@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { Audit } from "../auth/audit.ts";
+import { Refusal } from "../auth/gate.ts";
 import type { Gate } from "../auth/gate.ts";
 import { ownerOf } from "../auth/principal.ts";
 import type { Contract, Operation } from "../contract.ts";
@@ -32,6 +34,7 @@ type AppOptions = Readonly<{
   /** What stands at the paths that the contract does not have. */
   pages: Pages;
   gate: Gate;
+  audit: Audit;
   log: Log;
   /** Largest body of a request. */
   bodyBytesMax: number;
@@ -41,7 +44,7 @@ type AppOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-export function createApp({ contract, handlers, pages, gate, room, outgoing, log, bodyBytesMax, isDraining }: AppOptions): App {
+export function createApp({ contract, handlers, pages, gate, audit, room, outgoing, log, bodyBytesMax, isDraining }: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
@@ -98,6 +101,8 @@ export function createApp({ contract, handlers, pages, gate, room, outgoing, log
       try {
         answered = await answer(request, requestId);
       } catch (thrown) {
+        if (thrown instanceof Refusal)
+          audit.refused({ principal: { token: thrown.token, address: request.address }, requestId }, thrown.code);
         answered = toAnswer(thrown, log, requestId);
       }
       if (log.isDebug) {

@@ -1,3 +1,4 @@
+import type { Audit, Who } from "../auth/audit.ts";
 import type { Gate } from "../auth/gate.ts";
 import { ownerOf } from "../auth/principal.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -5,6 +6,7 @@ import { PlantStoreError } from "../errors.ts";
 import { exportPlants, toExportForm } from "../exchange/export.ts";
 import type { ExportForm } from "../exchange/export.ts";
 import { importFile } from "../exchange/import.ts";
+import type { ImportCounts } from "../exchange/import.ts";
 import { whileAllowed, whileMoving } from "../exchange/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
@@ -26,6 +28,7 @@ type ExchangeOptions = Readonly<{
   lineBytesMax: number;
   /** Asked again and again while a file goes in or out: its token may be revoked, or expire. */
   gate: Gate;
+  audit: Audit;
   log: Log;
 }>;
 
@@ -45,7 +48,7 @@ const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, b
 
 /** The catalogue as a file, in and out. */
 export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
-  const { plants, turns, parsePlant, lineBytesMax, gate, log } = options;
+  const { plants, turns, parsePlant, lineBytesMax, gate, audit, log } = options;
   const imports = createShares(IMPORTS_MAX);
   const exports = createShares(EXPORTS_MAX);
 
@@ -67,13 +70,30 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
     }
   }
 
+  /** Ends an export, once. */
+  function ending(who: Who, release: () => void): (outcome: string, bytes: number) => void {
+    const started = performance.now();
+    let isOver = false;
+    return (outcome, bytes) => {
+      if (isOver) return;
+      isOver = true;
+      release();
+      audit.note("export_ended", who, { outcome, bytes, ms: Math.round(performance.now() - started) });
+    };
+  }
+
   return {
-    async importPlants({ parameters: { onConflict, dryRun }, body, headers, principal, connection }) {
+    async importPlants(call) {
+      const { body, headers, principal, connection } = call;
+      const { onConflict, dryRun } = call.parameters;
       const release = imports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       // The runtime's own clock runs on while the bytes of a body come.
       connection.allowSilence(0);
       const { type, bytes } = body as BodyStream;
+      const started = performance.now();
+      let counts: Partial<ImportCounts> = {};
+      let outcome = "done";
       try {
         const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(headers, principal));
         const summary = await importFile(patient(principal), coming, {
@@ -82,13 +102,20 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
           lineBytesMax,
           isReplacing: onConflict === "replace",
           isDryRun: dryRun,
+          onCommit: (all) => (counts = all),
         });
         return { status: 200, body: JSON.stringify(summary) };
+      } catch (reason) {
+        outcome = outcomeOf(reason);
+        throw reason;
       } finally {
         release();
+        audit.note("import_ended", call, { outcome, ...counts, dryRun, ms: Math.round(performance.now() - started) });
       }
     },
-    async exportPlants({ parameters: { format, profile, guardFormulas }, headers, principal, connection }) {
+    async exportPlants(call) {
+      const { headers, principal, connection } = call;
+      const { format, profile, guardFormulas } = call.parameters;
       const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
       const release = exports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
@@ -103,7 +130,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       const coding = choosePacking(headers);
       return {
         status: 200,
-        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { connection, log, onEnd: release }),
+        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { connection, log, onEnd: ending(call, release) }),
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
           ...(coding === "identity" ? {} : { "content-encoding": coding }),
@@ -120,8 +147,14 @@ function acceptedFormat(headers: Fields): "csv" | undefined {
   return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
 }
 
-/** `onEnd` is called when nothing more will be read, whatever the reason. */
-type StreamOptions = Readonly<{ connection: Connection; log: Log; onEnd: () => void }>;
+/** The name of an error; of what breaks off, "incomplete_body". */
+function outcomeOf(reason: unknown): string {
+  if (reason instanceof PlantStoreError) return reason.code;
+  return reason instanceof DOMException && reason.name === "AbortError" ? "incomplete_body" : "failed";
+}
+
+/** `onEnd` is called when nothing more will be read, with how it ended and the bytes that were made. */
+type StreamOptions = Readonly<{ connection: Connection; log: Log; onEnd: (outcome: string, bytes: number) => void }>;
 
 /** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
 function toStream(
@@ -129,17 +162,22 @@ function toStream(
   { connection, log, onEnd }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  let bytes = 0;
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     // Anew for each piece, as the runtime's own clock runs on while a reader takes its time.
     connection.allowSilence(IDLE_SECONDS);
     try {
       const { done, value } = await pieces.next();
-      if (!done) return controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
-      onEnd();
+      if (!done) {
+        const piece = typeof value === "string" ? encoder.encode(value) : value;
+        bytes += piece.byteLength;
+        return controller.enqueue(piece);
+      }
+      onEnd("done", bytes);
       controller.close();
     } catch (reason) {
-      onEnd();
+      onEnd(outcomeOf(reason), bytes);
       // What a revocation breaks off has not failed.
       if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
       throw reason;
@@ -147,7 +185,7 @@ function toStream(
   }
 
   async function cancel(): Promise<void> {
-    onEnd();
+    onEnd("cancelled", bytes);
     await pieces.return();
   }
 

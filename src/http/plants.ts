@@ -1,6 +1,7 @@
+import type { Audit, PlantChange } from "../auth/audit.ts";
 import { ownerOf } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
-import { asPlantId, etagOf, toNewPlant, toText } from "../plant.ts";
+import { asPlantId, etagOf, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/store.ts";
 import { inTurns } from "../store/turns.ts";
@@ -13,6 +14,9 @@ import type { Call, Handlers } from "./router.ts";
 
 /** What was there before, and is there now. */
 type Change = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
+
+/** What a change looks at of its call. */
+type Asked = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
 
 type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant" | "listTags">;
 
@@ -31,12 +35,12 @@ const WORDS_MAX = 32;
 const TRIES_MAX = 100;
 
 /** The operations on plants. */
-export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
+export function plantHandlers(plants: PlantStore, turns: Turns, audit: Audit): PlantHandlers {
   const represent = createRepresent();
 
   /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
   async function change(
-    { parameters, headers, principal }: Pick<Call<"putPlant">, "parameters" | "headers" | "principal">,
+    { parameters, headers, principal, requestId }: Asked,
     decide: (stored: NewPlant | undefined) => NewPlant | undefined,
   ): Promise<Change> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -44,7 +48,11 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
       const to = decide(from);
       checkConditions(headers, from);
       // Also when nothing changes: that it is so for good, only the store can tell.
-      if (await plants.swap({ from, to }, ownerOf(principal))) return { from, to };
+      if (await plants.swap({ from, to }, ownerOf(principal))) {
+        const what = changeOf({ from, to });
+        if (what) audit.changed({ principal, requestId }, what, asPlantId(parameters.id));
+        return { from, to };
+      }
     }
     throw new PlantStoreError("overloaded");
   }
@@ -68,16 +76,18 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
       const next = isMore && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
       return represent({ status: 200, body: `[${page.join()}]`, headers: next }, headers);
     },
-    async createPlant({ body, principal }) {
+    async createPlant(call) {
+      const { body, principal } = call;
       const plant = toNewPlant(body);
       let answer: Answer | undefined;
-      await plants.create(plant, {
+      const outcome = await plants.create(plant, {
         owner: ownerOf(principal),
         // Made while the disk is at work, sent only when the plant is on it.
         whileWriting: () => {
           answer = toCreated(plant);
         },
       });
+      if (outcome === "created") audit.changed(call, "created", plant.id);
       return answer ?? toCreated(plant);
     },
     async getPlant({ parameters: { id }, headers }) {
@@ -87,18 +97,20 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
       if (isRuledOut(headers, plant)) return { status: 304, headers: { etag: etagOf(plant) } };
       return toWhole(plant);
     },
-    async putPlant({ parameters, body, headers, principal }) {
+    async putPlant(call) {
+      const { parameters, body } = call;
       const plant = toNewPlant({ ...(body as object), id: idOf(body, parameters.id) });
-      const { from } = await change({ parameters, headers, principal }, () => plant);
+      const { from } = await change(call, () => plant);
       return toChanged(plant, from ? 200 : 201);
     },
-    async patchPlant({ parameters, body, headers, principal }) {
+    async patchPlant(call) {
+      const { parameters, body } = call;
       idOf(body, parameters.id);
-      const { to } = await change({ parameters, headers, principal }, (stored) => merge(need(stored), body));
+      const { to } = await change(call, (stored) => merge(need(stored), body));
       return toChanged(need(to), 200);
     },
-    async deletePlant({ parameters, headers, principal }) {
-      await change({ parameters, headers, principal }, (stored) => void need(stored));
+    async deletePlant(call) {
+      await change(call, (stored) => void need(stored));
       return { status: 204 };
     },
     async listTags({ parameters: { limit }, headers }) {
@@ -107,6 +119,13 @@ export function plantHandlers(plants: PlantStore, turns: Turns): PlantHandlers {
       return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
     },
   };
+}
+
+/** Undefined when nothing changed. */
+function changeOf({ from, to }: Change): PlantChange | undefined {
+  if (!to) return "deleted";
+  if (!from) return "created";
+  return isSame(from, to) ? undefined : "replaced";
 }
 
 function toCreated(plant: NewPlant): Answer {

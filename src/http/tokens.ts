@@ -1,4 +1,5 @@
 import type { Schemas } from "../../contract/operations.ts";
+import type { Audit } from "../auth/audit.ts";
 import { parseBearer } from "../auth/gate.ts";
 import { issueToken } from "../auth/issue.ts";
 import type { RandomBytes } from "../auth/token.ts";
@@ -10,6 +11,7 @@ import type { Handlers } from "./router.ts";
 type TokenOptions = Readonly<{
   tokens: TokenStore;
   usage: Usage;
+  audit: Audit;
   random: RandomBytes;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -22,15 +24,17 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken">;
 
 /** The operations on tokens. Whoever may use them makes tokens that may do no more than their own, and for no longer. */
-export function tokenHandlers({ tokens, usage, random, now, onRevoke }: TokenOptions): TokenHandlers {
+export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: TokenOptions): TokenHandlers {
   return {
     async listTokens() {
       return { status: 200, body: JSON.stringify((await tokens.list()).map((token) => toWire(usage.complete(token)))) };
     },
-    async createToken({ body, headers, principal: { token: maker } }) {
+    async createToken(call) {
+      const { body, headers, principal } = call;
+      const maker = principal.token;
       const { name, scopes, days } = body as NewToken;
       const key = parseKey(headers.get("idempotency-key"));
-      const { token, secret } = await issueToken({
+      const { token, secret, isRepeated } = await issueToken({
         tokens,
         random,
         now,
@@ -40,12 +44,15 @@ export function tokenHandlers({ tokens, usage, random, now, onRevoke }: TokenOpt
         lifetimeMs: days === undefined ? undefined : Math.ceil(Number(days) * DAY_MS),
         once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
       });
+      if (!isRepeated) audit.note("token_created", call, { token: token.id, scopes, expires: token.expires && toTime(token.expires) });
       const created: Schemas["CreatedToken"] = { ...toWire(token), token: secret };
       return { status: 200, body: JSON.stringify(created), headers: { "cache-control": "no-store" } };
     },
-    async revokeToken({ parameters: { id, children } }) {
+    async revokeToken(call) {
+      const { id, children } = call.parameters;
       const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" });
       if (!revoked) throw new PlantStoreError("token_not_found");
+      audit.note("token_revoked", call, { token: id, children: revoked.filter((one) => one !== id) });
       await onRevoke();
       return { status: 204 };
     },
