@@ -71,14 +71,18 @@ describe("Accept-Encoding", () => {
 
   it("is read in time that grows with its length and no faster", () => {
     for (const hostile of ['"', "\\", '"\\', ",", ";", "q=", "gzip;q=0.5,", '"a",']) {
+      const text = hostile.repeat(2 ** 15 / hostile.length);
+      // The shortest of some tries: others use this machine too.
       const timeFor = (length: number) => {
-        const started = performance.now();
-        chooseCoding(hostile.repeat(length / hostile.length), ["zstd", "gzip"]);
-        return performance.now() - started;
+        const tries = Array.from({ length: 7 }, () => {
+          const started = performance.now();
+          chooseCoding(text.slice(0, length), ["zstd", "gzip"]);
+          return performance.now() - started;
+        });
+        return Math.min(...tries);
       };
-      timeFor(2 ** 13);
       // Quadratic work would take 256 times as long.
-      expect(timeFor(2 ** 17), hostile).toBeLessThan(Math.max(timeFor(2 ** 13), 1) * 100);
+      expect(timeFor(2 ** 15), hostile).toBeLessThan(Math.max(timeFor(2 ** 11), 1) * 100);
     }
   });
 });
