@@ -197,3 +197,9 @@ export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
     to: "    announce(running, { log, isTerminal });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
   },
 ];
+
+/** Runs of marks are put into their order however long they are, of the whole of a name. */
+export const ORDER_ANY_MARKS: readonly PlantedBug[] = [
+  { file: "src/words.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
+  { file: "src/words.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
+];

@@ -30,10 +30,14 @@ export function spawnService(options: ServiceOptions): SpawnedProcess {
 const PATIENT = ["--queue-wait-ms", "15000"];
 
 /** Starts the service on a new store of one of the engines, in a data folder of its own. It is patient with a slow disk. */
-export async function startOn(engine: Engine, root: string | undefined): Promise<ServiceProcess & Readonly<{ token: string }>> {
+export async function startOn(
+  engine: Engine,
+  root: string | undefined,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess & Readonly<{ token: string }>> {
   const data = temporaryFolder();
   const flags = Object.entries(await engine.openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
-  const service = await startService({ data, flags: [...PATIENT, ...flags], ...(root === undefined ? {} : { root }) });
+  const service = await startService({ data, flags: [...PATIENT, ...flags], environment, ...(root === undefined ? {} : { root }) });
   return { ...service, token: await readToken(data) };
 }
 

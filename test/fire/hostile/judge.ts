@@ -12,6 +12,9 @@ const BODY_BYTES_MAX = 65_536;
 /** With these the runtime refuses what is no request of HTTP/1.1, without a body. */
 const BARE_STATUSES = [400, 431, 505];
 
+/** With these the service says that the head is too large, or that it knows no such method, or version. */
+const UNKNOWN_STATUSES = [431, 501, 505];
+
 /** A longer head is none, whatever stands in it. The token is not counted. */
 const HEAD_BYTES_MAX = 16_000;
 
@@ -90,8 +93,8 @@ export function createJudge(token: string) {
 
 /** What is wrong with an answer, whatever the request meant. */
 async function findFault(request: HostileRequest, { status, headers, body }: WireAnswer): Promise<string | undefined> {
-  const isBare = BARE_STATUSES.includes(status) && body.length === 0;
-  if (isBare && (request.isBroken || toBytes(request, "").indexOf("\r\n\r\n") > HEAD_BYTES_MAX)) return undefined;
+  const isNoRequest = (BARE_STATUSES.includes(status) && body.length === 0) || UNKNOWN_STATUSES.includes(status);
+  if (isNoRequest && (request.isBroken || toBytes(request, "").indexOf("\r\n\r\n") > HEAD_BYTES_MAX)) return undefined;
   if (status >= 500) return "a status of its own fault";
   if (!headers.get("x-request-id")) return "no X-Request-Id";
   if (request.method === "HEAD") return body.length === 0 ? undefined : "a body for a HEAD";

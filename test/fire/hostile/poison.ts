@@ -1,3 +1,4 @@
+import { ALPHABETS } from "../../growth.ts";
 import { below, pick } from "../../random.ts";
 import type { Random } from "../../random.ts";
 
@@ -173,12 +174,19 @@ function drawNumber(random: Random): string {
 
 /** The inside of a string of JSON; mostly one that is taken. */
 export function drawText(random: Random): string {
+  if (random() < 0.004) return drawRow(random, 30_000);
   if (random() < 0.004) return pick(random, ["x", "\xc3\xa9", "\\u0000", "word "]).repeat(below(random, 12_000));
   const pieces = Array.from({ length: below(random, 6) }, () => {
     const lot = random();
     return lot < 0.85 ? `oak-${below(random, 1000)} ` : lot < 0.96 ? pick(random, STRING_PIECES) : pick(random, BYTE_PIECES);
   });
   return pieces.join("");
+}
+
+/** A word that searches look for, and then so much of one alphabet: what it takes to read may grow faster than its length. */
+function drawRow(random: Random, lengthMax: number): string {
+  const text = `oak ${pick(random, ALPHABETS).textOf(below(random, lengthMax))}`;
+  return Buffer.from(JSON.stringify(text).slice(1, -1)).toString("latin1");
 }
 
 function drawString(random: Random): string {

@@ -1,3 +1,4 @@
+import { ALPHABETS } from "../../growth.ts";
 import { below, openRandom, pick } from "../../random.ts";
 import type { Random } from "../../random.ts";
 import { damage, drawCsv, drawId, drawNdjson, drawPlant, drawText, drawValue } from "./poison.ts";
@@ -191,6 +192,7 @@ function drawQueryValue(random: Random, name: string): string {
   const lot = random();
   if (lot < 0.5) return `oak%20${below(random, 1000)}`;
   if (lot < 0.7) return pick(random, BROKEN_ESCAPES);
+  if (lot < 0.73) return encodeURIComponent(pick(random, ALPHABETS).textOf(below(random, 1200)).toWellFormed());
   if (lot < 0.75) return pick(random, ["oak+", "a%00b+", "%E6%A3%AE", "%CC%81", "%22*", "-", "a%20OR%20"]).repeat(below(random, 1200));
   // encodeURIComponent refuses lone surrogates, which these texts cannot hold.
   return encodeURIComponent(Buffer.from(drawText(random), "latin1").toString("utf8"));
