@@ -1,3 +1,4 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { CHANGE_LOGS } from "./auth/audit.ts";
 import type { ChangeLog } from "./auth/audit.ts";
@@ -20,6 +21,12 @@ export type Config = Readonly<{
   connectionsMax: number;
   queueMax: number;
   queueWaitMs: number;
+  /** Of each token, of each address, and of each address without a valid token; 0 is no limit. */
+  tokenRequestsPerMinute: number;
+  addressRequestsPerMinute: number;
+  refusedRequestsPerMinute: number;
+  /** Whose X-Forwarded-For is believed; undefined for nobody's. */
+  trustedProxies: BlockList | undefined;
   /** How long readiness is refused before the listener closes, so that a balancer notices. */
   drainDelayMs: number;
   drainMs: number;
@@ -106,6 +113,34 @@ export const SETTINGS = {
     fallback: "1000",
     help: "longest that a change may wait for the disk, or a request for the database; past it 503",
   },
+  tokenRequestsPerMinute: {
+    variable: "PLANT_STORE_TOKEN_REQUESTS_PER_MINUTE",
+    flag: "--token-requests-per-minute",
+    operand: "number",
+    fallback: "0",
+    help: "requests that a token may send; more are answered 429; 0 is no limit",
+  },
+  addressRequestsPerMinute: {
+    variable: "PLANT_STORE_ADDRESS_REQUESTS_PER_MINUTE",
+    flag: "--address-requests-per-minute",
+    operand: "number",
+    fallback: "0",
+    help: "the same for all tokens of an IP address together",
+  },
+  refusedRequestsPerMinute: {
+    variable: "PLANT_STORE_REFUSED_REQUESTS_PER_MINUTE",
+    flag: "--refused-requests-per-minute",
+    operand: "number",
+    fallback: "600",
+    help: "requests without a valid token from an IP address that are answered 401; more are answered 429; 0 is no limit",
+  },
+  trustedProxies: {
+    variable: "PLANT_STORE_TRUSTED_PROXIES",
+    flag: "--trusted-proxies",
+    operand: "addresses",
+    fallback: "none",
+    help: "proxies whose X-Forwarded-For is believed: addresses and networks with commas, such as 127.0.0.1,10.0.0.0/8",
+  },
   drainDelayMs: {
     variable: "PLANT_STORE_DRAIN_DELAY_MS",
     flag: "--drain-delay-ms",
@@ -150,7 +185,7 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
   const problems = [...strangers, ...unknown].map((name) => `${name} is not a setting.`);
 
   const inForce = settingsInForce(environment, flags);
-  const { text, integer, oneOf, database } = createReader(inForce, problems);
+  const { text, integer, oneOf, networks, database } = createReader(inForce, problems);
   const data = resolve(text("data"));
   const config: Config = {
     host: text("host"),
@@ -163,6 +198,10 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
     connectionsMax: integer("connectionsMax", { min: 1, max: 1_000_000 }),
     queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
     queueWaitMs: integer("queueWaitMs", { min: 10, max: 60_000 }),
+    tokenRequestsPerMinute: integer("tokenRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    addressRequestsPerMinute: integer("addressRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    refusedRequestsPerMinute: integer("refusedRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    trustedProxies: networks("trustedProxies"),
     drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),
     drainMs: integer("drainMs", { min: 0, max: 60_000 }),
   };
@@ -193,6 +232,19 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
       const choice = choices.find((candidate) => candidate === given);
       if (choice === undefined) problems.push(`${where} must be ${choices.length > 1 ? `one of ${choices.join(", ")}` : choices[0]}.`);
       return choice ?? choices[0]!;
+    },
+    networks(name: SettingName): BlockList | undefined {
+      const { given, where } = find(name);
+      if (given === "none") return undefined;
+      const list = new BlockList();
+      for (const network of given.split(",")) {
+        const [, address = "", bits] = /^\s*([^/\s]+)(?:\/(\d{1,3}))?\s*$/.exec(network) ?? [];
+        const bitsMax = isIPv4(address) ? 32 : 128;
+        if (isIP(address) !== 0 && Number(bits ?? 0) <= bitsMax)
+          list.addSubnet(address, Number(bits ?? bitsMax), isIPv4(address) ? "ipv4" : "ipv6");
+        else problems.push(`${where} must be none, or addresses and networks with commas, such as 127.0.0.1,10.0.0.0/8.`);
+      }
+      return list;
     },
     database(name: SettingName, path: string): Database {
       const { given, where } = find(name);

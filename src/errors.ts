@@ -38,6 +38,7 @@ export const CATALOGUE = {
   unsupported_encoding: entry(41502, "The body is compressed or otherwise encoded: send it plain, without Content-Encoding."),
   head_too_large: entry(43100, "The head of the request has more than 16384 bytes or 198 headers: send a smaller one."),
   idempotency_key_reused: entry(42200, "The Idempotency-Key was sent with another token before: send that one, or a key of its own."),
+  too_many_requests: entry(42900, "More requests came than are allowed: wait for the seconds in Retry-After, then send fewer."),
   internal: entry(50000, "Something broke in the service: it has been logged, tell whoever runs it the X-Request-Id."),
   unknown_method: entry(50100, "The service knows no such method: use one of those that OPTIONS * names."),
   overloaded: entry(50300, "The service has more work than it can do: try again after the seconds in Retry-After."),

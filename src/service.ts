@@ -9,10 +9,12 @@ import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
 import { loadContract, plantParser } from "./contract.ts";
 import { expectAccess, findExposed, makeFolder } from "./folder.ts";
+import { clientAddress } from "./http/address.ts";
 import { createApp } from "./http/app.ts";
 import { documentHandlers } from "./http/documents.ts";
 import { exchangeHandlers } from "./http/exchange.ts";
 import { healthHandlers } from "./http/health.ts";
+import { createLimits } from "./http/limits.ts";
 import { listen } from "./http/listen.ts";
 import { createOutgoing } from "./http/outgoing.ts";
 import { loadPages } from "./http/pages.ts";
@@ -20,6 +22,7 @@ import { plantHandlers } from "./http/plants.ts";
 import { createRoom } from "./http/room.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
+import { createRate } from "./rate.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
 import { expectSqliteStore, findFilesFault, takeAlone } from "./store/sqlite/files.ts";
 import { holdLock } from "./store/sqlite/lock.ts";
@@ -90,6 +93,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       },
     });
     const turns = createTurns(TURNS);
+    const now = () => performance.now();
     let isDraining = false;
     const handlers = {
       ...plantHandlers(store.plants, turns, audit),
@@ -109,7 +113,19 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const room = createRoom({ isFull: store.plants.isFull, ...limits });
     const outgoing = createOutgoing(config);
-    const app = createApp({ contract, handlers, pages, gate, audit, room, outgoing, log, ...limits });
+    const app = createApp({
+      contract,
+      handlers,
+      pages,
+      gate,
+      audit,
+      room,
+      outgoing,
+      clientAddress: clientAddress(config.trustedProxies),
+      limits: createLimits({ ...ratesOf(config, now), log, now }),
+      log,
+      ...limits,
+    });
     const listener = listen({ ...config, ...app, log });
     return {
       url: listener.url,
@@ -145,6 +161,12 @@ function tellExposed({ data }: Config, log: Log): void {
     paths: exposed,
     todo: "Others on this machine may read or change these: take that from them with chmod -R go=.",
   });
+}
+
+/** How often who may ask; undefined for no limit. */
+function ratesOf({ tokenRequestsPerMinute, addressRequestsPerMinute, refusedRequestsPerMinute }: Config, now: () => number) {
+  const rate = (perMinute: number) => (perMinute === 0 ? undefined : createRate(perMinute, now));
+  return { token: rate(tokenRequestsPerMinute), address: rate(addressRequestsPerMinute), refused: rate(refusedRequestsPerMinute) };
 }
 
 /** Where the first token is kept. */

@@ -25,7 +25,7 @@ type TestOptions = Readonly<{
 /** `token` is the first token; empty when it is there no more. */
 export async function startTestService(flags: Record<string, string> = {}, { web }: TestOptions = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
-  const config = parseConfig({}, { port: "0", data, ...flags });
+  const config = parseConfig({}, { port: "0", data, refusedRequestsPerMinute: "0", ...flags });
   const logged: string[] = [];
   const log: Log = createLog({ level: config.log, isTerminal: false, write: (line) => logged.push(line), now: Date.now });
   const running = await start(config, {

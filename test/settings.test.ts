@@ -25,6 +25,10 @@ describe("the settings", () => {
       connectionsMax: 8192,
       queueMax: 1024,
       queueWaitMs: 1000,
+      tokenRequestsPerMinute: 0,
+      addressRequestsPerMinute: 0,
+      refusedRequestsPerMinute: 600,
+      trustedProxies: undefined,
       drainDelayMs: 0,
       drainMs: 8000,
     });

@@ -29,6 +29,7 @@ export const ERROR_NUMBERS = {
   unsupported_encoding: 41502,
   head_too_large: 43100,
   idempotency_key_reused: 42200,
+  too_many_requests: 42900,
   internal: 50000,
   unknown_method: 50100,
   overloaded: 50300,

@@ -11,7 +11,9 @@ import type { Token } from "../store/store.ts";
 import { toAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { checkBodyHeaders, openBody, readBody } from "./body.ts";
+import type { ClientAddress } from "./address.ts";
 import { checkHost } from "./host.ts";
+import type { Limits } from "./limits.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
@@ -40,17 +42,23 @@ type AppOptions = Readonly<{
   bodyBytesMax: number;
   room: Room;
   outgoing: Outgoing;
+  clientAddress: ClientAddress;
+  limits: Limits;
   /** Once true, every answer closes its connection. */
   isDraining: () => boolean;
 }>;
 
-export function createApp({ contract, handlers, pages, gate, audit, room, outgoing, log, bodyBytesMax, isDraining }: AppOptions): App {
+/** What is known of a request, also when it fails later: the headers that any answer to it has. */
+type Seen = { headers?: Readonly<Record<string, string>> | undefined };
+
+export function createApp(options: AppOptions): App {
+  const { contract, handlers, pages, gate, audit, room, outgoing, clientAddress, limits, log, bodyBytesMax, isDraining } = options;
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
   /** Each step throws what is wrong; their order is part of the interface. */
-  async function answer(request: Incoming, requestId: string): Promise<Answer> {
-    const { method, path, query, headers, address } = request;
+  async function answer(request: Incoming, requestId: string, seen: Seen): Promise<Answer> {
+    const { method, path, query, headers } = request;
     checkHost(headers);
     if (path === "*") return { status: 204, headers: { allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
@@ -67,7 +75,8 @@ export function createApp({ contract, handlers, pages, gate, audit, room, outgoi
       // To wait for what is known already would cost a turn of the queue of promises for every request.
       token = admitted instanceof Promise ? await admitted : admitted;
     }
-    const principal = { token, address };
+    const principal = { token, address: clientAddress(request.address, headers) };
+    if (token) seen.headers = limits.admit(principal, requestId);
     const refusal = room(operation.id, headers, ownerOf(principal));
     if (refusal) await refusal;
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
@@ -93,20 +102,28 @@ export function createApp({ contract, handlers, pages, gate, audit, room, outgoi
     return read instanceof Promise ? read.then(parse) : parse(read);
   }
 
+  /** Counts who was not let in, and gives what he is told. */
+  function refused(refusal: Refusal, request: Incoming, requestId: string): PlantStoreError {
+    const address = clientAddress(request.address, request.headers);
+    audit.refused({ principal: { token: refusal.token, address }, requestId }, refusal.code);
+    return limits.refuse(refusal, address, requestId);
+  }
+
   return {
     async answer(request) {
       const requestId = requestIdOf(request);
       const started = log.isDebug ? performance.now() : 0;
       let answered: Answer;
+      const seen: Seen = {};
       try {
-        answered = await answer(request, requestId);
+        answered = await answer(request, requestId, seen);
       } catch (thrown) {
-        if (thrown instanceof Refusal)
-          audit.refused({ principal: { token: thrown.token, address: request.address }, requestId }, thrown.code);
-        answered = toAnswer(thrown, log, requestId);
+        answered = toAnswer(thrown instanceof Refusal ? refused(thrown, request, requestId) : thrown, log, requestId);
       }
+      if (seen.headers) answered = { ...answered, headers: { ...seen.headers, ...answered.headers } };
       if (log.isDebug) {
-        const { address, method, path } = request;
+        const { method, path } = request;
+        const address = clientAddress(request.address, request.headers);
         log.debug("request", { requestId, address, method, path, status: answered.status, ms: performance.now() - started });
       }
       return complete(answered, requestId, isDraining());

@@ -1,0 +1,52 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
+import type { Fields } from "./wire/fields.ts";
+
+/** How many proxies in a row are believed. */
+const HOPS_MAX = 16;
+
+/** The address of a client, which is that of its connection, or what trusted proxies say of it. */
+export type ClientAddress = (address: string, headers: Fields) => string;
+
+/**
+ * Reads X-Forwarded-For, which nginx, HAProxy, Caddy and Apache send, from its end: each trusted proxy has added whom it saw, and the
+ * first who is no proxy of ours is the client. What stands before him he may have written himself; what is no address ends the search.
+ */
+export function clientAddress(trusted: BlockList | undefined): ClientAddress {
+  if (!trusted) return (address) => plain(address);
+  return (address, headers) => {
+    let client = plain(address);
+    let rest = headers.get("x-forwarded-for");
+    for (let hops = 0; rest !== null && hops < HOPS_MAX && isTrusted(trusted, client); hops += 1) {
+      const comma = rest.lastIndexOf(",");
+      const before = plain(rest.slice(comma + 1).trim());
+      if (isIP(before) === 0) break;
+      client = before;
+      rest = comma === -1 ? null : rest.slice(0, comma);
+    }
+    return client;
+  };
+}
+
+/** Whose requests count together: an address, of IPv6 the 64 bits that one household or machine has. */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return [...before, ...zeros, ...after]
+    .slice(0, 4)
+    .map((part) => Number.parseInt(part, 16).toString(16))
+    .join(":");
+}
+
+function isTrusted(trusted: BlockList, address: string): boolean {
+  return isIP(address) !== 0 && trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+}
+
+/** An IPv4 address is the same when it is written as an IPv6 address (RFC 4291, 2.5.5.2). */
+function plain(address: string): string {
+  if (!address.startsWith(":")) return address;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  return mapped !== undefined && isIPv4(mapped) ? mapped : address;
+}

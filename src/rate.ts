@@ -1,0 +1,46 @@
+/** How often each owner may do something: so many times a minute, at once or spread over it. */
+export type Rate = Readonly<{
+  perMinute: number;
+  /** Counts one more, if it may be. */
+  take(owner: string): Allowance;
+}>;
+
+export type Allowance = Readonly<{
+  isAllowed: boolean;
+  /** How many more may follow at once. */
+  remaining: number;
+  /** Seconds until all of them may again; of what is not allowed, until it is. */
+  resetSeconds: number;
+}>;
+
+const MINUTE_MS = 60_000;
+
+/** How many owners are remembered. The one that came least lately is forgotten, and begins anew. */
+const OWNERS_MAX = 10_000;
+
+/** A leaky bucket for each owner, of which only the time is kept at which it will be empty (GCRA: ITU-T I.371, annex A). */
+export function createRate(perMinute: number, now: () => number): Rate {
+  const emptyAt = new Map<string, number>();
+  const eachMs = MINUTE_MS / perMinute;
+  return {
+    perMinute,
+    take(owner) {
+      const time = now();
+      const level = Math.max(0, (emptyAt.get(owner) ?? 0) - time);
+      emptyAt.delete(owner);
+      const isAllowed = level + eachMs <= MINUTE_MS + 1e-6;
+      const after = isAllowed ? level + eachMs : level;
+      for (const oldest of emptyAt.keys()) {
+        if (emptyAt.size < OWNERS_MAX) break;
+        emptyAt.delete(oldest);
+      }
+      emptyAt.set(owner, time + after);
+      const resetMs = isAllowed ? after : level + eachMs - MINUTE_MS;
+      return {
+        isAllowed,
+        remaining: Math.floor((MINUTE_MS - after) / eachMs + 1e-6),
+        resetSeconds: Math.max(1, Math.ceil(resetMs / 1000)),
+      };
+    },
+  };
+}
