@@ -101,8 +101,10 @@ describe("the client and the served contract", () => {
 
 /** The errors of the contract: the examples of its answers. */
 function numbersIn(document: string): Record<string, ErrorNumber> {
-  type Answer = { content: { "application/json": { examples?: Record<string, { value: { error: ErrorNumber } }> } } };
+  type Answer = { content?: { "application/json": { examples?: Record<string, { value: { error: ErrorNumber } }> } } };
   const { components } = JSON.parse(document) as { components: { responses: Record<string, Answer> } };
-  const examples = Object.values(components.responses).flatMap(({ content }) => Object.entries(content["application/json"].examples ?? {}));
+  const examples = Object.values(components.responses).flatMap(({ content }) =>
+    Object.entries(content?.["application/json"].examples ?? {}),
+  );
   return Object.fromEntries(examples.map(([name, { value }]) => [name, value.error]));
 }
