@@ -5,9 +5,10 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { issueToken } from "../src/auth/issue.ts";
 import { createToken, hashToken, hasTokenForm } from "../src/auth/token.ts";
 import { createGate } from "../src/auth/gate.ts";
+import { createUsage } from "../src/auth/usage.ts";
 import { CATALOGUE } from "../src/errors.ts";
 import type { Scope } from "../src/scope.ts";
-import type { Token } from "../src/store/store.ts";
+import type { Token, TokenUses } from "../src/store/store.ts";
 import { expectConform } from "./conform.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startTestService } from "./service.ts";
@@ -187,5 +188,53 @@ describe("the gate", () => {
     expect(asked).toHaveLength(101);
     await gate.admit(headers[0]!, "plants:write");
     expect(asked).toHaveLength(102);
+  });
+});
+
+describe("when tokens were used", () => {
+  const MINUTE = 60_000;
+  const TOKEN: Token = { id: "a", name: "a", scopes: [], created: 0 };
+
+  function usageOver(touch: (uses: TokenUses) => Promise<void>) {
+    const written: Array<ReadonlyMap<string, number>> = [];
+    const usage = createUsage({
+      ...tokens,
+      touch(uses) {
+        written.push(uses);
+        return touch(uses);
+      },
+    });
+    return { usage, written };
+  }
+
+  it("is written once for any number of requests, to the minute, and not at all when there were none", async () => {
+    const { usage, written } = usageOver(() => Promise.resolve());
+    for (let time = 0; time < 3 * MINUTE; time += 1000) usage.note(TOKEN, time);
+    expect(written).toEqual([]);
+    expect(usage.complete(TOKEN).lastUsed).toBe(2 * MINUTE);
+    expect(usage.complete({ ...TOKEN, lastUsed: 5 * MINUTE }).lastUsed).toBe(5 * MINUTE);
+    await usage.flush();
+    await usage.flush();
+    expect(written).toEqual([new Map([["a", 2 * MINUTE]])]);
+  });
+
+  it("is kept for the next time when it cannot be written, and never goes back", async () => {
+    let isFull = true;
+    const { usage, written } = usageOver(() => (isFull ? Promise.reject(new Error("full")) : Promise.resolve()));
+    usage.note(TOKEN, 3 * MINUTE);
+    await usage.flush();
+    isFull = false;
+    await usage.flush();
+    expect(written.at(-1)).toEqual(new Map([["a", 3 * MINUTE]]));
+  });
+
+  it("is written when the service stops", async () => {
+    const own = temporaryFolder();
+    const first = await startTestService({ data: own });
+    expect((await first.request("/plants")).status).toBe(200);
+    await first.stop();
+    const again = await startTestService({ data: own });
+    expect((await again.store.tokens.list())[0]?.lastUsed).toBeGreaterThan(Date.now() - 2 * MINUTE);
+    await again.stop();
   });
 });

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { PlantStoreError } from "../errors.ts";
 import { syncFolder } from "../folder.ts";
 import type { Log } from "../log.ts";
 import { SCOPES } from "../scope.ts";
@@ -21,7 +22,7 @@ export type FirstToken = Readonly<{
    */
   admitted(token: Token, time: number): void;
   /** Removes the file when its token was revoked, whoever did it. Never rejects. */
-  check(): Promise<void>;
+  check(): Promise<unknown>;
 }>;
 
 /** Its public id, so that of several services that start at once on one database only one makes it. */
@@ -34,7 +35,7 @@ const RETRY_MS = 60_000;
 export async function openFirstToken(options: FirstTokenOptions): Promise<FirstToken> {
   const { tokens, path, now, log } = options;
   const secret = await makeFirstToken(options);
-  const state = await removeIfRevoked(options);
+  const state = await check();
   if (state === "unknown") log.warn("first_token_unknown", { file: path, todo: "Its token is not in the store: remove the file." });
   const isValid = (await tokens.list()).some(({ id, revoked }) => id === ID && revoked === undefined);
   let retireAfter = isValid ? 0 : Infinity;
@@ -51,11 +52,13 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
     }
   }
 
-  async function check(): Promise<void> {
+  async function check(): Promise<FileState | undefined> {
     try {
-      await removeIfRevoked(options);
+      return await removeIfRevoked(options);
     } catch (reason) {
-      log.warn("first_token_kept", { file: path, reason });
+      // The store tells of its own trouble.
+      if (!(reason instanceof PlantStoreError)) log.warn("first_token_kept", { file: path, reason });
+      return undefined;
     }
   }
 
@@ -71,10 +74,12 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   };
 }
 
+type FileState = "none" | "unknown" | "revoked" | "valid";
+
 type FileOptions = Readonly<{ tokens: TokenStore; path: string; log?: Log }>;
 
 /** What the token in the file is. A file whose token is revoked is removed. */
-export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promise<"none" | "unknown" | "revoked" | "valid"> {
+export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promise<FileState> {
   const secret = readSecret(path);
   if (secret === undefined) return "none";
   const token = await tokens.find(hashToken(secret));

@@ -16,7 +16,7 @@ type TokenOptions = Readonly<{
   /** Milliseconds since 1970. */
   now: () => number;
   /** Called after each revocation. It may be the first token that was revoked. */
-  onRevoke: () => Promise<void>;
+  onRevoke: () => Promise<unknown>;
 }>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -110,7 +110,7 @@ describe("every operation with every state of a token", () => {
   const bugs: ReadonlyArray<{ why: string; bug: PlantedBug; fault: string }> = [
     {
       why: "the gate forgot the scope",
-      bug: { file: gate, from: "if (!token.scopes.includes(scope)) throw insufficientScope(scope);", to: "" },
+      bug: { file: gate, from: "if (!token.scopes.includes(scope)) throw insufficientScope(scope, token);", to: "" },
       fault: "GET /tokens with a token for plants:read",
     },
     {
