@@ -235,15 +235,16 @@ describe("a start", () => {
     expect(parseConfig({}, {}).logChanges).toBe("sum");
   });
 
-  for (const { host, isTold } of [
+  for (const { host, proxies = [], isTold } of [
     { host: "0.0.0.0", isTold: true },
     { host: "::", isTold: true },
     { host: "127.0.0.1", isTold: false },
     { host: "127.8.9.10", isTold: false },
     { host: "localhost", isTold: false },
+    { host: "0.0.0.0", proxies: ["--trusted-proxies", "127.0.0.1"], isTold: false },
   ]) {
-    it(`on ${host} ${isTold ? "warns once" : "does not warn"} that other machines may reach it and nothing encrypts what they send`, async () => {
-      const { lines, end } = await startProcess({ data: temporaryFolder(), flags: ["--host", host] });
+    it(`on ${host}${proxies.length > 0 ? " behind a proxy" : ""} ${isTold ? "warns once" : "does not warn"} that other machines may reach it and nothing encrypts what they send`, async () => {
+      const { lines, end } = await startProcess({ data: temporaryFolder(), flags: ["--host", host, ...proxies] });
       expect(eventsOf(lines, "exposed_without_tls").map(({ level }) => level)).toEqual(isTold ? ["warn"] : []);
       await end("SIGTERM");
     });

@@ -36,7 +36,8 @@ export function serveCommand(): Command {
     // People have `plant-store config`.
     if (!isTerminal)
       log.info("settings", Object.fromEntries(settingsOf(command, process.env).map(({ name, text }) => [name, withoutSecrets(text)])));
-    const exposed = await isExposed(config.host);
+    // Whoever names proxies has one in front, and that has the TLS.
+    const exposed = config.trustedProxies === undefined && (await isExposed(config.host));
     if (exposed && !isTerminal) log.warn("exposed_without_tls", { address: running.url, todo: EXPOSED });
     announce(running, { log, isTerminal, exposed, data: config.data });
   });
