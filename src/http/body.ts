@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../errors.ts";
+import { createByteQueue } from "./wire/bytequeue.ts";
 import type { Incoming } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -76,14 +77,12 @@ export function readBody(request: Incoming, bytesMax: number): Promise<Uint8Arra
 async function readPieces({ headers, body }: Incoming, bytesMax: number): Promise<Uint8Array> {
   // Two equal headers come as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
   if (Number(headers.get("content-length")) > bytesMax) throw tooLarge(bytesMax);
-  const pieces: Uint8Array[] = [];
-  let size = 0;
+  const read = createByteQueue();
   for await (const piece of body) {
-    size += piece.length;
-    if (size > bytesMax) throw tooLarge(bytesMax);
-    pieces.push(piece);
+    read.put(piece);
+    if (read.bytes().length > bytesMax) throw tooLarge(bytesMax);
   }
-  return Buffer.concat(pieces);
+  return read.bytes();
 }
 
 function tooLarge(bytesMax: number): PlantStoreError {

@@ -41,7 +41,7 @@ export function listen(options: ListenOptions): Listener {
   const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
   const now = () => performance.now();
   const connections = new Set<Connection>();
-  /** Those that wait for a request, the one that has waited longest first. */
+  /** Those that owe no answer, the one for which that is so longest first. */
   const idle = new Set<Connection>();
   let date = new Date().toUTCString();
   let turnedAway = 0;
@@ -66,7 +66,7 @@ export function listen(options: ListenOptions): Listener {
     idle.add(connection);
   }
 
-  /** Ends the connection that has waited longest for a request; a client that comes back opens another one. */
+  /** Ends the connection that has owed no answer for longest; a client that comes back opens another one. */
   function makeRoom(): boolean {
     turnedAway += 1;
     if (now() - toldAt >= TELL_MS) {

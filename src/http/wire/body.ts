@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../../errors.ts";
+import { createByteQueue } from "./bytequeue.ts";
 import { createChunkedDecoder } from "./chunked.ts";
 import type { Framing } from "./head.ts";
 
@@ -35,8 +36,6 @@ type BodyOptions = Readonly<{
 
 /** How many bytes wait for whoever reads them. */
 const WAITING_BYTES_MAX = 131_072;
-/** Pieces are put together when they are this many: each has a cost of its own. */
-const PIECES_MAX = 256;
 /** A rest that is dropped to keep a connection. */
 const SHORT_BYTES_MAX = 65_536;
 
@@ -58,8 +57,7 @@ export function wholeBody(bytes: Uint8Array): IncomingBody {
 }
 
 export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): IncomingBody {
-  let pieces: Uint8Array[] = [];
-  let waitingBytes = 0;
+  const queue = createByteQueue();
   let seenBytes = 0;
   let rest = framing.kind === "length" ? framing.length : Infinity;
   let failure: PlantStoreError | undefined;
@@ -75,18 +73,15 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
   function keep(bytes: Uint8Array): void {
     seenBytes += bytes.length;
     if (isDropping) return;
-    pieces.push(bytes);
-    waitingBytes += bytes.length;
-    if (pieces.length >= PIECES_MAX) pieces = [Buffer.concat(pieces)];
-    if (waitingBytes <= WAITING_BYTES_MAX || isFull) return;
+    queue.put(bytes);
+    if (queue.bytes().length <= WAITING_BYTES_MAX || isFull) return;
     isFull = true;
     onFull();
   }
 
   function take(): Uint8Array {
-    const taken = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    pieces = [];
-    waitingBytes = 0;
+    const taken = queue.bytes();
+    queue.clear();
     if (isFull) {
       isFull = false;
       onRoom();
@@ -136,7 +131,7 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
     async *[Symbol.asyncIterator]() {
       if (seenBytes === 0 && !isComplete()) onWanted();
       for (;;) {
-        if (pieces.length > 0) yield take();
+        if (queue.bytes().length > 0) yield take();
         else if (failure) throw failure;
         else if (isComplete()) return;
         else await new Promise<void>((resolve) => (wake = resolve));

@@ -2,6 +2,7 @@ import { PlantStoreError } from "../../errors.ts";
 import type { Answer } from "../answer.ts";
 import { createBody, wholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
+import { createByteQueue } from "./bytequeue.ts";
 import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
@@ -41,7 +42,7 @@ type ConnectionOptions = Readonly<{
   /** A clock that never goes back, in milliseconds, and the time as a header has it. */
   now: () => number;
   date: () => string;
-  /** Told when the connection begins to wait for a request, and when it no longer does. */
+  /** Told when the connection owes no answer, and may make room for others; and when it does. */
   onIdle: (isIdle: boolean) => void;
   /** Told of what must not happen; the connection is gone then. */
   onBug: (reason: unknown) => void;
@@ -70,7 +71,7 @@ const HEAD_BYTES_MAX = 16_384;
 const AHEAD_BYTES_MAX = 65_536;
 /** How long a connection may be silent, or may take for a head, in milliseconds. */
 const SILENCE_MS = 10_000;
-/** A body gets more time for each byte that comes: fewer than a thousand a second are too few. In milliseconds. */
+/** A body gets more time for each byte that comes, up to that again: fewer than a thousand a second are too few. In milliseconds. */
 const BODY_BYTE_MS = 1;
 /** A client that is refused may still be sending: what it sends is dropped so long and so far, that it reads its answer (RFC 9112, 9.6). */
 const LINGER_MS = 5000;
@@ -82,23 +83,27 @@ const IN_TURN_MAX = 8;
 const HEAD_END = "\r\n\r\n";
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
-const NOTHING: Uint8Array = new Uint8Array();
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
 export function createConnection({ wire, address, answer, refuse, now, date, onIdle, onBug }: ConnectionOptions): Connection {
   let phase: Phase = "head";
   /** What came and is not understood yet. */
-  let ahead: Uint8Array = NOTHING;
+  const ahead = createByteQueue();
+  /** So many bytes of it hold no end of a head. */
+  let searched = 0;
   let isPaused = false;
   let isRetiring = false;
   let isHalfClosed = false;
   let isHeadBegun = false;
+  let isLineSkipped = false;
   /** Whether the client waits for "100 Continue" and has not had it. */
   let isAwaited = false;
   let body: IncomingBody | undefined;
   let silenceMs = SILENCE_MS;
+  /** When what comes has taken too long, and when what goes has: each may wait for the client by itself. */
   let deadline = now() + SILENCE_MS;
+  let outputDeadline = Infinity;
   let lingerBytes = 0;
   /** How many requests were answered one after the other. */
   let inTurn = 0;
@@ -108,7 +113,8 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     wire,
     date,
     onWait(isWaiting) {
-      deadline = isWaiting ? now() + silenceMs : Infinity;
+      // An import may be silent for ever, and not its answer.
+      outputDeadline = isWaiting ? now() + (silenceMs === Infinity ? SILENCE_MS : silenceMs) : Infinity;
     },
   });
 
@@ -120,24 +126,23 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
       if (lingerBytes > LINGER_BYTES_MAX) wire.terminate();
     } else if (phase === "request" || phase === "rest") receiveBody(bytes);
     else if (phase === "head") {
-      append(bytes);
+      ahead.put(bytes);
       // Those behind others that were sent ahead have their turn later.
       if (!isYielding) next();
     }
-    if (ahead.length > AHEAD_BYTES_MAX) pause();
+    if (waiting() > AHEAD_BYTES_MAX) pause();
   }
 
-  function append(bytes: Uint8Array): void {
-    if (bytes.length > 0) ahead = ahead.length === 0 ? bytes : Buffer.concat([ahead, bytes]);
+  /** How many bytes were sent ahead. */
+  function waiting(): number {
+    return ahead.bytes().length;
   }
 
   function receiveBody(bytes: Uint8Array): void {
     const isDue = body !== undefined && !body.isComplete();
-    append(isDue ? body!.feed(bytes) : bytes);
-    if (isDue) {
-      if (body!.isComplete()) deadline = Infinity;
-      else deadline += bytes.length * BODY_BYTE_MS;
-    }
+    ahead.put(isDue ? body!.feed(bytes) : bytes);
+    if (isDue && body!.isComplete()) deadline = Infinity;
+    else if (isDue && !isPaused) deadline = Math.min(deadline + bytes.length * BODY_BYTE_MS, now() + silenceMs);
     if (phase === "rest" && body!.isComplete()) ready();
   }
 
@@ -148,66 +153,95 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
 
   /** Takes more, unless what was sent ahead is much already. */
   function resume(): void {
-    if (!isPaused || ahead.length > AHEAD_BYTES_MAX) return;
+    if (!isPaused || waiting() > AHEAD_BYTES_MAX) return;
     isPaused = false;
     wire.resume();
   }
 
   /** Takes the next request, if its head is here. */
   function next(): void {
-    // RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one.
-    if (ahead[0] === 0x0d && ahead[1] === 0x0a) ahead = ahead.subarray(2);
-    if (ahead.length === 0) return;
+    skipLine();
+    if (waiting() === 0) return wait();
     if (!isHeadBegun) deadline = now() + SILENCE_MS;
     isHeadBegun = true;
-    const bytes = Buffer.from(ahead.buffer, ahead.byteOffset, Math.min(ahead.length, HEAD_BYTES_MAX));
-    const end = bytes.indexOf(HEAD_END);
+    const all = ahead.bytes();
+    const bytes = Buffer.from(all.buffer, all.byteOffset, Math.min(all.length, HEAD_BYTES_MAX));
+    const end = bytes.indexOf(HEAD_END, Math.max(0, searched - HEAD_END.length));
+    searched = bytes.length;
     try {
-      if (end === -1) return checkBeginning(bytes.toString("latin1"));
+      if (end === -1) return waitForRest(bytes);
       const head = parseHead(bytes.toString("latin1", 0, end));
-      const rest = ahead.subarray(end + HEAD_END.length);
-      ahead = NOTHING;
-      begin(head, rest);
+      ahead.drop(end + HEAD_END.length);
+      begin(head);
     } catch (thrown) {
       if (!(thrown instanceof PlantStoreError)) throw thrown;
       watch(endWith(refuse(thrown)));
     }
   }
 
-  /** What cannot become a head is not waited for. */
-  function checkBeginning(text: string): void {
-    if (ahead.length >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
-    if (!TOKEN.test(text) && text !== "\r") throw new PlantStoreError("malformed_request");
+  /** RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one. */
+  function skipLine(): void {
+    const bytes = ahead.bytes();
+    if (isLineSkipped || bytes[0] !== 0x0d || bytes[1] !== 0x0a) return;
+    isLineSkipped = true;
+    searched = 0;
+    ahead.drop(2);
   }
 
-  function begin(head: Head, rest: Uint8Array): void {
+  /** Waits for a request, if any can come. */
+  function wait(): void {
+    if (isHalfClosed || (isRetiring && waiting() === 0)) wire.end();
+    else onIdle(true);
+  }
+
+  /** What cannot become a head is not waited for. */
+  function waitForRest(bytes: Buffer): void {
+    if (bytes.length >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
+    const beginning = bytes.toString("latin1", 0, 2);
+    if (!TOKEN.test(beginning) && (beginning !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
+    wait();
+  }
+
+  function begin(head: Head): void {
     phase = "request";
     onIdle(false);
     const { framing } = head;
-    if (framing.kind === "length" && framing.length <= rest.length) {
-      body = wholeBody(rest.subarray(0, framing.length));
-      ahead = rest.subarray(framing.length);
+    if (framing.kind === "length" && framing.length <= waiting()) {
+      body = wholeBody(ahead.bytes().subarray(0, framing.length));
+      ahead.drop(framing.length);
       isAwaited = false;
       deadline = Infinity;
-    } else receiveRest(head, rest);
+    } else receiveRest(head);
     watch(serve(head, body!));
   }
 
   /** Waits for what of a body is not here yet. */
-  function receiveRest(head: Head, rest: Uint8Array): void {
+  function receiveRest(head: Head): void {
     isAwaited = head.isExpecting;
     body = createBody({
       framing: head.framing,
-      onFull: pause,
-      onRoom: resume,
+      onFull() {
+        pause();
+        // It is not the client who is slow.
+        deadline = Infinity;
+      },
+      onRoom() {
+        resume();
+        if (!body!.isComplete()) deadline = now() + silenceMs;
+      },
       onWanted: () => {
         if (!isAwaited) return;
         isAwaited = false;
         output.write(CONTINUE);
       },
     });
-    append(body.feed(rest));
-    deadline = body.isComplete() ? Infinity : now() + SILENCE_MS + rest.length * BODY_BYTE_MS;
+    const bytes = ahead.bytes();
+    ahead.clear();
+    // It may have been so much that no more was taken.
+    resume();
+    deadline = now() + SILENCE_MS;
+    ahead.put(body.feed(bytes));
+    if (body.isComplete()) deadline = Infinity;
     if (isHalfClosed) body.fail("incomplete_body");
   }
 
@@ -242,7 +276,10 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     else if (incoming.isComplete()) ready();
     else {
       phase = "rest";
+      silenceMs = SILENCE_MS;
       deadline = now() + SILENCE_MS;
+      // It has its answer.
+      onIdle(true);
       incoming.discard();
     }
   }
@@ -260,12 +297,12 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   function ready(): void {
     phase = "head";
     isHeadBegun = false;
+    isLineSkipped = false;
+    searched = 0;
     body = undefined;
     deadline = now() + SILENCE_MS;
-    onIdle(true);
     resume();
-    if (ahead.length === 0 && (isHalfClosed || isRetiring)) return wire.end();
-    inTurn = ahead.length === 0 ? 0 : inTurn + 1;
+    inTurn = waiting() === 0 ? 0 : inTurn + 1;
     if (inTurn < IN_TURN_MAX) return next();
     // Others have their turn.
     inTurn = 0;
@@ -286,7 +323,7 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   }
 
   function finish(incoming: IncomingBody): void {
-    if (incoming.isComplete() && ahead.length === 0) wire.end();
+    if (incoming.isComplete() && waiting() === 0) wire.end();
     else linger();
   }
 
@@ -295,9 +332,11 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     if (phase === "closed") return;
     if (isHalfClosed) return wire.end();
     phase = "lingering";
-    ahead = NOTHING;
-    deadline = now() + LINGER_MS;
+    ahead.clear();
     body?.discard();
+    deadline = now() + LINGER_MS;
+    // It has its answer.
+    onIdle(true);
     resume();
     wire.shutdown();
   }
@@ -305,7 +344,7 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
   function close(): void {
     if (phase === "closed") return;
     phase = "closed";
-    ahead = NOTHING;
+    ahead.clear();
     body?.fail("incomplete_body");
     output.close();
   }
@@ -320,13 +359,13 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
       else if (!isYielding) wire.end();
     },
     expire(time) {
-      if (time < deadline || phase === "closed") return;
-      if (phase === "head" && ahead.length === 0) wire.end();
+      if ((time < deadline && time < outputDeadline) || phase === "closed") return;
+      if (phase === "head" && waiting() === 0) wire.end();
       else wire.terminate();
     },
     retire() {
       isRetiring = true;
-      if (phase === "head" && ahead.length === 0) wire.end();
+      if (phase === "head" && waiting() === 0) wire.end();
     },
     terminate: () => wire.terminate(),
   };

@@ -82,7 +82,7 @@ function readRest(text: string, isOld: boolean): Rest {
     fields,
     framing: framingOf(fields, isOld),
     isOld,
-    isKept: isOld ? options.includes("keep-alive") : !options.includes("close"),
+    isKept: !options.includes("close") && (!isOld || options.includes("keep-alive")),
     isExpecting: !isOld && fields.get("expect")?.toLowerCase() === "100-continue",
   };
 }
