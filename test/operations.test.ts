@@ -91,6 +91,7 @@ const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
   dryRun: ["", "1", "0", "yes", "TRUE"],
   format: ["", "json", "CSV", "text/csv"],
   profile: ["", "DWC", "darwin"],
+  guardFormulas: ["", "1", "TRUE"],
   children: ["", "Keep", "kill"],
 };
 
@@ -104,6 +105,7 @@ const RIGHT_VALUES: Readonly<Record<string, string>> = {
   dryRun: "true",
   format: "csv",
   profile: "dwc",
+  guardFormulas: "true",
   children: "keep",
 };
 

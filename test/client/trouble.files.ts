@@ -5,7 +5,7 @@ import type { Troubles } from "./trouble.ts";
 
 const LINE = '{"id":1,"name":"Ficus"}\n';
 const NDJSON = "application/x-ndjson";
-const SUMMARY = { read: 1, created: 1, unchanged: 0, replaced: 0, refused: 0, problems: [] };
+const SUMMARY = { read: 1, created: 1, unchanged: 0, replaced: 0, refused: 0, problems: [], unusedColumns: [] };
 
 /** Imports and exports that break, stand still, or are let go of. */
 export const fileTroubles: Troubles = {

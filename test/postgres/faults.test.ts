@@ -77,7 +77,7 @@ describe("a service whose database fails", () => {
   for (const fault of UNKNOWN) {
     it(`answers a change 503 after ${nameOf(fault)}, as nobody knows what became of it; the same again is 200`, async () => {
       const path = `/plants/${++lastId}`;
-      expect((await put(path, "before")).status).toBe(200);
+      expect((await put(path, "before")).status).toBe(201);
       proxy.once(fault, SWAP);
       const response = await put(path, "after");
       expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
@@ -92,7 +92,7 @@ describe("a service whose database fails", () => {
     const status = fault.kind === "error" ? 200 : 503;
     it(`answers a change that meets ${nameOf(fault)} with ${status}, and has made it only if that is 200`, async () => {
       const path = `/plants/${++lastId}`;
-      expect((await put(path, "before")).status).toBe(200);
+      expect((await put(path, "before")).status).toBe(201);
       proxy.once(fault, SWAP);
       expect((await put(path, "after")).status).toBe(status);
       expect(await (await service.request(path)).json()).toMatchObject({ name: status === 200 ? "after" : "before" });
