@@ -17,7 +17,7 @@ import type { Turns } from "../store/turns.ts";
 import { chooseType } from "./accept.ts";
 import type { BodyStream } from "./body.ts";
 import { choosePacking, packTexts } from "./representation.ts";
-import type { Connection, Handlers } from "./router.ts";
+import type { Handlers } from "./router.ts";
 import type { Fields } from "./wire/fields.ts";
 
 type ExchangeOptions = Readonly<{
@@ -88,7 +88,7 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       const { onConflict, dryRun } = call.parameters;
       const release = imports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
-      // The runtime's own clock runs on while the bytes of a body come.
+      // PATIENCE says how long it may be silent.
       connection.allowSilence(0);
       const { type, bytes } = body as BodyStream;
       const started = performance.now();
@@ -126,11 +126,12 @@ export function exchangeHandlers(options: ExchangeOptions): Pick<Handlers, "impo
         release();
         throw reason;
       }
+      connection.allowSilence(IDLE_SECONDS);
       const texts = exporting(form, headers, principal);
       const coding = choosePacking(headers);
       return {
         status: 200,
-        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { connection, log, onEnd: ending(call, release) }),
+        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { log, onEnd: ending(call, release) }),
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
           ...(coding === "identity" ? {} : { "content-encoding": coding }),
@@ -154,19 +155,14 @@ function outcomeOf(reason: unknown): string {
 }
 
 /** `onEnd` is called when nothing more will be read, with how it ended and the bytes that were made. */
-type StreamOptions = Readonly<{ connection: Connection; log: Log; onEnd: (outcome: string, bytes: number) => void }>;
+type StreamOptions = Readonly<{ log: Log; onEnd: (outcome: string, bytes: number) => void }>;
 
 /** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
-function toStream(
-  pieces: AsyncGenerator<string | Uint8Array, void, void>,
-  { connection, log, onEnd }: StreamOptions,
-): ReadableStream<Uint8Array> {
+function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let bytes = 0;
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    // Anew for each piece, as the runtime's own clock runs on while a reader takes its time.
-    connection.allowSilence(IDLE_SECONDS);
     try {
       const { done, value } = await pieces.next();
       if (!done) {

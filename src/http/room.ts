@@ -36,7 +36,7 @@ export function createRoom({ isFull, bodyBytesMax, isDraining }: RoomOptions): R
 
   async function refuse(headers: Fields, owner: Owner): Promise<never> {
     if (isDraining()) throw new PlantStoreError("overloaded");
-    // Meanwhile the runtime keeps what comes of a body that nobody reads.
+    // Meanwhile what comes of a body that nobody reads is kept.
     const release = isSmall(headers, bodyBytesMax) ? waiting.take(owner) : undefined;
     if (!release) throw new PlantStoreError("overloaded", { headers: { connection: "close" } });
     await sleep(REFUSAL_MS);

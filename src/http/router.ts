@@ -9,7 +9,7 @@ import type { Incoming } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** What only the listener can do for a request. */
-export type Connection = Pick<Incoming, "allowSilence">;
+type Connection = Pick<Incoming, "allowSilence">;
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */
 export type Call<Id extends OperationId> = Readonly<{
