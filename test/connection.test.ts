@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { createChunkedDecoder } from "../src/http/wire/chunked.ts";
 import { createConnection } from "../src/http/wire/connection.ts";
 import type { Connection, Incoming } from "../src/http/wire/connection.ts";
 import type { Answer } from "../src/http/answer.ts";
@@ -243,4 +244,14 @@ describe("the work for what comes a byte at a time grows no faster than the byte
       expect(await growthOf(drip, { alphabet: what, textOf }, length)).toBeLessThan(GROWTH_MAX);
     });
   }
+});
+
+it("chunks of one byte that come together are handed on together, and nothing of what is behind them is touched", () => {
+  const pieces: string[] = [];
+  const decoder = createChunkedDecoder((bytes) => pieces.push(Buffer.from(bytes).toString()));
+  const chunks = `${Array.from("Monstera", (byte) => `1;x\r\n${byte}\r\n`).join("")}0\r\nX: y\r\n\r\n`;
+  const bytes = Buffer.from(chunks + GET);
+  expect(bytes.subarray(decoder.feed(bytes)).toString()).toBe(GET);
+  expect(pieces).toEqual(["Monstera"]);
+  expect(decoder.isDone()).toBe(true);
 });

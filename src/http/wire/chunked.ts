@@ -2,7 +2,10 @@ import { PlantStoreError } from "../../errors.ts";
 
 /** Takes a body in chunks apart as it comes (RFC 9112, 7.1). */
 export type ChunkedDecoder = Readonly<{
-  /** Hands on the bytes of the body, and returns how many of those given belong to it. Throws `malformed_request`. */
+  /**
+   * Hands on the bytes of the body, for which it moves them together where they are, and returns how many of those given belong to it. Throws
+   * `malformed_request`.
+   */
   feed(bytes: Uint8Array): number;
   /** Whether the body has come to its end, with its trailers. */
   isDone(): boolean;
@@ -10,74 +13,108 @@ export type ChunkedDecoder = Readonly<{
 
 /** A longer line of a size, with its extensions, is refused. */
 const LINE_BYTES_MAX = 4096;
+/** Digits of a size behind its zeros. */
+const DIGITS_MAX = 12;
 /** All lines behind the last chunk. What they say is of no use here: they are read and dropped. */
 const TRAILER_BYTES_MAX = 8192;
 
-const SIZE = /^0*([\da-f]{1,12})(?:;[\t -\xff]*)?$/i;
 const TRAILER = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t -\xff]*$/;
 
+const TAB = 0x09;
 const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const SEMICOLON = 0x3b;
+
+/** What the next byte belongs to. */
+type State = "size" | "extension" | "size end" | "bytes" | "bytes CR" | "bytes LF" | "trailer" | "done";
 
 export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): ChunkedDecoder {
-  let state: "size" | "bytes" | "end" | "trailer" | "done" = "size";
-  let line = "";
-  let rest = 0;
+  let state: State = "size";
+  /** The size as far as it is read; then the bytes of the chunk that are still to come. NaN before the first digit. */
+  let rest = NaN;
+  let lineBytes = 0;
+  let trailer = "";
   let trailerBytes = 0;
 
-  function fail(): never {
-    throw new PlantStoreError("malformed_request");
+  /** Takes a byte of what stands around the bytes of the body. One by one, as a chunk may be no longer than one. */
+  function takeByte(byte: number): void {
+    if (state === "bytes CR") state = byte === CR ? "bytes LF" : fail();
+    else if (state === "bytes LF") {
+      if (byte !== LF) fail();
+      state = "size";
+      rest = NaN;
+      lineBytes = 0;
+    } else takeByteOfSize(byte);
   }
 
-  /** Reads on to the end of a line; returns where to go on. Undefined in `whole` as long as the line goes on. */
-  function readLine(bytes: Uint8Array, at: number): { next: number; whole: string | undefined } {
+  function takeByteOfSize(byte: number): void {
+    lineBytes += 1;
+    if (lineBytes > LINE_BYTES_MAX) fail();
+    if (state === "size end") {
+      if (byte !== LF) fail();
+      state = rest === 0 ? "trailer" : "bytes";
+    } else if (byte === CR && !Number.isNaN(rest)) state = "size end";
+    else if (state === "extension") {
+      if (byte < SPACE && byte !== TAB) fail();
+    } else if (byte === SEMICOLON && !Number.isNaN(rest)) state = "extension";
+    else {
+      rest = (rest || 0) * 16 + (digitOf(byte) ?? fail());
+      if (rest >= 16 ** DIGITS_MAX) fail();
+    }
+  }
+
+  /** Reads on to the end of a line; returns where to go on. */
+  function readTrailer(bytes: Uint8Array, at: number): number {
     const end = bytes.indexOf(LF, at);
     const next = end === -1 ? bytes.length : end + 1;
-    line += latin1(bytes.subarray(at, next));
-    if (line.length > LINE_BYTES_MAX) fail();
-    if (end === -1) return { next, whole: undefined };
-    if (!line.endsWith("\r\n")) fail();
-    const whole = line.slice(0, -2);
-    line = "";
-    return { next, whole };
-  }
-
-  function takeLine(text: string): void {
-    if (state === "end") {
-      if (text !== "") fail();
-      state = "size";
-    } else if (state === "size") {
-      rest = Number.parseInt(SIZE.exec(text)?.[1] ?? fail(), 16);
-      state = rest === 0 ? "trailer" : "bytes";
-    } else if (text === "") {
-      state = "done";
-    } else {
-      trailerBytes += text.length;
-      if (trailerBytes > TRAILER_BYTES_MAX || !TRAILER.test(text)) fail();
-    }
+    trailerBytes += next - at;
+    if (trailerBytes > TRAILER_BYTES_MAX) fail();
+    trailer += latin1(bytes.subarray(at, next));
+    if (end === -1) return next;
+    if (trailer === "\r\n") state = "done";
+    else if (!trailer.endsWith("\r\n") || !TRAILER.test(trailer.slice(0, -2))) fail();
+    trailer = "";
+    return next;
   }
 
   return {
     feed(bytes) {
       let at = 0;
+      let start = 0;
+      let end = 0;
       while (at < bytes.length && state !== "done") {
-        if (state === "bytes") {
-          const end = Math.min(bytes.length, at + rest);
-          onBytes(bytes.subarray(at, end));
-          rest -= end - at;
-          at = end;
-          if (rest === 0) state = "end";
-          continue;
+        if (state === "trailer") at = readTrailer(bytes, at);
+        else if (state === "bytes") {
+          const count = Math.min(bytes.length - at, rest);
+          if (end === 0) [start, end] = [at, at];
+          else bytes.copyWithin(end, at, at + count);
+          end += count;
+          at += count;
+          rest -= count;
+          if (rest === 0) state = "bytes CR";
+        } else {
+          takeByte(bytes[at]!);
+          at += 1;
         }
-        const { next, whole } = readLine(bytes, at);
-        at = next;
-        // The end of a chunk is two bytes: more of them need not be waited for to see that they are others.
-        if (state === "end" && !"\r\n".startsWith(line)) fail();
-        if (whole !== undefined) takeLine(whole);
       }
+      if (end > start) onBytes(bytes.subarray(start, end));
       return at;
     },
     isDone: () => state === "done",
   };
+}
+
+function fail(): never {
+  throw new PlantStoreError("malformed_request");
+}
+
+/** The value of a hexadecimal digit. */
+function digitOf(byte: number): number | undefined {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  // What differs between small and capital letters is one bit.
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined;
 }
 
 function latin1(bytes: Uint8Array): string {
