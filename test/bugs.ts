@@ -114,7 +114,7 @@ export const EXPORT_IN_PLACE: readonly PlantedBug[] = [
 export const INDEX_DONE_EARLY: readonly PlantedBug[] = [
   {
     file: "src/store/sqlite/search.ts",
-    from: "buildFrom: count < STEP_PLANTS || last === PLANT_ID_MAX ? null : last + 1n",
+    from: "buildFrom: row.id",
     to: "buildFrom: null",
   },
 ];

@@ -1,9 +1,7 @@
-/** The lengths of beginnings, in characters, that the index keeps as if they were words. */
+/** The lengths of beginnings, in characters, that the index keeps as if they were words. The first letters of words are words in it. */
 export const PREFIX_LENGTHS = [2, 4, 6] as const;
 
-const PREFIX_LONGEST = Math.max(...PREFIX_LENGTHS);
-
-/** How many words or beginnings may stand for one word of a search. */
+/** How many words or beginnings may stand for all words of a search together: each costs time with every plant that is looked at. */
 const ALTERNATIVES_MAX = 100;
 
 /** Makes of a word the next one that there can be, and of a beginning one that is behind all words with it. */
@@ -22,14 +20,17 @@ type Wanted = Readonly<{
  * The FTS5 expression (sqlite.org/fts5.html#full_text_query_syntax) for all the words of a search, each of which may be the beginning of
  * a longer one. FTS5 goes through the plants of a whole word, or of a beginning of an indexed length, one by one and stops at the
  * limit; for any other beginning it gathers all plants first, which in a large store takes seconds. So such a beginning is
- * replaced by those whole words or longer beginnings that it can stand for; by its own beginning, which finds too much, when they are too many.
+ * replaced by those whole words or longer beginnings that it can stand for; by a shorter one, which finds too much, when they are too many.
  */
 export function expressionOf({ words, token, wordFrom }: Wanted): string {
-  const parts = words.map((word) => `(${alternativesOf(word, wordFrom).join(" OR ")})`);
+  // The more words there are, the less it matters that one of them finds too much.
+  const max = Math.floor(ALTERNATIVES_MAX / words.length);
+  const parts = words.map((word) => `(${alternativesOf(word, { max, wordFrom }).join(" OR ")})`);
   return [...parts, ...(token === undefined ? [] : [`"${token}"`])].join(" AND ");
 }
 
-function alternativesOf(start: string, wordFrom: Wanted["wordFrom"]): string[] {
+function alternativesOf(start: string, { max, wordFrom }: Pick<Wanted, "wordFrom"> & { max: number }): string[] {
+  if (lengthOf(start) === 1) return [`"${start}"`];
   const length = PREFIX_LENGTHS.find((prefix) => prefix >= lengthOf(start)) ?? Infinity;
   if (length === lengthOf(start)) return [beginning(start)];
   const found: string[] = [];
@@ -38,7 +39,7 @@ function alternativesOf(start: string, wordFrom: Wanted["wordFrom"]): string[] {
     const isWhole = lengthOf(word) < length;
     const head = isWhole ? word : Array.from(word).slice(0, length).join("");
     found.push(isWhole ? `"${word}"` : beginning(head));
-    if (found.length > ALTERNATIVES_MAX) return [beginning(Array.from(start).slice(0, PREFIX_LONGEST).join(""))];
+    if (found.length > max) return [beginning(indexedPartOf(start))];
     from = head + (isWhole ? FIRST : LAST);
   }
   return found.length > 0 ? found : [`"${start}"`];
@@ -46,6 +47,12 @@ function alternativesOf(start: string, wordFrom: Wanted["wordFrom"]): string[] {
 
 function beginning(start: string): string {
   return `"${start}" *`;
+}
+
+/** As much of a beginning as is of an indexed length. */
+function indexedPartOf(start: string): string {
+  const length = PREFIX_LENGTHS.findLast((prefix) => prefix <= lengthOf(start));
+  return Array.from(start).slice(0, length).join("");
 }
 
 /** In characters, as FTS5 counts. */

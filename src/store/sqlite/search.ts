@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { hash } from "node:crypto";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { PLANT_ID_MIN } from "../../plant.ts";
 import type { PlantId } from "../../plant.ts";
 import { createTagCounter } from "./tagcount.ts";
 import { isDamage, openWordIndex, removeWordIndex } from "./wordindex.ts";
@@ -26,14 +26,17 @@ export type Found =
  */
 export type Search = ReturnType<typeof openSearch>;
 
-/** How many plants are indexed in one commit; searches wait for no more than that. */
-const STEP_PLANTS = 5000;
+/** How much is indexed in one commit, in words: some thousand plants, or twenty of the worst. Searches wait for no more than that. */
+const STEP_WORDS = 20_000;
+
+/** How many words cost as much as a plant itself, also one that has been deleted. */
+const WORDS_A_PLANT = 2;
 
 export function openSearch(plantsPath: string) {
   const path = `${plantsPath}.search`;
   const plants = new DatabaseSync(plantsPath, { readOnly: true });
   const plant = plants.prepare("SELECT name, tag FROM plants WHERE id = ?");
-  const plantsFrom = plants.prepare("SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?");
+  const plantsFrom = plants.prepare("SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id");
   plantsFrom.setReadBigInts(true);
   const change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
   const bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
@@ -55,53 +58,50 @@ export function openSearch(plantsPath: string) {
     index.save({ seen, mark: markOf(seen) });
   }
 
-  /** Puts a plant as it is now into the index, or takes it out. */
-  function take(id: bigint): void {
+  /** Puts a plant as it is now into the index, or takes it out. Returns how much work that was, in words. */
+  function take(id: bigint): number {
     const row = plant.get(id) as PlantRow | undefined;
-    if (row) index.put(id, row);
-    else index.remove(id);
+    if (row) return WORDS_A_PLANT + index.put(id, row);
+    index.remove(id);
+    return WORDS_A_PLANT;
   }
 
-  /** Indexes the plants that were there before the index was, from this id on. */
+  /** Indexes the plants that were there before the index was, from this id on: a step of them. */
   function build(from: bigint): void {
-    let last = PLANT_ID_MAX;
-    let count = 0;
-    for (const row of plantsFrom.iterate(from, STEP_PLANTS) as Iterable<PlantRow & { id: PlantId }>) {
-      index.put(row.id, row);
-      last = row.id;
-      count += 1;
+    let work = 0;
+    for (const row of plantsFrom.iterate(from) as Iterable<PlantRow & { id: PlantId }>) {
+      if (work >= STEP_WORDS) return index.save({ buildFrom: row.id });
+      work += WORDS_A_PLANT + index.put(row.id, row);
     }
-    index.save({ buildFrom: count < STEP_PLANTS || last === PLANT_ID_MAX ? null : last + 1n });
+    index.save({ buildFrom: null });
   }
 
-  /** Indexes what has changed since, at least so many plants or all there is. Returns the last change. */
-  function followFrom(seq: number, next: StatementSync, plantsMin: number): { seq: number; count: number } {
+  /** Indexes what has changed since, at least so many words or all there is. Returns the last change. */
+  function followFrom(seq: number, next: StatementSync, wordsMin: number): { seq: number; work: number } {
     let at = seq;
-    let count = 0;
-    while (count < plantsMin) {
+    let work = 0;
+    while (work < wordsMin) {
       const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
       if (!row) break;
-      const ids = new BigInt64Array(row.ids.slice().buffer);
-      for (const id of ids) take(id);
-      count += ids.length;
+      for (const id of new BigInt64Array(row.ids.slice().buffer)) work += take(id);
       at = row.seq;
     }
-    return { seq: at, count };
+    return { seq: at, work };
   }
 
   /** Indexes single changes, and tells up to which one. */
   function catchUpSingle({ changes, bulkChanges }: Seen): number {
-    const { seq } = followFrom(changes, change, STEP_PLANTS);
+    const { seq } = followFrom(changes, change, STEP_WORDS);
     save({ changes: seq, bulkChanges });
     return seq;
   }
 
   /** Single changes first: nobody who adds a plant waits until an import is indexed. It has its share all the same. */
   function catchUp(seen: Seen): boolean {
-    const single = followFrom(seen.changes, change, STEP_PLANTS);
-    const bulk = followFrom(seen.bulkChanges, bulkChange, single.count > 0 ? 1 : STEP_PLANTS);
+    const single = followFrom(seen.changes, change, STEP_WORDS);
+    const bulk = followFrom(seen.bulkChanges, bulkChange, Math.max(STEP_WORDS - single.work, STEP_WORDS / 4));
     save({ changes: single.seq, bulkChanges: bulk.seq });
-    return single.count + bulk.count > 0;
+    return single.work + bulk.work > 0;
   }
 
   /** Whether there is more to do. */

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { PLANT_ID_MIN } from "../../plant.ts";
-import { wordsOf } from "../../words.ts";
+import { SEARCHED_LENGTH_MAX, wordsOf } from "../../words.ts";
 import type { Search } from "../../words.ts";
 import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "./schema.ts";
@@ -19,12 +19,15 @@ export type PlantRow = { name: string; tag: string | null };
 type State = { buildFrom: bigint | null; seen: Seen; mark: string };
 
 /** Written into the file; another number makes the index anew. */
-const VERSION = 3;
+const VERSION = 4;
 
 /** How many words, and how many tags of what length, are kept in memory as known. */
 const WORDS_KNOWN_MAX = 50_000;
 const TAGS_KNOWN_MAX = 1000;
 const TAG_LENGTH_KNOWN_MAX = 100;
+
+/** How many characters cost as much to read as a word costs to write. */
+const CHARACTERS_A_WORD = 10;
 
 /** Opens the index in a file of its own, or makes it. Only `isDamage` tells whether what it throws calls for a new one. */
 export function openWordIndex(path: string) {
@@ -80,12 +83,20 @@ export function openWordIndex(path: string) {
       db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       return true;
     },
-    put(id: bigint, { name, tag }: PlantRow): void {
-      const words = [...new Set(wordsOf(name))];
+    /** Returns how much work it was, as much as that of so many words. */
+    put(id: bigint, { name, tag }: PlantRow): number {
+      const all = wordsOf(name);
+      const words = new Set(all);
       for (const word of words) learn(word);
-      put.run(id, tag === null ? words.join(" ") : `${words.join(" ")} ${tokenOf(tag)}`);
+      // So that one letter is looked for as fast as a word.
+      for (const word of all) words.add(String.fromCodePoint(word.codePointAt(0)!));
+      const text = [...words].join(" ");
+      put.run(id, tag === null ? text : `${text} ${tokenOf(tag)}`);
+      return all.length + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
     },
-    remove: (id: bigint) => remove.run(id),
+    remove(id: bigint): void {
+      remove.run(id);
+    },
     find({ words, tag, from, limit }: FindQuery): BigInt64Array {
       const expression = expressionOf({
         words,
@@ -154,6 +165,10 @@ const NOTADB = 26;
 export function isDamage(reason: unknown): boolean {
   const errcode = reason instanceof Error && "errcode" in reason ? Number(reason.errcode) & 0xff : 0;
   return errcode === CORRUPT || errcode === NOTADB;
+}
+
+function searchedLength({ length }: string): number {
+  return Math.min(length, SEARCHED_LENGTH_MAX);
 }
 
 function toToken(tag: string): string {

@@ -26,6 +26,9 @@ type Checkpoint = { busy: number; log: number; checkpointed: number };
 /** The only connection that writes. All its methods wait for the disk: it lives in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
 
+/** How many plants a row of changes names at the most: the search looks at those of a row in one go. */
+const CHANGE_PLANTS_MAX = 20;
+
 /** How long another process, such as `plant-store token`, may hold the write lock before we give up, in milliseconds. */
 const BUSY_MS = 1000;
 
@@ -139,8 +142,12 @@ export function openWriter(path: string) {
 
   /** Writes down which plants a transaction changes, as part of it, so that the search never misses one. */
   function note(changed: readonly bigint[], insert: StatementSync): boolean {
-    if (changed.length > 0) insert.run(new Uint8Array(BigInt64Array.from(changed).buffer));
-    return changed.length > 0;
+    const ids = BigInt64Array.from(changed);
+    for (let at = 0; at < ids.length; at += CHANGE_PLANTS_MAX) {
+      const { buffer, byteOffset, byteLength } = ids.subarray(at, at + CHANGE_PLANTS_MAX);
+      insert.run(new Uint8Array(buffer, byteOffset, byteLength));
+    }
+    return ids.length > 0;
   }
 
   /** Commits a mark, or takes it back. To repeat what is so already changes nothing, but shows whether the disk takes writes, and syncs all that the WAL held before. */

@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { PLANT_ID_MIN } from "../../src/plant.ts";
+import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/expression.ts";
+import { openSearch } from "../../src/store/sqlite/search.ts";
+import type { Search } from "../../src/store/sqlite/search.ts";
+import { removeWordIndex } from "../../src/store/sqlite/wordindex.ts";
+import { openWriter } from "../../src/store/sqlite/writer.ts";
+import type { PlantColumns } from "../../src/store/sqlite/writer.ts";
+import { isFound } from "../../src/words.ts";
+import { temporaryFolder } from "../folder.ts";
+
+const NOTHING_SEEN = { changes: 0, bulkChanges: 0 };
+const IMPORT = { isReplacing: false, isDryRun: false };
+
+const opened: { close: () => void }[] = [];
+afterAll(() => opened.forEach((part) => part.close()));
+
+function open(names: readonly string[], how: "create" | "import") {
+  const path = join(temporaryFolder(), "plants.db");
+  const writer = openWriter(path);
+  const search = openSearch(path);
+  opened.push(writer, search);
+  if (how === "import") writer.importPlants(columnsOf(names), IMPORT, NOTHING_SEEN);
+  else writer.commit(columnsOf(names), [], NOTHING_SEEN);
+  return { path, writer, search };
+}
+
+function columnsOf(names: readonly string[]): PlantColumns {
+  return { ids: BigInt64Array.from(names, (_, at) => BigInt(at)), names, tags: names.map(() => null) };
+}
+
+/** How many calls the thread is busy with until it knows all. */
+function countSteps(search: Search): number {
+  for (let steps = 0; ; steps += 1) if (!search.step().isBehind) return steps;
+}
+
+function han(count: number, from = 0): string {
+  return Array.from({ length: count }, (_, at) => String.fromCodePoint(0x4e00 + ((from + at) % 20_000))).join("");
+}
+
+describe("a call of the search thread", () => {
+  const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));
+
+  for (const how of ["create", "import"] as const) {
+    it(`indexes less of names that are all words, though one commit made all of them: ${how}`, () => {
+      const ordinary = hostile.map((_, at) => `Acer ${at}`);
+      expect(countSteps(open(hostile, how).search)).toBeGreaterThanOrEqual(5);
+      expect(countSteps(open(ordinary, how).search)).toBeLessThanOrEqual(2);
+    });
+  }
+
+  it("indexes less of such names when the index is made anew, and all in the end", () => {
+    const { path } = open(hostile, "import");
+    removeWordIndex(path + ".search");
+    const search = openSearch(path);
+    opened.push(search);
+    expect(countSteps(search)).toBeGreaterThanOrEqual(10);
+    for (const [id, name] of hostile.entries()) {
+      const found = search.find({ words: Array.from(name).slice(0, 5), tag: undefined, from: BigInt(id), limit: 1 });
+      expect(found).toEqual({ kind: "ids", ids: BigInt64Array.of(BigInt(id)) });
+    }
+  });
+
+  it("gives others their turn before it answers a search that has to index many such creates first", () => {
+    const { search, writer } = open([], "create");
+    countSteps(search);
+    writer.commit(columnsOf(hostile), [], NOTHING_SEEN);
+    const kinds: string[] = [];
+    while (kinds.at(-1) !== "ids") kinds.push(search.find({ words: ["x"], tag: undefined, from: 0n, limit: 1 }).kind);
+    expect(kinds.length).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe("the expression of a search", () => {
+  const letters = Array.from(han(120));
+
+  it("has at most a hundred alternatives and one for each word, all of which the index keeps as they are", () => {
+    for (const count of [1, 2, 3, 8, 32]) {
+      for (const length of [1, 2, 3, 4, 5, 6, 7, 20]) {
+        const words = letters.slice(0, count).map((letter) => letter + "a".repeat(length - 1));
+        const vocabulary = words.flatMap((word) => letters.map((letter) => `${word}${letter}aaaaaaaaaa`)).toSorted();
+        const wordFrom = (text: string) => vocabulary.find((word) => word >= text);
+        const expression = expressionOf({ words, token: undefined, wordFrom });
+        const alternatives = expression.match(/"[^"]*"( \*)?/g)!;
+        expect(alternatives.length, `${count} of ${length}`).toBeLessThanOrEqual(100 + count);
+        const beginnings = alternatives.filter((part) => part.endsWith("*")).map((part) => part.length - '"" *'.length);
+        expect(PREFIX_LENGTHS, `${count} of ${length}`).toEqual(expect.arrayContaining(beginnings));
+      }
+    }
+  });
+
+  it("finds every plant that a search finds, also when the words that it may mean are too many", () => {
+    const names = letters.map((letter, at) => `q${letter}z w${at % 7}${letter} quer${letter}x longer${letter}y ${at % 2}`);
+    const { search } = open(names, "import");
+    countSteps(search);
+    for (const words of [
+      ["q"],
+      ["w"],
+      ["w1"],
+      ["que"],
+      ["quer"],
+      ["longe"],
+      ["longer", "quer"],
+      ["q", "w", "lon", "que", "1"],
+      ["w1", "quer", "0"],
+    ]) {
+      const found = search.find({ words, tag: undefined, from: PLANT_ID_MIN, limit: 1000 });
+      const ids = found.kind === "ids" ? Array.from(found.ids, Number) : [];
+      const wanted = names.flatMap((name, id) => (isFound({ id: BigInt(id) as never, name }, { words, tag: undefined }) ? [id] : []));
+      expect(wanted.length, words.join(" ")).toBeGreaterThan(0);
+      expect(ids, words.join(" ")).toEqual(expect.arrayContaining(wanted));
+    }
+  });
+});
