@@ -141,7 +141,7 @@ export function crashThread(part: "writer" | "search", how: string): readonly Pl
 
 /** The main thread comes to this upon SIGUSR2. No bug either. */
 export function crashOnSignal(how: string): readonly PlantedBug[] {
-  const last = "announce(running, { log, isTerminal });";
+  const last = "announce(running, { log, isTerminal, exposed, data: config.data });";
   return [{ file: "src/cli/serve.ts", from: last, to: `${last} process.on("SIGUSR2", () => { ${how} });` }];
 }
 
@@ -184,8 +184,8 @@ export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
 export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
   {
     file: "src/service.ts",
-    from: "cacheMax: TOKEN_CACHE_MAX, now: Date.now });",
-    to: "cacheMax: TOKEN_CACHE_MAX, now: ((began) => () => began + performance.now())(Date.now() - performance.now()) });",
+    from: "cacheMax: TOKEN_CACHE_MAX,\n      now: Date.now,",
+    to: "cacheMax: TOKEN_CACHE_MAX,\n      now: ((began) => () => began + performance.now())(Date.now() - performance.now()),",
   },
 ];
 
@@ -194,7 +194,7 @@ export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
   {
     file: "src/cli/serve.ts",
     from: "    stopOnSignal(running, {",
-    to: "    announce(running, { log, isTerminal });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
+    to: "    announce(running, { log, isTerminal, exposed: false, data: config.data });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
   },
 ];
 

@@ -14,7 +14,7 @@ import { killServices, startOn } from "./service.ts";
 import { findGrowth, watchVitals } from "./vitals.ts";
 import { openWire } from "./wire.ts";
 
-const BUG_REQUESTS = 5000;
+const BUG_REQUESTS = 8000;
 const REQUESTS = inForm(20_000, 1_000_000);
 /** A run with so many faults need not go on. */
 const FAULTS_MAX = 5;

@@ -174,7 +174,7 @@ function drawNumber(random: Random): string {
 
 /** The inside of a string of JSON; mostly one that is taken. */
 export function drawText(random: Random): string {
-  if (random() < 0.004) return drawRow(random, 30_000);
+  if (random() < 0.02) return drawRow(random, 30_000);
   if (random() < 0.004) return pick(random, ["x", "\xc3\xa9", "\\u0000", "word "]).repeat(below(random, 12_000));
   const pieces = Array.from({ length: below(random, 6) }, () => {
     const lot = random();
