@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import type { Answer } from "./answer.ts";
 import { createConnection } from "./wire/connection.ts";
 import type { Connection, Incoming } from "./wire/connection.ts";
+import { createLater } from "./wire/later.ts";
 
 // The only file that names the runtime.
 
@@ -40,6 +41,7 @@ export function listen(options: ListenOptions): Listener {
   const { log, answer, refuse } = options;
   const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
   const now = () => performance.now();
+  const later = createLater();
   const connections = new Set<Connection>();
   /** Those that owe no answer, the one for which that is so longest first. */
   const idle = new Set<Connection>();
@@ -56,6 +58,7 @@ export function listen(options: ListenOptions): Listener {
       address: socket.remoteAddress,
       answer,
       refuse,
+      later,
       now,
       date: () => date,
       onIdle: (isIdle) => (isIdle ? idle.add(connection) : idle.delete(connection)),

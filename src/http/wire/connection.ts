@@ -5,6 +5,7 @@ import type { Body, IncomingBody } from "./body.ts";
 import { createByteQueue } from "./bytequeue.ts";
 import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
+import type { Later } from "./later.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
 
 /** The end of a TCP connection, as the runtime has it. */
@@ -39,6 +40,8 @@ type ConnectionOptions = Readonly<{
   answer: (request: Incoming) => Promise<Answer>;
   /** The answer to what is no request. */
   refuse: (error: PlantStoreError) => Answer;
+  /** Has requests that were sent ahead wait for their turn among those of all connections. */
+  later: Later;
   /** A clock that never goes back, in milliseconds, and the time as a header has it. */
   now: () => number;
   date: () => string;
@@ -77,7 +80,7 @@ const BODY_BYTE_MS = 1;
 const LINGER_MS = 5000;
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** So many requests that were sent ahead are answered before others have their turn. */
+/** So many requests that were sent ahead are answered at a time while nobody else waits for that. */
 const IN_TURN_MAX = 8;
 
 const HEAD_END = "\r\n\r\n";
@@ -86,7 +89,7 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
-export function createConnection({ wire, address, answer, refuse, now, date, onIdle, onBug }: ConnectionOptions): Connection {
+export function createConnection({ wire, address, answer, refuse, later, now, date, onIdle, onBug }: ConnectionOptions): Connection {
   let phase: Phase = "head";
   /** What came and is not understood yet. */
   const ahead = createByteQueue();
@@ -303,11 +306,11 @@ export function createConnection({ wire, address, answer, refuse, now, date, onI
     deadline = now() + SILENCE_MS;
     resume();
     inTurn = waiting() === 0 ? 0 : inTurn + 1;
-    if (inTurn < IN_TURN_MAX) return next();
-    // Others have their turn.
+    // A thousand connections that send ahead would keep the event loop for all that they sent.
+    if (inTurn < IN_TURN_MAX && !(inTurn > 0 && later.isBusy())) return next();
     inTurn = 0;
     isYielding = true;
-    setImmediate(() => {
+    later.do(() => {
       isYielding = false;
       if (phase === "head") next();
     });
