@@ -26,6 +26,7 @@ function mkdir(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
+    if (isNoFolder(cause)) throw new Error(`${path} is no folder: name one with --data.`, { cause });
     if (!isDenied(cause)) throw cause;
     throw new Error(`${path} cannot be made or entered by ${self()}: make it as its owner, or name another folder with --data.`, { cause });
   }
@@ -71,6 +72,11 @@ function expectMode(path: string, mode: number): void {
 
 function isDenied(reason: unknown): boolean {
   return reason instanceof Error && "code" in reason && ["EACCES", "EPERM", "EROFS"].includes(String(reason.code));
+}
+
+/** A file stands in the place of a folder, of the one itself or one above it. */
+function isNoFolder(reason: unknown): boolean {
+  return reason instanceof Error && "code" in reason && ["EEXIST", "ENOTDIR"].includes(String(reason.code));
 }
 
 function self(): string {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lchownSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "./folder.ts";
@@ -104,14 +104,19 @@ describe("plant-store import and export", () => {
       message: `${folder} is a folder: name a file in it.`,
     },
     {
+      what: "a file in the place of the data folder",
+      words: ["import", FILE, "--data", FILE],
+      message: `${FILE} is no folder: name one with --data.`,
+    },
+    {
       what: "the imported file as the one for refused lines",
       words: ["import", FILE, "--refused", FILE, "--data", folder],
       message: `${FILE} is to be imported: write the refused lines to another file.`,
     },
     {
-      what: "a file for refused lines that cannot be written",
-      words: ["import", FILE, "--refused", join(folder, "none", "x"), "--data", folder],
-      message: `${folder}/none/x cannot be written: name another file for the refused lines.`,
+      what: "a file for refused lines below a file",
+      words: ["import", FILE, "--refused", join(FILE, "x"), "--data", folder],
+      message: `There is no folder ${FILE}: make it, or name another file.`,
     },
     {
       what: "a url that is none",
@@ -210,6 +215,50 @@ describe("a file that a command writes", () => {
     expect([readFileSync(victim, "utf8"), readlinkSync(`${file}.part`), lstatSync(file).isFile()]).toEqual(["precious", victim, true]);
     expect(readFileSync(file, "utf8")).toContain('"Ginkgo biloba"');
     expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "somebody's", "somebody's"]);
+  });
+
+  for (const { what, words } of [
+    { what: "an export", words: (file: string) => ["export", file, "--force"] },
+    { what: "the list of refused lines", words: (file: string) => ["import", WITH_BAD, "--refused", file, "--force"] },
+  ]) {
+    it(`never is one of a store, whatever is asked for: ${what}`, async () => {
+      const data = join(temporaryFolder(), "data");
+      expect((await runCommand(["import", FILE, "--data", data])).status).toBe(0);
+      const names = ["plants.db", "plants.db-wal", "plants.db.lock", "plants.db.search", "first-token"];
+      const told = await Promise.all(names.map((name) => runCommand([...words(join(data, name)), "--data", data])));
+      told.push(await runCommand(words(join(data, "plants.db")), { environment: throughService }));
+      for (const [at, { status, stderr }] of told.entries()) {
+        const file = join(data, names[at] ?? "plants.db");
+        expect([status, stderr]).toEqual([1, `plant-store: ${file} has the name of a file of a store: choose another name.\n`]);
+      }
+      expect((await runCommand(["export", "--data", data])).stdout).toContain('"Ginkgo biloba"');
+    });
+
+    it(`has a name, in a folder that is there: ${what}`, async () => {
+      const folderless = join(folder, "no", "such");
+      for (const { path, message } of [
+        { path: join(folderless, "file"), message: `There is no folder ${folderless}: make it, or name another file.` },
+        { path: "", message: "The name of a file is empty: name one." },
+      ]) {
+        const { status, stderr } = await runCommand(words(path), { environment: throughService });
+        expect([status, stderr]).toEqual([1, `plant-store: ${message}\n`]);
+      }
+    });
+  }
+
+  // Only root can make what belongs to another user.
+  it.skipIf(process.getuid?.() !== 0)("does not go to a pipe or a link that another user has put there", async () => {
+    const own = temporaryFolder();
+    const pipe = join(own, "pipe");
+    const link = join(own, "link");
+    Bun.spawnSync(["mkfifo", pipe]);
+    symlinkSync("/dev/null", link);
+    for (const path of [pipe, link]) {
+      lchownSync(path, 65534, 65534);
+      const { status, stderr } = await runCommand(["export", path, "--force"], { environment: throughService });
+      const message = `plant-store: ${path} is a pipe or link of another user, who chose where it leads: name another file.\n`;
+      expect([status, stderr]).toEqual([1, message]);
+    }
   });
 
   it("may be a device, which is written as it is", async () => {

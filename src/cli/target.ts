@@ -1,19 +1,39 @@
 import { randomBytes } from "node:crypto";
-import { constants, linkSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../folder.ts";
 
 /** Where a command writes what it was told to. A device is also a pipe, or what is no file otherwise. */
 export type Target = Readonly<{ kind: "device"; path: string }> | Readonly<{ kind: "file"; path: string; isForced: boolean }>;
 
-/** Looks at a path before anything is written. Throws when it is a folder, or something is there already that may not be overwritten. */
+/** The files of a store, and what SQLite puts beside them: whoever writes over one of them has lost it, also while a service uses it. */
+const STORE_FILE = /^(?:plants\.db(?:\.search)?(?:-wal|-shm|-journal)?|plants\.db\.lock|first-token)$/;
+
+/**
+ * Looks at a path before anything is written. Throws when it is a folder, or one that is missing, or the name of a file of a store, or when something
+ * is there already that may not be overwritten.
+ */
 export function toTarget(path: string, { isForced }: { isForced: boolean }): Target {
+  if (path === "") throw new Error("The name of a file is empty: name one.");
+  if (STORE_FILE.test(basename(path))) throw new Error(`${path} has the name of a file of a store: choose another name.`);
+  const folder = dirname(path);
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new Error(`There is no folder ${folder}: make it, or name another file.`);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) throw new Error(`${path} is a folder: name a file in it.`);
-  if (stats && !stats.isFile()) return { kind: "device", path };
+  if (stats && !stats.isFile()) {
+    if (isOfOthers(path)) throw new Error(`${path} is a pipe or link of another user, who chose where it leads: name another file.`);
+    return { kind: "device", path };
+  }
   // A link that leads nowhere counts too: whoever put it there chose where it leads.
   if (!isForced && lstatSync(path, { throwIfNoEntry: false })) throw isThere(path);
   return { kind: "file", path, isForced };
+}
+
+/** Whether neither this user nor root, as in /dev, has put it there. */
+function isOfOthers(path: string): boolean {
+  const { uid } = lstatSync(path);
+  return uid !== 0 && uid !== process.getuid?.();
 }
 
 /** Opens a target to write it piece by piece. No link is followed that may have been put there meanwhile. */
