@@ -4,9 +4,11 @@ import { createGroupCommit } from "../src/store/batch.ts";
 import type { Outcomes } from "../src/store/batch.ts";
 import { rejectionOf } from "./rejection.ts";
 
-function plant(id: number) {
-  return { id: asPlantId(BigInt(id)), name: "x" };
+function plant(id: number, name = "x") {
+  return { id: asPlantId(BigInt(id)), name };
 }
+
+const LARGE = "x".repeat(60_000);
 
 /** A group commit over a store whose commits end only when the test says so. */
 function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?: number; enough?: number } = {}) {
@@ -126,6 +128,41 @@ describe("the group commit", () => {
     await endCommit(0);
     await endCommit(1);
     expect(new Set(await Promise.all([...running, ...waiting]))).toEqual(new Set(["created"]));
+  });
+
+  it("begins the next commit for large plants once one has a million characters", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const creates = Array.from({ length: 40 }, (_, at) => group.create(plant(at, LARGE)));
+    for (const at of [0, 1, 2]) await endCommit(at);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([17, 17, 6]);
+  });
+
+  it("counts a large plant as several that wait, which keep nobody out once they have begun, and lets the largest wait alone", async () => {
+    const { group, commits, endCommit } = groupCommit({ queueMax: 10 });
+    const running = group.create(plant(0));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 5 }, (_, at) => group.create(plant(at + 1, LARGE)));
+    expect(group.isFull()).toBe(true);
+    expect(await rejectionOf(group.create(plant(11)))).toMatchObject({ code: "overloaded" });
+    await endCommit(0);
+    while (commits.length < 2) await Bun.sleep(1);
+    const largest = group.create(plant(12, LARGE.repeat(100)));
+    expect(group.isFull()).toBe(true);
+    await endCommit(1);
+    await endCommit(2);
+    expect(new Set(await Promise.all([running, ...waiting, largest]))).toEqual(new Set(["created"]));
+  });
+
+  it("gives the places of those back that have waited too long", async () => {
+    const { group } = groupCommit({ waitMs: 100, queueMax: 10 });
+    const running = rejectionOf(group.create(plant(0)));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 5 }, (_, at) => rejectionOf(group.create(plant(at + 1, LARGE))));
+    expect(group.isFull()).toBe(true);
+    for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "overloaded" });
+    expect(group.isFull()).toBe(false);
+    await running;
   });
 
   it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {

@@ -1,7 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
 import { createShares } from "../shares.ts";
-import type { Shares } from "../shares.ts";
 import type { Owner, PlantStore, Swap } from "./store.ts";
 
 /** What became of one create: stored now, there already as this very plant, or refused because the id names another. */
@@ -39,7 +38,9 @@ type GroupCommitOptions = Readonly<{
   gatherTurns: number;
   /** So many changes wait for no more, if another commit may run. */
   enough: number;
-  /** How many changes of one owner may wait for a running commit; of all owners together, twice as many. */
+  /**
+   * How many changes of one owner may wait for a running commit; of all owners together, twice as many. One of much text counts as several.
+   */
   queueMax: number;
   /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
   waitMs: number;
@@ -47,29 +48,37 @@ type GroupCommitOptions = Readonly<{
   now: () => number;
 }>;
 
+/** A commit takes no more once it has so many characters: to hand them over keeps the event loop. */
+const COMMIT_CHARACTERS = 1_000_000;
+
+/** A change takes a place for each that it begins of so many characters: what waits is so bounded in memory too. */
+const PLACE_CHARACTERS = 32_768;
+
 /** Changes that are committed together. */
 type Batch = Readonly<{
   /** When the first of them came. */
   since: number;
-  /** Of the places in it. They end with the wait: what is being committed keeps nobody out. */
-  places: Shares;
+  /** Each gives back the places of a change. They end with the wait: what is being committed keeps nobody out. */
+  releases: Array<() => void>;
   creates: NewPlant[];
   swaps: Swap[];
   /** Resolves when their commit has begun; rejects when they are refused before it. */
   begun: PromiseWithResolvers<void>;
   /** All of them wait for this one promise. */
   outcomes: PromiseWithResolvers<Outcomes>;
-}>;
+}> & { characters: number };
 
 export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
-  let waiting: Batch | undefined;
+  const places = createShares(2 * queueMax);
+  // The last of them may take more.
+  const waiting: Batch[] = [];
   const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
 
   async function run(): Promise<void> {
-    while (waiting) {
+    while (waiting.length > 0) {
       for (let turn = 0; turn < gatherTurns; turn += 1) await new Promise(setImmediate);
       await waitForRoom();
       begin();
@@ -83,13 +92,18 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   }
 
   function begin(): void {
-    const batch = waiting;
-    waiting = undefined;
-    if (batch) running.set(batch, commitBatch(batch));
+    const batch = waiting.shift();
+    if (!batch) return;
+    leave(batch);
+    running.set(batch, commitBatch(batch));
+  }
+
+  function leave({ releases }: Batch): void {
+    for (const release of releases) release();
   }
 
   function beginIfEnough(batch: Batch): void {
-    if (sizeOf(batch) >= enough && running.size < inFlightMax) begin();
+    if ((sizeOf(batch) >= enough || isWhole(batch)) && running.size < inFlightMax) begin();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
@@ -104,7 +118,9 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     const outcomes = Promise.withResolvers<Outcomes>();
     // A batch that was given up may fail later, when nobody looks at it any more.
     outcomes.promise.catch(() => {});
-    return { since: now(), places: createShares(2 * queueMax), creates: [], swaps: [], begun: Promise.withResolvers<void>(), outcomes };
+    const batch = { since: now(), releases: [], characters: 0, creates: [], swaps: [], begun: Promise.withResolvers<void>(), outcomes };
+    waiting.push(batch);
+    return batch;
   }
 
   /** Ends what has waited too long. A commit that is given up may still succeed: its outcome is unknown. */
@@ -112,7 +128,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     watch = undefined;
     const oldest = now() - waitMs;
     for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
-    if (waiting && waiting.since < oldest) refuse("overloaded");
+    while (waiting[0] && waiting[0].since < oldest) refuse("overloaded");
     if (round || running.size > 0) startWatch();
   }
 
@@ -120,20 +136,28 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     watch ??= setTimeout(expire, waitMs / 4).unref();
   }
 
+  /** Refuses what has waited longest. */
   function refuse(code: "overloaded" | "draining"): void {
-    waiting?.begun.reject(new PlantStoreError(code));
-    waiting = undefined;
+    const batch = waiting.shift();
+    if (!batch) return;
+    leave(batch);
+    batch.begun.reject(new PlantStoreError(code));
   }
 
   function isFull(owner: Owner = ""): boolean {
-    return waiting !== undefined && !waiting.places.hasRoom(owner);
+    return !places.hasRoom(owner);
   }
 
-  /** The batch that the next commit takes, with a place for one more. */
-  function join(owner: Owner = ""): Batch {
+  /** The last batch that waits, with places for one more change of so many characters. */
+  function join(owner: Owner | undefined, characters: number): Batch {
     if (isClosed) throw new PlantStoreError("draining");
-    const batch = (waiting ??= open());
-    if (!batch.places.take(owner)) throw new PlantStoreError("overloaded");
+    // However long, it may wait alone.
+    const release = places.take(owner ?? "", Math.min(1 + Math.floor(characters / PLACE_CHARACTERS), queueMax));
+    if (!release) throw new PlantStoreError("overloaded");
+    const last = waiting.at(-1);
+    const batch = last && !isWhole(last) ? last : open();
+    batch.releases.push(release);
+    batch.characters += characters;
     round ??= run();
     startWatch();
     return batch;
@@ -142,7 +166,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   return {
     isFull,
     async create(plant, { owner, whileWriting } = {}) {
-      const batch = join(owner);
+      const batch = join(owner, charactersOf(plant));
       const at = batch.creates.push(plant) - 1;
       beginIfEnough(batch);
       await batch.begun.promise;
@@ -150,7 +174,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
       return settle((await batch.outcomes.promise).creates[at]);
     },
     async swap(swap, owner) {
-      const batch = join(owner);
+      const batch = join(owner, charactersOf(swap.from) + charactersOf(swap.to));
       const at = batch.swaps.push(swap) - 1;
       beginIfEnough(batch);
       await batch.begun.promise;
@@ -158,11 +182,19 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     },
     async close() {
       isClosed = true;
-      refuse("draining");
+      while (waiting.length > 0) refuse("draining");
       await round;
       await Promise.all(running.values());
     },
   };
+}
+
+function isWhole({ characters }: Batch): boolean {
+  return characters >= COMMIT_CHARACTERS;
+}
+
+function charactersOf(plant: NewPlant | undefined): number {
+  return plant === undefined ? 0 : plant.name.length + (plant.tag?.length ?? 0);
 }
 
 function sizeOf({ creates, swaps }: Changes): number {
