@@ -63,7 +63,13 @@ export const SETTINGS = {
     fallback: "8080",
     help: "port to listen on; 0 takes a free one",
   },
-  data: { variable: "PLANT_STORE_DATA", flag: "--data", operand: "folder", fallback: "./data", help: "data folder, made when missing" },
+  data: {
+    variable: "PLANT_STORE_DATA",
+    flag: "--data",
+    operand: "folder",
+    fallback: "./data",
+    help: "data folder; serve and import make it when missing",
+  },
   database: {
     variable: "PLANT_STORE_DATABASE",
     flag: "--database",

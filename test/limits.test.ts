@@ -122,7 +122,7 @@ describe("a limit of requests", () => {
     await page(service);
     const lines = service.logged.filter((line) => line.includes("limit_hit"));
     expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ kind: "token", address: "127.0.0.1" });
+    expect(JSON.parse(lines[0]!)).toMatchObject({ kind: "token", principal: "first", address: "127.0.0.1" });
   });
 
   it("of refused requests makes 429 of 401, and never keeps a valid token from the same address out", async () => {

@@ -54,7 +54,7 @@ export function createLimits({ token, address, refused, log, now }: LimitsOption
       const over = counted.find(({ allowance }) => !allowance.isAllowed);
       if (!over) return headers;
       const owner = over.kind === "token" ? principal.token!.id : network;
-      tell(over.kind, owner, { token: principal.token?.id, address: principal.address, requestId });
+      tell(over.kind, owner, { principal: principal.token?.id, address: principal.address, requestId });
       throw tooMany(over, headers);
     },
     refuse(refusal, from, requestId) {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
@@ -261,4 +261,13 @@ describe("plant-store", () => {
     const twice = await runCommand(["repair", "--data", alone]);
     expect(twice).toMatchObject({ status: 1, stderr: `plant-store: There is nothing to repair in ${alone}.\n` });
   });
+});
+
+it("a store whose files SQLite cannot open is refused with its name, and what to look at", async () => {
+  const folder = temporaryFolder();
+  await (await open(folder)).close();
+  // What SQLite shares about the WAL needs room on the disk.
+  mkdirSync(join(folder, "plants.db-shm"));
+  const reason = await rejectionOf(open(folder));
+  expect(String(reason)).toMatch(/plants\.db cannot be used \(.+\): see whether its disk is full, read-only or fails\.$/);
 });

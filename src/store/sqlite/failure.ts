@@ -41,6 +41,11 @@ export function toStoreError(thrown: unknown): PlantStoreError {
   throw thrown;
 }
 
+/** Whether SQLite met trouble of the machine when it opened or read a file: a full disk, say, in which it cannot share what it knows of the WAL. */
+export function isOfMachine(thrown: unknown): thrown is Error & { errcode: number } {
+  return thrown instanceof Error && "errcode" in thrown && [READONLY, IOERR, FULL, CANTOPEN].includes(Number(thrown.errcode) & 0xff);
+}
+
 /** After a failed fsync the kernel may have dropped the data and report success the next time: nothing can be believed any more. */
 export function isSyncFailure(thrown: unknown): boolean {
   return thrown instanceof Error && "errcode" in thrown && (thrown.errcode === IOERR_FSYNC || thrown.errcode === IOERR_DIR_FSYNC);

@@ -6,7 +6,7 @@ import type { PlantId } from "../../plant.ts";
 import type { Store } from "../store.ts";
 import { readTogether } from "../together.ts";
 import { createCommits } from "./commits.ts";
-import { toStoreError } from "./failure.ts";
+import { isOfMachine, toStoreError } from "./failure.ts";
 import { findFilesFault } from "./files.ts";
 import { createFinder } from "./finder.ts";
 import type { Finder } from "./finder.ts";
@@ -40,7 +40,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     return await openWhileLocked(options, unlock);
   } catch (reason) {
     unlock();
-    throw reason;
+    throw isOfMachine(reason)
+      ? new Error(`${options.path} cannot be used (${reason.message}): see whether its disk is full, read-only or fails.`, {
+          cause: reason,
+        })
+      : reason;
   }
 }
 
