@@ -17,6 +17,7 @@ import type { Limits } from "./limits.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { Pages } from "./pages.ts";
 import { parseQuery } from "./query.ts";
+import { createPace } from "../pace.ts";
 import type { Room } from "./room.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers } from "./router.ts";
@@ -51,8 +52,12 @@ type AppOptions = Readonly<{
 /** What is known of a request, also when it fails later: the headers that any answer to it has. */
 type Seen = { headers?: Readonly<Record<string, string>> | undefined };
 
+/** A body from this size on waits for a turn to be understood: when many come at once, each takes a part of a millisecond. */
+const LARGE_BYTES = 8192;
+
 export function createApp(options: AppOptions): App {
   const { contract, handlers, pages, gate, audit, room, outgoing, clientAddress, limits, log, bodyBytesMax, isDraining } = options;
+  const pace = createPace(() => performance.now());
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
@@ -98,8 +103,9 @@ export function createApp(options: AppOptions): App {
       body.check(value);
       return value;
     };
+    const parseInTurn = (bytes: Uint8Array): unknown => (bytes.length < LARGE_BYTES ? parse(bytes) : pace().then(() => parse(bytes)));
     const read = readBody(request, bodyBytesMax);
-    return read instanceof Promise ? read.then(parse) : parse(read);
+    return read instanceof Promise ? read.then(parseInTurn) : parseInTurn(read);
   }
 
   /** Counts who was not let in, and gives what he is told. */

@@ -12,7 +12,7 @@ import { createFinder } from "./finder.ts";
 import type { Finder } from "./finder.ts";
 import { createGuard } from "./guard.ts";
 import { holdLock } from "./lock.ts";
-import { createPace } from "./pace.ts";
+import { createPace } from "../../pace.ts";
 import { openReader } from "./reader.ts";
 import { startThread } from "./thread.ts";
 
