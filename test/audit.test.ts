@@ -54,7 +54,7 @@ describe("the log of who did what", () => {
       expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, scopes: ["plants:read", "plants:write"], expires }),
     ]);
     expect(eventsOf(service.logged, "token_revoked")).toEqual([
-      expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, children: [] }),
+      expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, childrenRevoked: 0, children: [] }),
     ]);
     expect(service.logged.join("")).not.toContain(token!.slice(6, 38));
   });

@@ -67,6 +67,9 @@ describe("an address", () => {
     { peer: "10.0.0.1", forwarded: "198.51.100.1, nonsense, 10.0.0.2", client: "10.0.0.2", why: "the last before what is no address" },
     { peer: "10.0.0.1", forwarded: "10.0.0.3", client: "10.0.0.3", why: "the first proxy, when all are" },
     { peer: "::1", forwarded: "2001:db8::1", client: "2001:db8::1", why: "IPv6" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7:4711", client: "192.0.2.7", why: "an address with its port" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7, [2001:db8::1]:4711", client: "2001:db8::1", why: "IPv6 with its port" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7:x", client: "10.0.0.1", why: "the peer, when the port is none" },
     { peer: "10.0.0.1", forwarded: "", client: "10.0.0.1", why: "the peer, when nothing is said" },
     {
       peer: "10.0.0.1",

@@ -21,7 +21,7 @@ export function exportCommand(): Command {
     .option("--guard-formulas", "put a ' before names and tags of CSV that a spreadsheet would take for formulas")
     .option("--force", "overwrite the file when it is there already");
   return addCatalogue(command).action(async (file: string | undefined) => {
-    const { format = file?.endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
+    const { format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });
     const catalogue = await openCatalogue(command, { isNew: false });

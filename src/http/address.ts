@@ -18,7 +18,7 @@ export function clientAddress(trusted: BlockList | undefined): ClientAddress {
     let rest = headers.get("x-forwarded-for");
     for (let hops = 0; rest !== null && hops < HOPS_MAX && isTrusted(trusted, client); hops += 1) {
       const comma = rest.lastIndexOf(",");
-      const before = plain(rest.slice(comma + 1).trim());
+      const before = plain(withoutPort(rest.slice(comma + 1).trim()));
       if (isIP(before) === 0) break;
       client = before;
       rest = comma === -1 ? null : rest.slice(0, comma);
@@ -42,6 +42,11 @@ export function networkOf(address: string): string {
 
 function isTrusted(trusted: BlockList, address: string): boolean {
   return isIP(address) !== 0 && trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+}
+
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(node: string): string {
+  return /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(node)?.[1] ?? /^([\d.]+):\d+$/.exec(node)?.[1] ?? node;
 }
 
 /** An IPv4 address is the same when it is written as an IPv6 address (RFC 4291, 2.5.5.2). */

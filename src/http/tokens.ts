@@ -21,6 +21,9 @@ type TokenOptions = Readonly<{
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** How many of the tokens that go with another are named in the log; all are counted. */
+const CHILDREN_TOLD_MAX = 100;
+
 type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken">;
 
 /** The operations on tokens. Whoever may use them makes tokens that may do no more than their own, and for no longer. */
@@ -52,7 +55,8 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       const { id, children } = call.parameters;
       const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" });
       if (!revoked) throw new PlantStoreError("token_not_found");
-      audit.note("token_revoked", call, { token: id, children: revoked.filter((one) => one !== id) });
+      const others = revoked.filter((one) => one !== id);
+      audit.note("token_revoked", call, { token: id, children: others.slice(0, CHILDREN_TOLD_MAX), childrenRevoked: others.length });
       await onRevoke();
       return { status: 204 };
     },

@@ -89,7 +89,7 @@ function readRest(text: string, isOld: boolean): Rest {
 
 /** A line that is a request of another version, or of none that we know. */
 function refuseLine(line: string): PlantStoreError {
-  return new PlantStoreError(/^\S+ \S+ HTTP\/\d+(\.\d+)?$/.test(line) ? "unsupported_version" : "malformed_request");
+  return new PlantStoreError(/^[!-\xff]+ [!-\xff]+ HTTP\/\d+(\.\d+)?$/.test(line) ? "unsupported_version" : "malformed_request");
 }
 
 /** RFC 9112, 6.3. Two ways to tell a length are refused, as two readers could see two requests. */
