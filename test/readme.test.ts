@@ -29,7 +29,7 @@ it("the program of the README runs as it stands there, and finds what it has jus
 }, 20_000);
 
 it("every address of the README is one that the service answers", async () => {
-  const requests = [...readme.matchAll(/^plants (?:-X (\w+) -d '(.*?)' |-X (\w+) )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
+  const requests = [...readme.matchAll(/^plants (?:-i )?(?:-X (\w+) -d '(.*?)' |-X (\w+) )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
   expect(requests.length).toBeGreaterThan(6);
   await service.post('{"id":1,"name":"Monstera deliciosa","tag":"tropical"}');
   for (const [, change, body, other, path] of requests) {
