@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { createChunkedDecoder } from "../src/http/wire/chunked.ts";
 import { createConnection } from "../src/http/wire/connection.ts";
 import type { Connection, Incoming } from "../src/http/wire/connection.ts";
-import type { Answer } from "../src/http/answer.ts";
+import type { Answer } from "../src/http/wire/response.ts";
 import { createLater } from "../src/http/wire/later.ts";
 import { GROWTH_MAX, growthOf } from "./growth.ts";
 

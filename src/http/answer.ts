@@ -1,15 +1,7 @@
 import { PlantStoreError } from "../errors.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
-
-/** An answer before it has become a Response. A body is JSON, unless the headers say otherwise. */
-export type Answer = Readonly<{
-  status: number;
-  body?: string | Uint8Array | ReadableStream<Uint8Array>;
-  headers?: Readonly<Record<string, string>>;
-  /** To be called once, when nothing of the answer is kept any more: it has been sent, or never will be. */
-  onSent?: () => void;
-}>;
+import type { Answer } from "./wire/response.ts";
 
 const RETRY_AFTER_SECONDS = "1";
 

@@ -9,7 +9,7 @@ import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
 import type { Token } from "../store/store.ts";
 import { toAnswer } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { checkBodyHeaders, openBody, readBody } from "./body.ts";
 import type { ClientAddress } from "./address.ts";
 import { checkHost } from "./host.ts";
@@ -64,7 +64,7 @@ export function createApp(options: AppOptions): App {
   /** Each step throws what is wrong; their order is part of the interface. */
   async function answer(request: Incoming, requestId: string, seen: Seen): Promise<Answer> {
     const { method, path, query, headers } = request;
-    checkHost(headers);
+    checkHost(request);
     if (path === "*") return { status: 204, headers: { allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
     const found = route(path);

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { chooseCoding } from "./accept.ts";
 import type { Coding } from "./accept.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { namesWeakly } from "./conditions.ts";
 import type { Fields } from "./wire/fields.ts";
 

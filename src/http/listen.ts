@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { PlantStoreError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { createConnection } from "./wire/connection.ts";
 import type { Connection, Incoming } from "./wire/connection.ts";
 import { createLater } from "./wire/later.ts";

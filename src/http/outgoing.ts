@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { createShares } from "../shares.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 
 /** Counts what of an answer may have to stay in memory until it is read. Throws `overloaded` when its owner has too much there already. */
 export type Outgoing = (answer: Answer, owner: string) => Answer;

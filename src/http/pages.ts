@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { PlantStoreError } from "../errors.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { answerFile, createFile } from "./file.ts";
 import type { File } from "./file.ts";
 import type { Incoming } from "./wire/connection.ts";

@@ -7,7 +7,7 @@ import type { PlantStore } from "../store/store.ts";
 import { inTurns } from "../store/turns.ts";
 import type { Turns } from "../store/turns.ts";
 import { withoutImplied, wordsOf } from "../words.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
 import { createRepresent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";

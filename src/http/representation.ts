@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from "node:zlib";
 import { chooseCoding } from "./accept.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { namesWeakly } from "./conditions.ts";
 import type { Fields } from "./wire/fields.ts";
 

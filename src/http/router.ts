@@ -3,7 +3,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./wire/response.ts";
 import { acceptPatch } from "./body.ts";
 import type { Incoming } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";

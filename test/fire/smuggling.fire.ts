@@ -104,7 +104,7 @@ describe("a request that is no HTTP", () => {
   });
 
   it("would be noticed if the service did not look at the Host", async () => {
-    const bug = { file: "src/http/app.ts", from: "checkHost(headers);", to: "" };
+    const bug = { file: "src/http/app.ts", from: "checkHost(request);", to: "" };
     const hosts = REFUSED.filter(({ why }) => why.startsWith("Host: two"));
     expect(hosts.length).toBeGreaterThan(4);
     const verdicts = await judgeAll(await open(plantBugs([bug])), hosts);

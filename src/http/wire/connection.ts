@@ -1,5 +1,5 @@
 import { PlantStoreError } from "../../errors.ts";
-import type { Answer } from "../answer.ts";
+import type { Answer } from "./response.ts";
 import { createBody, wholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
 import { createByteQueue } from "./bytequeue.ts";
@@ -23,7 +23,7 @@ type Wire = Readonly<{
 }>;
 
 /** A request as the app gets it. */
-export type Incoming = Pick<Head, "method" | "path" | "query"> &
+export type Incoming = Pick<Head, "method" | "path" | "query" | "authority"> &
   Readonly<{
     headers: Head["fields"];
     body: Body;
@@ -258,9 +258,9 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   // --- what goes ---
 
   async function serve(head: Head, incoming: IncomingBody): Promise<void> {
-    const { method, path, query, fields: headers } = head;
+    const { method, path, query, authority, fields: headers } = head;
     silenceMs = SILENCE_MS;
-    const response = await answer({ method, path, query, headers, body: incoming, address, allowSilence });
+    const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence });
     // Who was not told to send the body may send it or not: nobody could tell it from the next request.
     const isLast =
       !head.isKept ||

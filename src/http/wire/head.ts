@@ -10,6 +10,8 @@ export type Head = Readonly<{
   /** What stands behind the question mark, as it was sent. */
   query: string;
   fields: Fields;
+  /** The host and port that an absolute target names; undefined for other targets. */
+  authority: string | undefined;
   framing: Framing;
   /** HTTP/1.0 knows no chunks and no 100. */
   isOld: boolean;
@@ -31,7 +33,7 @@ const LINES = /^[\t -\xff]*(?:\r\n[\t -\xff]*)*$/;
 /** A method, a target and a version, one space between them. */
 const LINE = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) ([!-\xff]+) (HTTP\/\d\.\d)$/;
 
-const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
+const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
 
 /**
  * Reads a head, a character for each byte, without the empty line at its end. Throws `malformed_request`, `head_too_large`, `unknown_method`,
@@ -45,14 +47,24 @@ export function parseHead(text: string): Head {
   if (version !== "HTTP/1.1" && version !== "HTTP/1.0") throw new PlantStoreError("unsupported_version");
   const rest = parseRest(lineEnd === -1 ? "" : text.slice(lineEnd + 2), version === "HTTP/1.0");
   if (!METHODS.has(method)) throw new PlantStoreError("unknown_method");
-  const { path, query } = splitTarget(target, method);
+  const { authority, path, query } = splitTarget(target, method);
   // What follows an attempt at a tunnel may be meant for its other end.
   const isKept = rest.isKept && method !== "CONNECT";
-  return { method, path, query, fields: rest.fields, framing: rest.framing, isOld: rest.isOld, isKept, isExpecting: rest.isExpecting };
+  return {
+    method,
+    path,
+    query,
+    authority,
+    fields: rest.fields,
+    framing: rest.framing,
+    isOld: rest.isOld,
+    isKept,
+    isExpecting: rest.isExpecting,
+  };
 }
 
 /** What the field lines say. */
-type Rest = Omit<Head, "method" | "path" | "query">;
+type Rest = Omit<Head, "method" | "path" | "query" | "authority">;
 
 /** How many texts of field lines, and how long ones, are remembered: a client sends the same ones again and again. */
 const REMEMBERED_MAX = 1000;
@@ -110,15 +122,16 @@ function parseLength(text: string): number {
   return Number(lengths[0]);
 }
 
-function splitTarget(target: string, method: string): Pick<Head, "path" | "query"> {
-  if (target === "*" && method === "OPTIONS") return { path: "*", query: "" };
+function splitTarget(target: string, method: string): Pick<Head, "authority" | "path" | "query"> {
+  if (target === "*" && method === "OPTIONS") return { authority: undefined, path: "*", query: "" };
   // The authority of a tunnel is no path of ours.
-  if (method === "CONNECT") return { path: undefined, query: "" };
-  const local = target.startsWith("/") ? target : target.replace(ABSOLUTE, "");
-  if (local === target && !target.startsWith("/")) throw new PlantStoreError("malformed_request");
+  if (method === "CONNECT") return { authority: undefined, path: undefined, query: "" };
+  const [start = "", authority] = target.startsWith("/") ? [] : (ABSOLUTE.exec(target) ?? []);
+  const local = target.slice(start.length);
+  if (authority === undefined && !target.startsWith("/")) throw new PlantStoreError("malformed_request");
   const mark = local.indexOf("?");
   const path = mark === -1 ? local : local.slice(0, mark);
-  return { path: decodePath(path === "" ? "/" : path), query: mark === -1 ? "" : local.slice(mark + 1) };
+  return { authority, path: decodePath(path === "" ? "/" : path), query: mark === -1 ? "" : local.slice(mark + 1) };
 }
 
 /** RFC 3986, 6.2.2.2: what is percent-encoded and need not be is the same. An encoded slash is no slash. Nothing else is tidied up. */

@@ -1,4 +1,4 @@
-import type { Answer } from "../answer.ts";
+import type { Answer } from "./response.ts";
 import type { Head } from "./head.ts";
 import { isBodiless, toHead } from "./response.ts";
 import type { Ending } from "./response.ts";

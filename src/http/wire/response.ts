@@ -1,5 +1,13 @@
 import { STATUS_CODES } from "node:http";
-import type { Answer } from "../answer.ts";
+
+/** An answer before it has become a Response. A body is JSON, unless the headers say otherwise. */
+export type Answer = Readonly<{
+  status: number;
+  body?: string | Uint8Array | ReadableStream<Uint8Array>;
+  headers?: Readonly<Record<string, string>>;
+  /** To be called once, when nothing of the answer is kept any more: it has been sent, or never will be. */
+  onSent?: () => void;
+}>;
 
 /** How the end of a body is told. */
 export type Ending = Readonly<{ kind: "none" }> | Readonly<{ kind: "length"; length: number }> | Readonly<{ kind: "chunked" }>;
@@ -13,7 +21,7 @@ type HeadOptions = Readonly<{
   date: string;
 }>;
 
-/** The head of a response as text (RFC 9112, 4). Throws when a value would end its line: that is a bug. */
+/** The head of a response as text (RFC 9112, 4). The values are our own, and none has a line end. */
 export function toHead({ status, headers, ending, isKept, isOld, date }: HeadOptions): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;

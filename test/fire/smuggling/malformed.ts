@@ -191,6 +191,9 @@ const LINES: ReadonlyArray<readonly [string, string]> = [
   ["* for the path", "POST * HTTP/1.1"],
   ["the name of a host for the path", "POST plants:80 HTTP/1.1"],
   ["an absolute form of another scheme", "POST ftp://plants/plants HTTP/1.1"],
+  ["an absolute form without a host", "POST http:///plants HTTP/1.1"],
+  ["an absolute form with a port above 65535", "POST http://plants:65536/plants HTTP/1.1"],
+  ["an absolute form with a user", "POST http://user@plants/plants HTTP/1.1"],
   ["the preface of HTTP/2", "PRI * HTTP/2.0"],
 ];
 

@@ -67,13 +67,11 @@ export const UNUSUAL: readonly Unusual[] = [
     "a%20b",
     "a,b",
   ]),
-  ...["http://plants/plants", "HTTP://others:80/plants", "https://plants/plants", "http:///plants", "/%70lants", "/pl%61nts"].map(
-    (target) => ({
-      why: `${target} for the path`,
-      bytes: (body: string) => `${HEAD.replace("/plants", target)}${sized(body)}`,
-      ...CREATED,
-    }),
-  ),
+  ...["http://plants/plants", "HTTP://others:80/plants", "https://plants/plants", "/%70lants", "/pl%61nts"].map((target) => ({
+    why: `${target} for the path`,
+    bytes: (body: string) => `${HEAD.replace("/plants", target)}${sized(body)}`,
+    ...CREATED,
+  })),
   ...[
     "/plants\u007f",
     "/plants\u00ff",
