@@ -15,7 +15,7 @@ export type Allowance = Readonly<{
 
 const MINUTE_MS = 60_000;
 
-/** How many owners are remembered. The one that came least lately is forgotten, and begins anew. */
+/** How many owners are remembered. The one that was seen least recently is forgotten, and begins anew. */
 const OWNERS_MAX = 10_000;
 
 /** A leaky bucket for each owner, of which only the time is kept at which it will be empty (GCRA: ITU-T I.371, annex A). */

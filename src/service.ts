@@ -163,7 +163,7 @@ function tellExposed({ data }: Config, log: Log): void {
   });
 }
 
-/** How often who may ask; undefined for no limit. */
+/** The limits of requests; undefined where there is none. */
 function ratesOf({ tokenRequestsPerMinute, addressRequestsPerMinute, refusedRequestsPerMinute }: Config, now: () => number) {
   const rate = (perMinute: number) => (perMinute === 0 ? undefined : createRate(perMinute, now));
   return { token: rate(tokenRequestsPerMinute), address: rate(addressRequestsPerMinute), refused: rate(refusedRequestsPerMinute) };

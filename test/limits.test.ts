@@ -36,7 +36,7 @@ describe("a rate", () => {
     );
   });
 
-  it("remembers ten thousand owners, of whom the one that came least lately goes", () => {
+  it("remembers ten thousand owners, of whom the one that was seen least recently goes", () => {
     const rate = createRate(1, () => 0);
     for (let owner = 0; owner <= 10_000; owner += 1) rate.take(`${owner}`);
     expect(rate.take("10000").isAllowed).toBe(false);

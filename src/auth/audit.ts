@@ -29,7 +29,7 @@ export type Who = Readonly<{ principal: Principal; requestId: string }>;
 
 export const REFUSALS_MS = 10_000;
 
-/** Of how many, addresses or tokens, it is counted apart; of all others together. */
+/** How many addresses or tokens have a count of their own; all others share one. */
 const COUNTED_MAX = 100;
 const OTHERS = "others";
 

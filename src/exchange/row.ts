@@ -33,7 +33,7 @@ export async function* inPieces(bytes: Bytes): AsyncGenerator<Uint8Array, void, 
 export type Patience = Readonly<{
   /** How long none need come, in milliseconds. */
   idleMs: number;
-  /** How long it is waited for them in all, in milliseconds, whatever comes; then there must be enough for each second of waiting. */
+  /** How long the reader waits in all, in milliseconds, before `bytesPerSecondMin` holds for each second of waiting. */
   graceMs: number;
   bytesPerSecondMin: number;
 }>;

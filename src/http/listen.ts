@@ -27,10 +27,10 @@ type ListenOptions = Readonly<{
   log: Log;
 }>;
 
-/** How often it is looked for connections that have been silent for too long, in milliseconds. */
+/** How often silent connections are looked for, in milliseconds. */
 const LOOK_MS = 500;
 
-/** How often it is logged at most that there are too many connections, in milliseconds. */
+/** The log says at most once in this time that there are too many connections, in milliseconds. */
 const TELL_MS = 10_000;
 
 /** Open files that are no connections: of the store, the threads, the runtime. */

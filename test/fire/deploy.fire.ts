@@ -18,7 +18,10 @@ import { killServices, startService } from "./service.ts";
 
 const DEPLOY = join(PROJECT, "deploy");
 const balancerText = readFileSync(join(DEPLOY, "haproxy.cfg"), "utf8");
-type Compose = Readonly<{ services: Readonly<Record<string, Readonly<{ environment?: Record<string, string> }>>> }>;
+type Compose = Readonly<{
+  services: Readonly<Record<string, Readonly<{ environment?: Record<string, string> }>>>;
+  networks: Readonly<{ default: Readonly<{ ipam: Readonly<{ config: readonly Readonly<{ subnet: string }>[] }> }> }>;
+}>;
 const compose = parse(readFileSync(join(DEPLOY, "compose.yaml"), "utf8"), { merge: true }) as Compose;
 const replicas = Object.keys(compose.services).filter((name) => name.startsWith("plants-"));
 
@@ -43,10 +46,13 @@ async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<st
 }
 
 describe("the replicas of deploy/", () => {
-  it("have settings that the service takes", () => {
+  it("have settings that the service takes, and believe the balancer, which is in their network", () => {
     expect(replicas).toHaveLength(3);
+    const [network] = compose.networks.default.ipam.config;
     for (const name of replicas) {
-      expect(parseConfig(compose.services[name]!.environment ?? {}, {}).database.kind).toBe("postgres");
+      const environment = compose.services[name]!.environment ?? {};
+      expect(parseConfig(environment, {}).database.kind).toBe("postgres");
+      expect(environment["PLANT_STORE_TRUSTED_PROXIES"]).toBe(network!.subnet);
       expect(balancerText).toContain(`server ${name} ${name}:8080`);
     }
   });

@@ -7,7 +7,7 @@ import { FORM } from "./form.ts";
 
 const HELP = `Usage: npm run test:fire -- [options]
 
-  --long            the long form: two hours in the place of seven minutes
+  --long            the long form: two hours instead of about ten minutes
   --only NAME,NAME  only these promises
   --seed NUMBER     repeat a run with the seed that it printed
   --help            this text
