@@ -8,6 +8,7 @@ import { createLog } from "../src/log.ts";
 import { asPlantId } from "../src/plant.ts";
 import { toVisible } from "../src/visible.ts";
 import { temporaryFolder } from "./folder.ts";
+import { sharedCluster } from "./postgres/cluster.ts";
 import { PROJECT, runCommand, startProcess } from "./process.ts";
 import { startTestService } from "./service.ts";
 import type { TestService } from "./service.ts";
@@ -222,7 +223,7 @@ describe("docs/operations.md", () => {
 });
 
 describe("a start", () => {
-  it("tells the settings in force, without the password of the database", async () => {
+  it("tells the settings in force", async () => {
     const data = temporaryFolder();
     const { started, lines, end } = await startProcess({ data, flags: ["--log-changes", "each"] });
     expect(eventsOf(lines, "settings")).toEqual([
@@ -230,10 +231,17 @@ describe("a start", () => {
     ]);
     expect(started["tokenFile"]).toBeDefined();
     await end("SIGTERM");
-    const text = readFileSync(join(PROJECT, "src/cli/serve.ts"), "utf8");
-    expect(text).toContain("[name, withoutSecrets(text)]");
     expect(parseConfig({}, {}).logChanges).toBe("sum");
   });
+
+  it("on PostgreSQL tells the address of the database, and its password in no line", async () => {
+    const address = new URL(await (await sharedCluster()).createDatabase());
+    address.password = "s3cret";
+    const { lines, end } = await startProcess({ data: temporaryFolder(), environment: { PLANT_STORE_DATABASE: address.href } });
+    await end("SIGTERM");
+    expect(eventsOf(lines, "settings").map(({ database }) => database)).toEqual([address.href.replace("s3cret", "***")]);
+    expect(lines.join("\n")).not.toContain("s3cret");
+  }, 60_000);
 
   for (const { host, proxies = [], isTold } of [
     { host: "0.0.0.0", isTold: true },

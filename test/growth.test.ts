@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { BlockList } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { createGate } from "../src/auth/gate.ts";
@@ -7,6 +8,9 @@ import { exportPlants } from "../src/exchange/export.ts";
 import { csvWriter, readCsv } from "../src/exchange/csv.ts";
 import { readNdjson } from "../src/exchange/ndjson.ts";
 import type { Rows } from "../src/exchange/row.ts";
+import { PlantStoreError } from "../src/errors.ts";
+import { chooseType } from "../src/http/accept.ts";
+import { clientAddress, networkOf } from "../src/http/address.ts";
 import { checkBodyHeaders, openBody, readBody } from "../src/http/body.ts";
 import { checkIfMatch, isRuledOut } from "../src/http/conditions.ts";
 import { checkHost } from "../src/http/host.ts";
@@ -15,6 +19,12 @@ import { plantHandlers } from "../src/http/plants.ts";
 import { parseQuery } from "../src/http/query.ts";
 import { createRouter } from "../src/http/router.ts";
 import type { Handlers } from "../src/http/router.ts";
+import { tokenHandlers } from "../src/http/tokens.ts";
+import { createBody } from "../src/http/wire/body.ts";
+import { createChunkedDecoder } from "../src/http/wire/chunked.ts";
+import { parseFields } from "../src/http/wire/fields.ts";
+import type { Fields } from "../src/http/wire/fields.ts";
+import { parseHead } from "../src/http/wire/head.ts";
 import { decodeBody, parseInt64, parseJson, toJson } from "../src/json.ts";
 import { createLog } from "../src/log.ts";
 import { asPlantId, etagOf, toText } from "../src/plant.ts";
@@ -29,7 +39,7 @@ import { temporaryFolder } from "./folder.ts";
 import { ALPHABETS, GROWTH_MAX, growthOf } from "./growth.ts";
 import type { Work } from "./growth.ts";
 
-const LIST_CALL = { parameters: { limit: 1, q: "a" }, principal: { token: undefined, address: "" } };
+const LIST_CALL = { parameters: { limit: 1, q: "a" }, headers: headersOf({}), principal: { token: undefined, address: "" } };
 const turns = createTurns({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
 const contract = loadContract();
 const parsePlant = plantParser(contract);
@@ -37,9 +47,24 @@ const folder = temporaryFolder();
 mkdirSync(join(folder, "web"));
 writeFileSync(join(folder, "web", "index.html"), "<p>");
 
-/** Headers that all have this value: those of the runtime take no text that is none of HTTP. */
-function headersOf(value: string): Headers {
-  return { get: () => value } as unknown as Headers;
+/** Fields as a request has them, but of any characters. */
+function headersOf(values: Readonly<Record<string, string>>): Fields {
+  return parseFields(Object.entries(values).map(([name, value]) => `${name}: ${value}`)) as Fields;
+}
+
+/** Reads a body of one byte, which comes after its head. */
+function readLate(headers: Fields): unknown {
+  const body = createBody({ framing: { kind: "length", length: 1 }, onFull: () => {}, onRoom: () => {}, onWanted: () => {} });
+  const read = readBody({ headers, body } as never, BODY);
+  body.feed(new Uint8Array(1));
+  return read;
+}
+
+/** Takes a body in chunks apart that comes in pieces of so many bytes. */
+function readChunks(text: string, size: number): void {
+  const { feed } = createChunkedDecoder(() => {});
+  const bytes = Buffer.from(text, "latin1");
+  for (let at = 0; at < bytes.length; at += size) feed(bytes.subarray(at, at + size));
 }
 
 function plantOf(name: string): NewPlant {
@@ -52,8 +77,8 @@ function readJson(text: string): void {
   for (const { body } of contract.operations) {
     try {
       if (body.kind === "json") body.check(value);
-    } catch {
-      // A refusal.
+    } catch (error) {
+      if (!(error instanceof PlantStoreError)) throw error;
     }
   }
 }
@@ -70,7 +95,7 @@ async function drain(rows: Rows): Promise<void> {
 }
 
 const options = { parsePlant, lineBytesMax: 65_536, onUnused: () => {} };
-const DRIP_BYTES = 16;
+const DRIP_BYTES = 32;
 
 const route = createRouter(contract.operations, {} as Handlers);
 const pages = loadPages(join(folder, "web"));
@@ -83,6 +108,13 @@ const gate = createGate({
 });
 const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
 const audit = createAudit({ log, changes: "sum" });
+const { createToken } = tokenHandlers({ audit } as never);
+/** Refuses each key that is tried here, as it is too long: no token is made. */
+const makeToken = (key: string) =>
+  createToken({ body: {}, headers: headersOf({ "idempotency-key": key }), principal: LIST_CALL.principal } as never);
+const proxies = new BlockList();
+proxies.addAddress("127.0.0.1");
+const findClient = clientAddress(proxies);
 const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
 const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
 const index = openWordIndex(join(folder, "index"));
@@ -102,6 +134,8 @@ function storeOf(plant: NewPlant) {
 const BODY = 32_768;
 const HEAD = 8192;
 const PIECE_BYTES = 8192;
+const CHUNK_LINE = 2000;
+const TRAILERS = 4000;
 const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> = [
   ["words of a name", BODY, wordsOf],
   ["words of a search", 500, wordsOf],
@@ -126,14 +160,41 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["a path", HEAD, route],
   ["an id in a path", HEAD, (text) => route(`/plants/${text}`)],
   ["an id of a token in a path", HEAD, (text) => route(`/tokens/${text}`)],
-  ["Host", HEAD, (text) => checkHost({ headers: headersOf(text), authority: undefined })],
-  ["Content-Type of JSON", HEAD, (text) => checkBodyHeaders(new Map([["content-type", `application/json${text}`]]) as never)],
-  ["Content-Type", HEAD, (text) => checkBodyHeaders(new Map([["content-type", text]]) as never)],
-  ["Content-Type of a file", HEAD, (text) => openBody({ headers: new Map([["content-type", `text/csv${text}`]]) } as never, ["text/csv"])],
-  ["Content-Length", HEAD, (text) => readBody({ headers: headersOf(text), body: null } as never, BODY)],
-  ["If-Match", HEAD, (text) => checkIfMatch(headersOf(text), plantOf("a"))],
-  ["If-None-Match", HEAD, (text) => isRuledOut(headersOf(text), plantOf("a"))],
-  ["Accept-Encoding", HEAD, (text) => pages("/", { method: "GET", headers: headersOf(text) } as never)],
+  ["a head", HEAD, parseHead],
+  ["a target", HEAD, (text) => parseHead(`GET /${text} HTTP/1.1\r\nHost: a`)],
+  ["an absolute target", HEAD, (text) => parseHead(`GET http://${text} HTTP/1.1\r\nHost: a`)],
+  ["a version", HEAD, (text) => parseHead(`GET / HTTP/${text}\r\nHost: a`)],
+  ["fields", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}`)],
+  ["the name of a field", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}: a`)],
+  ["the value of a field", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\na: ${text}`)],
+  ["Connection", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nConnection: ${text}`)],
+  ["Transfer-Encoding", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${text}`)],
+  ["Content-Length", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nContent-Length: ${text}`)],
+  ["chunks", BODY, (text) => readChunks(text, text.length)],
+  ["an extension of a chunk", CHUNK_LINE, (text) => readChunks(`1;${text}`, 1)],
+  ["trailers", TRAILERS, (text) => readChunks(`0\r\n${text}`, text.length)],
+  ["a trailer that drips", TRAILERS, (text) => readChunks(`0\r\na:${text}`, 1)],
+  ["Host", HEAD, (text) => checkHost({ headers: headersOf({ host: text }), authority: undefined })],
+  ["the host of an absolute target", HEAD, (text) => checkHost({ headers: headersOf({}), authority: text })],
+  ["Content-Type of JSON", HEAD, (text) => checkBodyHeaders(headersOf({ "content-type": `application/json${text}` }))],
+  ["Content-Type", HEAD, (text) => checkBodyHeaders(headersOf({ "content-type": text }))],
+  [
+    "Content-Type of a file",
+    HEAD,
+    (text) => openBody({ headers: headersOf({ "content-type": `text/csv${text}` }) } as never, ["text/csv"]),
+  ],
+  ["Content-Length of a body that comes", HEAD, (text) => readLate(headersOf({ "content-length": text }))],
+  ["If-Match", HEAD, (text) => checkIfMatch(headersOf({ "if-match": text }), plantOf("a"))],
+  ["If-None-Match", HEAD, (text) => isRuledOut(headersOf({ "if-none-match": text }), plantOf("a"))],
+  ["Accept-Encoding", HEAD, (text) => pages("/", { method: "GET", headers: headersOf({ "accept-encoding": text }) } as never)],
+  ["Accept", HEAD, (text) => chooseType(text, ["application/x-ndjson", "text/csv; header=present"])],
+  ["parameters in Accept", HEAD, (text) => chooseType(`text/csv;${text}`, ["application/x-ndjson", "text/csv; header=present"])],
+  ["X-Forwarded-For", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": text }))],
+  ["X-Forwarded-For before a proxy", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": `${text}, 127.0.0.1` }))],
+  ["an address with a port in X-Forwarded-For", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": `[::${text}]:1` }))],
+  ["the network of an address", HEAD, (text) => networkOf(`::${text}`)],
+  ["Idempotency-Key", HEAD, makeToken],
+  ["Idempotency-Key in quotes", HEAD, (text) => makeToken(`"${text}"`)],
   ["Authorization", HEAD, (text) => gate.admit(text, "plants:read")],
   ["Authorization behind its scheme", HEAD, (text) => gate.admit(`Bearer ${text}`, "plants:read")],
   ["a line of the log", BODY, (text) => log.debug("event", { text })],

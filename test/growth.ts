@@ -1,3 +1,4 @@
+import { PlantStoreError } from "../src/errors.ts";
 import { threadMs } from "./processor.ts";
 
 /** Texts that are cheap to send and may be dear to read: each gives one of a length, in UTF-16 units. */
@@ -79,6 +80,8 @@ const UNITS: Readonly<Record<string, string>> = {
   bearers: "bearer ",
   charsets: ";charset=",
   "ports of hosts": "[:1]:1",
+  "chunks of a byte": "1\r\na\r\n",
+  "empty fields": "a:\r\n",
 };
 
 /** Each of some pieces in a row of its own: seven marks, so many of the first, then so many of the next. */
@@ -122,7 +125,7 @@ export const ALPHABETS: readonly Alphabet[] = [
   { alphabet: "other letters of Han", textOf: counted((at) => String.fromCodePoint(0x4e00 + (at % 20_000))) },
 ];
 
-/** What is done with a text that came from outside. What it throws, or rejects with, is an answer like any other. */
+/** What is done with a text that came from outside. A refusal, which is a PlantStoreError, is an answer like any other. */
 export type Work = (text: string) => unknown;
 
 /** Twice the text may take so many times the work. Linear work takes 2, quadratic work 4. */
@@ -138,7 +141,8 @@ const SPENT_MS_MAX = 1000;
 
 /**
  * How many times the work of a text twice as long takes; 0 when it takes next to nothing. What grows too fast must do so from half the length
- * on: a collection of garbage, which comes with the longer text alone, is no growth.
+ * on: a collection of garbage, which comes with the longer text alone, is no growth. Rejects with what the work throws that is no refusal: then it has
+ * measured something else.
  */
 export async function growthOf(work: Work, alphabet: Alphabet, length: number): Promise<number> {
   const growth = await ratioOf(work, alphabet, { length, floorMs: FLOOR_MS });
@@ -165,8 +169,8 @@ async function measure(work: Work, text: string): Promise<number> {
   const before = threadMs();
   try {
     await work(text);
-  } catch {
-    // A refusal.
+  } catch (error) {
+    if (!(error instanceof PlantStoreError)) throw error;
   }
   return threadMs() - before;
 }
