@@ -32,9 +32,10 @@ function mkdir(path: string): string | undefined {
   }
 }
 
-/** Throws when this user may not read and write a folder and those of its files that begin so, with the owner and what to do. */
+/** Throws when this user may not read and write a folder and those of its files that begin so, with the owner and what to do. A folder that is not there is passed over. */
 export function expectAccess(folder: string, beginnings: readonly string[]): void {
   const { R_OK, W_OK, X_OK } = constants;
+  if (!isThere(folder)) return;
   expectMode(folder, R_OK | W_OK | X_OK);
   for (const path of filesIn(folder, beginnings)) expectMode(path, R_OK | W_OK);
 }
@@ -44,6 +45,15 @@ export function findExposed(folder: string, beginnings: readonly string[]): stri
   const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   const files = (modeOf(folder) & 0o011) === 0 ? [] : filesIn(folder, beginnings);
   return [folder, ...files].filter((path) => (modeOf(path) & 0o077) !== 0);
+}
+
+function isThere(folder: string): boolean {
+  try {
+    return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (cause) {
+    if (!isDenied(cause)) throw cause;
+    throw new Error(`${folder} cannot be reached by ${self()}: start as its owner, or name another folder with --data.`, { cause });
+  }
 }
 
 function filesIn(folder: string, beginnings: readonly string[]): string[] {

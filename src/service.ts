@@ -77,11 +77,6 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
     const audit = createAudit({ log, changes: config.logChanges });
-    const everyMinute = setInterval(() => {
-      audit.flushChanges();
-      void Promise.all([usage.flush(), first.check()]);
-    }, MINUTE_MS).unref();
-    const oftener = setInterval(audit.flushRefusals, REFUSALS_MS).unref();
     const gate = createGate({
       tokens,
       freshMs: TOKEN_FRESH_MS,
@@ -127,6 +122,12 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...limits,
     });
     const listener = listen({ ...config, ...app, log });
+    // Behind what may fail: nothing would clear them.
+    const everyMinute = setInterval(() => {
+      audit.flushChanges();
+      void Promise.all([usage.flush(), first.check()]);
+    }, MINUTE_MS).unref();
+    const oftener = setInterval(audit.flushRefusals, REFUSALS_MS).unref();
     return {
       url: listener.url,
       store,
@@ -183,7 +184,7 @@ type StoreOptions = ServiceOptions &
 
 /** Opens the store that the settings name. Commands that need no service use it as it is. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
-  if (database.kind === "sqlite" && !options.isNew) expectSqliteStore(database.path);
+  if (database.kind === "sqlite" && !options.isNew) expectOwnStore(data, database.path);
   if (database.kind === "sqlite" || options.isServing) {
     makeFolder(data);
     expectAccess(data, DATA_FILES);
@@ -192,10 +193,16 @@ export async function openStore({ data, database, queueMax, queueWaitMs }: Confi
   return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
 }
 
+/** Throws when there is no store, or one that this user may not use. */
+function expectOwnStore(data: string, path: string): void {
+  expectAccess(data, DATA_FILES);
+  expectSqliteStore(path);
+}
+
 /** Takes a SQLite database for whole whose WAL is lost. Throws when there is nothing to repair, or it cannot be done so. */
 export function repairStore({ data, database }: Config): void {
   if (database.kind !== "sqlite") throw new Error("A PostgreSQL database is repaired with its own tools.");
-  expectSqliteStore(database.path);
+  expectOwnStore(data, database.path);
   const unlock = holdLock(`${database.path}.lock`);
   try {
     const fault = findFilesFault(database.path);

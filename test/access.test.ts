@@ -82,6 +82,22 @@ describe("a data folder of another user", () => {
     expect(await refusal()).toContain(advice);
   }, 30_000);
 
+  it("is refused so by each command that opens a store in it, also where a folder above it cannot be entered", async () => {
+    const data = await makeData();
+    const parent = join(data, "..");
+    chmodSync(parent, 0o755);
+    if (!isRoot) chmodSync(data, 0o000);
+    const run = (words: readonly string[]) => (isRoot ? runAsOther : runCommand)([...words, "--data", data]);
+    for (const words of [["token", "list"], ["export"], ["repair"]]) {
+      const { status, stderr } = await run(words);
+      expect([status, stderr.includes(`plant-store: ${data} belongs to `), stderr.includes("chown -R")]).toEqual([1, true, true]);
+    }
+    chmodSync(parent, 0o600);
+    expect((await run(["token", "list"])).stderr).toStartWith(`plant-store: ${data} cannot be reached by `);
+    chmodSync(parent, 0o700);
+    chmodSync(data, 0o700);
+  }, 30_000);
+
   it("is refused where it cannot even be made", async () => {
     const parent = join(temporaryFolder(), "parent");
     mkdirSync(parent, { mode: isRoot ? 0o700 : 0o500 });

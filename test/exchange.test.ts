@@ -235,6 +235,8 @@ describe("an import of NDJSON", () => {
       });
       const head = `POST /plants/import HTTP/1.1\r\nHost: x:${port}\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: ${type}\r\nConnection: close\r\n`;
       expect((await sendRaw(origin, [`${head}\r\n`])).text).toContain("40011");
+      for (const empty of ["Content-Length: 0, 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])
+        expect((await sendRaw(origin, [`${head}${empty}`])).text).toContain("40011");
     }
   });
 

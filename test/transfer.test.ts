@@ -274,6 +274,8 @@ const FORMULAS = [
   { name: "@SUM(1)", guarded: "'@SUM(1)" },
   { name: "\t=1", guarded: '"\'\t=1"' },
   { name: "\r=1", guarded: '"\'\r=1"' },
+  { name: "\n=1", guarded: '"\'\n=1"' },
+  ...["＝1", "＋1", "－1", "＠SUM(1)"].map((name) => ({ name, guarded: `'${name}` })),
   { name: "=1,2", guarded: '"\'=1,2"' },
   { name: "a=1", guarded: "a=1" },
   { name: "'=1", guarded: "'=1" },

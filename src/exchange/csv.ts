@@ -176,9 +176,9 @@ export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; nam
   return ({ id, name, tag }) => `${id},${write(name)},${tag === undefined ? "" : tag === "" ? '""' : write(tag)}\n`;
 }
 
-/** What begins so is a formula to a spreadsheet, or what is left of it once white space is cut off (owasp.org/www-community/attacks/CSV_Injection). An id is a number, never guarded. */
+/** What begins so may be a formula to a spreadsheet, some of which read the full-width signs too (owasp.org/www-community/attacks/CSV_Injection). An id is a number, never guarded. */
 function guard(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
 }
 
 function quote(text: string): string {

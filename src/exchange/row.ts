@@ -39,8 +39,8 @@ export type Patience = Readonly<{
 }>;
 
 /**
- * The same bytes as long as they come. Throws `incomplete_body` when none does for too long, `too_slow` when they are too few, and lets go
- * of the source.
+ * The same bytes as long as they come. Throws `incomplete_body` when none does for too long, `too_slow` when they are too few,
+ * `missing_body` when they end before the first, and lets go of the source.
  */
 export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSecondMin }: Patience): AsyncGenerator<Uint8Array, void, void> {
   const source = bytes[Symbol.asyncIterator]();
@@ -58,6 +58,8 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
       } finally {
         clearTimeout(timer);
       }
+      // Only here it is known of a body in chunks (RFC 9112, 6).
+      if (next.done && size === 0) throw new PlantStoreError("missing_body");
       if (next.done) return;
       waitedMs += performance.now() - since;
       size += next.value.length;

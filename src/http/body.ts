@@ -38,7 +38,7 @@ function essenceOf(type: string): string {
   return type.split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** A body of one of these types, the first when none is declared, to be read while it comes. Throws `missing_body` when there is none. */
+/** A body of one of these types, the first when none is declared, to be read while it comes. */
 export function openBody({ headers, body }: Incoming, types: readonly string[]): BodyStream {
   checkCoding(headers);
   const declared = headers.get("content-type") ?? types[0]!;
@@ -48,8 +48,6 @@ export function openBody({ headers, body }: Incoming, types: readonly string[]):
     throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });
   }
   checkCharset(declared, types);
-  // RFC 9112, 6: without Transfer-Encoding, the length tells whether there is a body.
-  if (headers.get("transfer-encoding") === null && Number(headers.get("content-length")) === 0) throw new PlantStoreError("missing_body");
   return { type, bytes: body };
 }
 
