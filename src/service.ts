@@ -108,6 +108,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const room = createRoom({ isFull: store.plants.isFull, ...limits });
     const outgoing = createOutgoing(config);
+    const rates = createLimits({ ...ratesOf(config, now), log });
     const app = createApp({
       contract,
       handlers,
@@ -117,7 +118,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       room,
       outgoing,
       clientAddress: clientAddress(config.trustedProxies),
-      limits: createLimits({ ...ratesOf(config, now), log, now }),
+      limits: rates,
       log,
       ...limits,
     });
@@ -127,7 +128,11 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       audit.flushChanges();
       void Promise.all([usage.flush(), first.check()]);
     }, MINUTE_MS).unref();
-    const oftener = setInterval(audit.flushRefusals, REFUSALS_MS).unref();
+    const flushRefused = () => {
+      audit.flushRefusals();
+      rates.flush();
+    };
+    const oftener = setInterval(flushRefused, REFUSALS_MS).unref();
     return {
       url: listener.url,
       store,
@@ -140,7 +145,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         clearInterval(everyMinute);
         clearInterval(oftener);
         audit.flushChanges();
-        audit.flushRefusals();
+        flushRefused();
         await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
         await store.close();
       },

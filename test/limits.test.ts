@@ -128,6 +128,48 @@ describe("a limit of requests", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ kind: "token", principal: "first", address: "127.0.0.1" });
   });
 
+  it("counts what a token may not do too, and tells of each owner, of a hundred and the others, lines that add up", async () => {
+    const service = await startTestService({ tokenRequestsPerMinute: "2", refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" });
+    const body = JSON.stringify({ name: "reader", scopes: ["plants:read"], days: 1 });
+    const made = await service.request("/tokens", { method: "POST", body, headers: { "idempotency-key": '"reader"' } });
+    const { token } = (await made.json()) as { token: string };
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 5; sent += 1)
+      statuses.push((await service.post('{"id":1,"name":"x"}', { authorization: `Bearer ${token}` })).status);
+    expect(statuses).toEqual([403, 403, 429, 429, 429]);
+
+    for (let at = 0; at < 240; at += 1)
+      await service.request("/plants", { headers: { authorization: "Bearer plant_wrong", "x-forwarded-for": `192.0.2.${at >> 1}` } });
+    await service.stop();
+    const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const sumOf = (kind: string) => lines.reduce((sum, line) => sum + (line["kind"] === kind ? Number(line["requests"]) : 0), 0);
+    expect([sumOf("token"), sumOf("refused")]).toEqual([3, 120]);
+    expect(lines.length).toBeLessThanOrEqual(104);
+  });
+
+  it("of files at a time is told too, and its lines add up", async () => {
+    const service = await startTestService();
+    const stop = new AbortController();
+    const never = () =>
+      service.request("/plants/import", {
+        method: "POST",
+        signal: stop.signal,
+        body: new ReadableStream({ pull: () => new Promise(() => {}), start: (to) => to.enqueue(new TextEncoder().encode("\n")) }),
+      });
+    const running = Array.from({ length: 4 }, () => never().catch(() => undefined));
+    await Bun.sleep(200);
+    for (let sent = 0; sent < 3; sent += 1)
+      expect((await service.request("/plants/import", { method: "POST", body: "{}" })).status).toBe(503);
+    stop.abort();
+    await Promise.all(running);
+    await service.stop();
+    const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ kind, principal, requests }) => [kind, principal, requests])).toEqual([
+      ["overload", "first", 1],
+      ["overload", "first", 2],
+    ]);
+  });
+
   it("of refused requests makes 429 of 401, and never keeps a valid token from the same address out", async () => {
     const service = await start({ refusedRequestsPerMinute: "2" });
     const wrong = { authorization: "Bearer plant_wrong" };

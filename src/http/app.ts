@@ -3,6 +3,7 @@ import type { Audit } from "../auth/audit.ts";
 import { Refusal } from "../auth/gate.ts";
 import type { Gate } from "../auth/gate.ts";
 import { ownerOf } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
@@ -49,8 +50,8 @@ type AppOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-/** What is known of a request, also when it fails later: the headers that any answer to it has. */
-type Seen = { headers?: Readonly<Record<string, string>> | undefined };
+/** What is known of a request, also when it fails later: the headers that any answer to it has, and who was let in. */
+type Seen = { headers?: Readonly<Record<string, string>> | undefined; principal?: Principal };
 
 /** A body from this size on waits for a turn to be understood: when many come at once, each takes a part of a millisecond. */
 const LARGE_BYTES = 8192;
@@ -81,6 +82,7 @@ export function createApp(options: AppOptions): App {
       token = admitted instanceof Promise ? await admitted : admitted;
     }
     const principal = { token, address: clientAddress(request.address, headers) };
+    seen.principal = principal;
     if (token) seen.headers = limits.admit(principal, requestId);
     const refusal = room(operation.id, headers, ownerOf(principal));
     if (refusal) await refusal;
@@ -109,10 +111,25 @@ export function createApp(options: AppOptions): App {
   }
 
   /** Counts who was not let in, and gives what he is told. */
-  function refused(refusal: Refusal, request: Incoming, requestId: string): PlantStoreError {
+  function refused(refusal: Refusal, request: Incoming, requestId: string, seen: Seen): PlantStoreError {
     const address = clientAddress(request.address, request.headers);
-    audit.refused({ principal: { token: refusal.token, address }, requestId }, refusal.code);
+    const principal = { token: refusal.token, address };
+    audit.refused({ principal, requestId }, refusal.code);
+    // A token that lacks the scope is one all the same, and counts as one; if it was let in before, it has counted.
+    if (refusal.code === "insufficient_scope" && !seen.principal) seen.headers = limits.admit(principal, requestId);
     return limits.refuse(refusal, address, requestId);
+  }
+
+  /** Counts why a request failed, and gives what is told of it. */
+  function judge(thrown: unknown, request: Incoming, requestId: string, seen: Seen): unknown {
+    try {
+      if (thrown instanceof Refusal) return refused(thrown, request, requestId, seen);
+    } catch (over) {
+      return over;
+    }
+    const isOverload = thrown instanceof PlantStoreError && thrown.code === "overloaded";
+    if (isOverload && seen.principal && !isDraining()) limits.overloaded(seen.principal, requestId);
+    return thrown;
   }
 
   return {
@@ -124,7 +141,7 @@ export function createApp(options: AppOptions): App {
       try {
         answered = await answer(request, requestId, seen);
       } catch (thrown) {
-        answered = toAnswer(thrown instanceof Refusal ? refused(thrown, request, requestId) : thrown, log, requestId);
+        answered = toAnswer(judge(thrown, request, requestId, seen), log, requestId);
       }
       if (seen.headers) answered = { ...answered, headers: { ...seen.headers, ...answered.headers } };
       if (log.isDebug) {

@@ -1,3 +1,4 @@
+import { ownerOf } from "../auth/principal.ts";
 import type { Principal } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -10,6 +11,10 @@ export type Limits = Readonly<{
   admit(principal: Principal, requestId: string): Readonly<Record<string, string>> | undefined;
   /** Counts a request that was not let in. Gives what it was refused with, or `too_many_requests` in the place of a 401. */
   refuse(refusal: PlantStoreError, address: string, requestId: string): PlantStoreError;
+  /** Tells a request for which there was no room: it is answered 503. */
+  overloaded(principal: Principal, requestId: string): void;
+  /** Tells how many followed those that were told. Every REFUSALS_MS, and at the end. */
+  flush(): void;
 }>;
 
 type LimitsOptions = Readonly<{
@@ -18,29 +23,29 @@ type LimitsOptions = Readonly<{
   address: Rate | undefined;
   refused: Rate | undefined;
   log: Log;
-  /** A clock that never goes back, in milliseconds. */
-  now: () => number;
 }>;
 
-type Kind = "token" | "address" | "refused";
+type Kind = "token" | "address" | "refused" | "overload";
 type Counted = Readonly<{ kind: Kind; rate: Rate; allowance: Allowance }>;
 
-/** How often it is logged of one owner that it is over its limit, in milliseconds, and of how many owners. */
-const TELL_MS = 10_000;
+type Fields = Readonly<{ principal?: string | undefined; address: string; requestId: string }>;
+type Told = { count: number; readonly fields: Readonly<Record<string, unknown>> };
+
+/** Of how many owners it is told apart that they are over a limit; of all others together. */
 const TOLD_MAX = 100;
 
-export function createLimits({ token, address, refused, log, now }: LimitsOptions): Limits {
-  const told = new Map<string, { at: number; count: number }>();
+export function createLimits({ token, address, refused, log }: LimitsOptions): Limits {
+  const told = new Map<string, Told>();
 
-  /** Logs it, as one line for all in some seconds. */
-  function tell(kind: Kind, owner: string, fields: Readonly<Record<string, unknown>>): void {
-    const key = `${kind} ${owner}`;
-    const last = told.get(key);
-    if (last && now() - last.at < TELL_MS) return void (last.count += 1);
-    for (const [old, { at }] of told) if (now() - at >= TELL_MS) told.delete(old);
-    if (told.size >= TOLD_MAX) return;
-    told.set(key, { at: now(), count: 0 });
-    log.warn("limit_hit", { kind, ...fields, requests: 1 + (last?.count ?? 0) });
+  /** Logs the first of an owner at once, and counts those that follow. */
+  function tell(kind: Kind, owner: string, { requestId, ...own }: Fields): void {
+    const apart = `${kind} ${owner}`;
+    const key = told.size < TOLD_MAX || told.has(apart) ? apart : kind;
+    const known = told.get(key);
+    if (known) return void (known.count += 1);
+    const fields = { kind, ...(key === apart ? own : { address: "others" }) };
+    told.set(key, { count: 0, fields });
+    log.warn("limit_hit", { ...fields, requestId, requests: 1 });
   }
 
   return {
@@ -63,6 +68,16 @@ export function createLimits({ token, address, refused, log, now }: LimitsOption
       if (counted.allowance.isAllowed) return refusal;
       tell("refused", networkOf(from), { address: from, requestId });
       return tooMany(counted, toHeaders([counted]));
+    },
+    overloaded(principal, requestId) {
+      tell("overload", ownerOf(principal), { principal: principal.token?.id, address: principal.address, requestId });
+    },
+    flush() {
+      for (const [key, one] of told) {
+        if (one.count === 0) told.delete(key);
+        else log.warn("limit_hit", { ...one.fields, requests: one.count });
+        one.count = 0;
+      }
     },
   };
 }
