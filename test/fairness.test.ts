@@ -107,16 +107,22 @@ for (const { engine, openFlags } of ENGINES) {
         return { status: response.status, found: ((await response.json()) as unknown[]).length };
       };
       while ((await search(other)).found < 500) await Bun.sleep(50);
-      let answered = 0;
-      const flood = Array.from({ length: 120 }, async () => {
-        expect((await search(greedy)).status).toBe(200);
-        answered += 1;
-      });
-      while (answered === 0) await Bun.sleep(1);
-      const before = answered;
-      expect((await search(other)).status).toBe(200);
-      expect(answered - before).toBeLessThan(40);
-      await Promise.all(flood);
+      async function answersAhead(): Promise<number> {
+        let answered = 0;
+        const flood = Array.from({ length: 120 }, async () => {
+          expect((await search(greedy)).status).toBe(200);
+          answered += 1;
+        });
+        while (answered === 0) await Bun.sleep(1);
+        const before = answered;
+        expect((await search(other)).status).toBe(200);
+        const ahead = answered - before;
+        await Promise.all(flood);
+        return ahead;
+      }
+      // On a busy machine some are answered while the one is still on its way; without turns it is nearly all of them, each time.
+      const ahead = [await answersAhead(), await answersAhead(), await answersAhead()];
+      expect(Math.min(...ahead)).toBeLessThan(40);
     });
 
     it("leaves exports to another", async () => {

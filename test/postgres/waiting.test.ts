@@ -33,7 +33,7 @@ describe("a start waits for", () => {
     const service = await starting;
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     const events = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(events.map(({ event }) => event)).toEqual(["database_waiting", "started"]);
+    expect(events.map(({ event }) => event)).toEqual(["database_waiting", "settings", "started"]);
     expect(events[0]).toMatchObject({ level: "warn", store: `PostgreSQL 127.0.0.1:${server.port}/postgres`, forMs: 30_000 });
     expect(service.lines.join("\n")).not.toContain(PASSWORD);
     expect(await service.end("SIGTERM")).toBe(0);
