@@ -33,9 +33,13 @@ const FILES_PAUSE_MS = 50;
 
 /** Opens, or makes, the store in a file. Rejects when it cannot promise durability. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const unlock = options.isServing ? holdLock(`${options.path}.lock`) : () => {};
+  const lock = `${options.path}.lock`;
+  const wasServedHere = existsSync(lock);
+  // A copy is refused before anything is made beside it.
+  if (!wasServedHere) await checkFiles(options, { wasServedHere });
+  const unlock = options.isServing ? holdLock(lock) : () => {};
   try {
-    await checkFiles(options.path);
+    await checkFiles(options, { wasServedHere });
     if (!existsSync(options.path)) options.log.info("store_made", { path: options.path });
     return await openWhileLocked(options, unlock);
   } catch (reason) {
@@ -48,13 +52,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Throws what is wrong with the files. Another process may close the store at this moment: then it is right a moment later. */
-async function checkFiles(path: string): Promise<void> {
+/**
+ * Throws what is wrong with the files. Another process may close the store at this moment: then it is right a moment later. Where the store has been
+ * served, a WAL that is missing is told and no more: SQLite takes it away itself when a start fails between two steps of a checkpoint.
+ */
+async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { wasServedHere: boolean }): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const fault = findFilesFault(path);
     if (!fault) return;
-    if (tries >= FILES_TRIES) throw new Error(fault.message);
-    await sleep(FILES_PAUSE_MS);
+    if (tries < FILES_TRIES) await sleep(FILES_PAUSE_MS);
+    else if (fault.kind === "alone" && wasServedHere) return log.error("wal_missing", { path, todo: fault.message });
+    else throw new Error(fault.message);
   }
 }
 
