@@ -217,7 +217,7 @@ describe("how long a wrong token is refused", () => {
   it("would be noticed to tell if the gate compared character by character and stopped at the first that differs", async () => {
     const data = temporaryFolder();
     const path = JSON.stringify(join(data, "first-token"));
-    const leak = `const right = (await import("node:fs")).readFileSync(${path}, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(20)); `;
+    const leak = `const right = (await import("node:fs")).readFileSync(${path}, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(60)); `;
     const from = "const token = await tokens.find(hashToken(credentials));";
     const place = await open({ data, root: plantBugs([{ file: "src/auth/gate.ts", from, to: leak + from }]) });
     expect(await compare(place, shareStart)).toBeGreaterThan(DEVIATIONS_MAX);
