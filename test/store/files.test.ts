@@ -10,7 +10,8 @@ import { temporaryFolder } from "../folder.ts";
 import { runCommand, startProcess } from "../process.ts";
 import { rejectionOf } from "../rejection.ts";
 
-const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+const logged: string[] = [];
+const log = createLog({ level: "error", isTerminal: false, write: (line) => logged.push(line), now: Date.now });
 
 function open(folder: string): Promise<Store> {
   return openSqliteStore({
@@ -125,6 +126,18 @@ describe("the database of a store that runs and", () => {
       expect(await countIn(copy(folder, ["plants.db"]))).toBe(plants);
     }, 20_000);
   }
+
+  it("lost its WAL where it was served is opened, and says so at that start alone", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    const alone = copy(folder, ["plants.db", "plants.db.lock"]);
+    await store.close();
+    const events = () => logged.filter((line) => line.includes(alone)).map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(await countIn(alone)).toBe(0);
+    expect(events()).toEqual(["wal_missing"]);
+    expect(await countIn(alone)).toBe(0);
+    expect(events()).toEqual(["wal_missing"]);
+  });
 
   it("was killed: whoever looks into it with SQLite leaves a database that is whole", async () => {
     const folder = temporaryFolder();
