@@ -1,13 +1,13 @@
 import { CONTENDERS, prepareContenders } from "./contenders.ts";
 import type { ContenderName } from "./contenders.ts";
 import manifest from "./fastify/package.json" with { type: "json" };
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { measure } from "./round.ts";
 import type { Figures } from "./round.ts";
-import type { Bench } from "./settings.ts";
-import { toMegabytes, toText } from "./table.ts";
-import { toFigureTable, toRatioTable } from "./turns.ts";
-import type { Round } from "./turns.ts";
+import type { Bench } from "./trade-offs.ts";
+import { toMegabytes, toText } from "./text-table.ts";
+import { toFigureTable, toRatioTable } from "./in-turns.ts";
+import type { Round } from "./in-turns.ts";
 
 const COLUMNS = {
   "requests/s": ({ rate }) => ({ value: rate, digits: 0 }),

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import manifest from "./fastify/package.json" with { type: "json" };
-import { startProgram } from "./program.ts";
-import type { Program } from "./program.ts";
+import { startProgram } from "./contender-process.ts";
+import type { Program } from "./contender-process.ts";
 
 /** A program that is ready for creates with this token. */
 export type Target = Readonly<{ program: Program; token: string }>;

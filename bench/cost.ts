@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { startService } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { BOTH_CORES } from "./machine.ts";
-import { compareSizes } from "./operations.ts";
-import type { Bench } from "./settings.ts";
+import { compareSizes } from "./each-operation.ts";
+import type { Bench } from "./trade-offs.ts";
 import { makeLargeStore, sizesOf } from "./stock.ts";
 
 /** Whether reads get slower as the store grows. */

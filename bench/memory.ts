@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startService } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
-import type { Program } from "./program.ts";
-import type { Bench } from "./settings.ts";
-import { toMegabytes, toTable, toText } from "./table.ts";
+import { withFolder } from "./scratch.ts";
+import type { Program } from "./contender-process.ts";
+import type { Bench } from "./trade-offs.ts";
+import { toMegabytes, toTable, toText } from "./text-table.ts";
 import { runLoad } from "./wrk.ts";
 
 type Sample = Readonly<{ second: number; bytes: number }>;

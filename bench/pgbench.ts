@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { INSERT_PLANTS } from "../src/store/postgres/statements.ts";
-import { withFolder } from "./folder.ts";
-import type { Server } from "./server.ts";
+import { INSERT_PLANTS } from "../src/store/postgres/plant-statements.ts";
+import { withFolder } from "./scratch.ts";
+import type { Server } from "./plant-store.ts";
 
 type Inserts = Readonly<{
   server: Server;

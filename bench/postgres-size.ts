@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { startService } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { BOTH_CORES } from "./machine.ts";
-import { compareSizes } from "./operations.ts";
+import { compareSizes } from "./each-operation.ts";
 import { makeLargeDatabase } from "./postgres-stock.ts";
 import { measure } from "./round.ts";
-import { queryDatabase, withDatabase, withServer } from "./server.ts";
-import type { Server } from "./server.ts";
-import type { Bench } from "./settings.ts";
+import { queryDatabase, withDatabase, withServer } from "./plant-store.ts";
+import type { Server } from "./plant-store.ts";
+import type { Bench } from "./trade-offs.ts";
 import { sizesOf } from "./stock.ts";
-import { toSpread, toTable, toText } from "./table.ts";
+import { toSpread, toTable, toText } from "./text-table.ts";
 
 /** By the number of plants, a database with so many, and a data folder with its token. */
 type Stock = ReadonlyMap<number, Readonly<{ data: string; database: string }>>;

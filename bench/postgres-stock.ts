@@ -1,9 +1,9 @@
 import { makeTables } from "./contenders.ts";
-import { queryDatabase } from "./server.ts";
-import type { Server } from "./server.ts";
-import type { Bench } from "./settings.ts";
+import { queryDatabase } from "./plant-store.ts";
+import type { Server } from "./plant-store.ts";
+import type { Bench } from "./trade-offs.ts";
 import { COMMON_WORD, NAME_OF_NUMBER, PLANTS_PER_TRANSACTION, RARE_WORD, TAG_OF_NUMBER } from "./stock.ts";
-import { toText } from "./table.ts";
+import { toText } from "./text-table.ts";
 
 /** These names are ASCII without marks, so their words are what is between the spaces, in lower case. */
 const FILL = `

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { plantBugs } from "../test/planted.ts";
+import { plantBugs } from "../test/support/planted.ts";
 import { makeTables, prepareFastify, startFastifyOnPostgres, startService } from "./contenders.ts";
 import type { Target } from "./contenders.ts";
 import manifest from "./fastify/package.json" with { type: "json" };
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { BOTH_CORES } from "./machine.ts";
 import { checkPgbench, runPgbench } from "./pgbench.ts";
 import { measure, ROUND_IDS_MAX, WARM_UP_SECONDS } from "./round.ts";
-import { queryDatabase, withDatabase, withServer } from "./server.ts";
-import type { Server } from "./server.ts";
-import type { Bench } from "./settings.ts";
-import { toText } from "./table.ts";
-import { toFigureTable, toRatioTable } from "./turns.ts";
-import type { Round } from "./turns.ts";
+import { queryDatabase, withDatabase, withServer } from "./plant-store.ts";
+import type { Server } from "./plant-store.ts";
+import type { Bench } from "./trade-offs.ts";
+import { toText } from "./text-table.ts";
+import { toFigureTable, toRatioTable } from "./in-turns.ts";
+import type { Round } from "./in-turns.ts";
 
 const NAMES = ["service", "one-by-one", "fastify-pg", "pgbench"] as const;
 type Name = (typeof NAMES)[number];
@@ -42,7 +42,7 @@ const CONNECTIONS = 20;
 /** What makes a service of ours that commits each create by itself. */
 const ONE_BY_ONE = [
   {
-    file: "src/store/postgres/commits.ts",
+    file: "src/store/postgres/plants.ts",
     from: "create: creates.create,",
     to: `async create(plant, { whileWriting } = {}) {
       const made = single([plant], { isReplacing: false, isDryRun: false });
@@ -52,7 +52,7 @@ const ONE_BY_ONE = [
     },`,
   },
   // All clients wait for a connection.
-  { file: "src/store/postgres/database.ts", from: "const WAITING_MAX = 256;", to: "const WAITING_MAX = 1024;" },
+  { file: "src/store/postgres/engine/pool.ts", from: "const WAITING_MAX = 256;", to: "const WAITING_MAX = 1024;" },
   { file: "src/store/postgres/store.ts", from: "const QUICK_MAX = 6;", to: `const QUICK_MAX = ${CONNECTIONS};` },
 ] as const;
 
@@ -144,8 +144,8 @@ async function readPlantsPerCommit(database: string): Promise<number> {
 
 /** The source alone knows it. */
 function countInFlight(): number {
-  const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "commits.ts"), "utf8");
+  const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "plants.ts"), "utf8");
   const found = /^const CREATES_IN_FLIGHT = (\d+);$/m.exec(source)?.[1];
-  if (found === undefined) throw new Error("src/store/postgres/commits.ts does not say how many commits of creates are in flight.");
+  if (found === undefined) throw new Error("src/store/postgres/plants.ts does not say how many commits of creates are in flight.");
   return Number(found);
 }

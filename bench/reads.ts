@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { CONTENDERS } from "./contenders.ts";
 import type { Target } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { measure } from "./round.ts";
 import type { Figures } from "./round.ts";
-import type { Bench } from "./settings.ts";
+import type { Bench } from "./trade-offs.ts";
 import { makeLargeStore } from "./stock.ts";
-import { toSpread, toTable, toText } from "./table.ts";
+import { toSpread, toTable, toText } from "./text-table.ts";
 
 const PLANTS = 1_000_000;
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { startService } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { measure, ROUND_IDS_MAX } from "./round.ts";
-import type { Bench } from "./settings.ts";
+import type { Bench } from "./trade-offs.ts";
 import { makeLargeStore } from "./stock.ts";
-import { toSpread, toTable, toText } from "./table.ts";
+import { toSpread, toTable, toText } from "./text-table.ts";
 import type { Load } from "./wrk.ts";
 
 type Case = "emptyRising" | "largeRising" | "emptyRandom" | "largeRandom";

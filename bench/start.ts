@@ -1,7 +1,7 @@
 import { startService } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
-import type { Bench } from "./settings.ts";
-import { toSpread, toText } from "./table.ts";
+import { withFolder } from "./scratch.ts";
+import type { Bench } from "./trade-offs.ts";
+import { toSpread, toText } from "./text-table.ts";
 
 const STARTS = 10;
 

@@ -5,8 +5,8 @@ import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promis
 import { createClient, ServiceError } from "../src/client/client.ts";
 import { makeTables, startService } from "./contenders.ts";
 import { BOTH_CORES } from "./machine.ts";
-import type { Bench } from "./settings.ts";
-import { toText } from "./table.ts";
+import type { Bench } from "./trade-offs.ts";
+import { toText } from "./text-table.ts";
 
 type StockOptions = Readonly<{
   plants: number;

@@ -1,16 +1,16 @@
-import { plantBugs } from "../test/planted.ts";
+import { plantBugs } from "../test/support/planted.ts";
 import { startService } from "./contenders.ts";
-import { withFolder } from "./folder.ts";
+import { withFolder } from "./scratch.ts";
 import { BOTH_CORES } from "./machine.ts";
 import { measure } from "./round.ts";
-import type { Bench } from "./settings.ts";
-import { toSpread, toTable, toText } from "./table.ts";
+import type { Bench } from "./trade-offs.ts";
+import { toSpread, toTable, toText } from "./text-table.ts";
 
 /** What makes a service of ours that knows neither search nor tags. */
 const WITHOUT = [
-  { file: "src/store/sqlite/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
-  { file: "src/store/sqlite/writer.ts", from: "if (changed.length > 0) insert.run(", to: "if (insert === undefined) Object.is(" },
-  { file: "src/store/sqlite/commits.ts", from: "if (isChanged) finder?.follow(isBulk);", to: "" },
+  { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
+  { file: "src/store/sqlite/search/changes.ts", from: "into.run(", to: "Object.is(" },
+  { file: "src/store/sqlite/plants.ts", from: "if (isChanged) searcher?.follow(isBulk);", to: "" },
 ] as const;
 
 /** What search and tags cost the creates, with both cores for all. */

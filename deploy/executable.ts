@@ -14,7 +14,7 @@ export async function buildExecutable(path: string): Promise<void> {
   try {
     await buildWeb(join(staged, "dist/web"));
     await Bun.build({
-      entrypoints: ["src/main.ts", "src/store/sqlite/worker.ts"].map((name) => join(PROJECT, name)),
+      entrypoints: ["src/main.ts", "src/store/sqlite/engine/worker.ts"].map((name) => join(PROJECT, name)),
       root: PROJECT,
       target: "bun",
       minify: true,

@@ -7,6 +7,8 @@ import { toNewPlant } from "./plant.ts";
 import type { NewPlant } from "./plant.ts";
 import { isScope } from "./scope.ts";
 import type { Scope } from "./scope.ts";
+import { QUEUES } from "./store/store.ts";
+import type { Queue } from "./store/store.ts";
 
 /** One operation of the served contract. */
 export type Operation = Readonly<{
@@ -16,6 +18,8 @@ export type Operation = Readonly<{
   path: string;
   /** The scope that a token needs; undefined when the operation needs no token. */
   scope: Scope | undefined;
+  /** What a write waits in until its commit; undefined when the operation writes nothing. */
+  queue: Queue | "imports" | undefined;
   /** What stands for `{id}` at the end of the path, if anything. */
   pathId: ParameterSchema | undefined;
   /** The query parameters that it takes. */
@@ -85,6 +89,7 @@ type DocumentParameter = Readonly<{ $ref?: string; name: string; in: string; sch
 type DocumentOperation = Readonly<{
   operationId: OperationId;
   "x-scope"?: string;
+  "x-queue"?: string;
   security?: readonly unknown[];
   parameters?: readonly DocumentParameter[];
   requestBody?: { content: Record<string, { examples?: Record<string, { value: unknown }> }> };
@@ -112,10 +117,20 @@ function toOperation(source: Source): Operation {
     method: method.toUpperCase(),
     path,
     scope: scope as Scope | undefined,
+    queue: parseQueue(operation, method),
     pathId: parameters.find((parameter) => parameter.in === "path")?.schema,
     query: parameters.filter((parameter) => parameter.in === "query"),
     body: toBody(source),
   };
+}
+
+/** Every operation that may change something says in which queue its change waits. */
+function parseQueue({ operationId, "x-queue": queue }: DocumentOperation, method: string): Operation["queue"] {
+  const known = [...QUEUES, "imports"] as const;
+  const found = known.find((name) => name === queue);
+  if (found !== queue) throw new Error(`contract: ${operationId} names the queue ${queue}, which there is not.`);
+  if (method !== "get" && !found) throw new Error(`contract: ${operationId} changes something, and needs an x-queue.`);
+  return found;
 }
 
 function toBody({ path, method, operation, ajv }: Source): Body {

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { toVisible } from "./visible.ts";
+import { escapeControls } from "./terminal-text.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -42,12 +42,12 @@ const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } a
 
 function toJsonLine({ time, level, event, fields }: Line): string {
   // Read by a machine it stays the same; read by a person it is read on a terminal.
-  return toVisible(JSON.stringify({ time, level, event, ...fields }, toLoggable));
+  return escapeControls(JSON.stringify({ time, level, event, ...fields }, toLoggable));
 }
 
 function toTerminalLine({ time, level, event, fields }: Line): string {
   const pairs = Object.entries(fields).map(([name, value]) =>
-    toVisible(`${name}=${typeof value === "string" ? value : JSON.stringify(value, toLoggable)}`),
+    escapeControls(`${name}=${typeof value === "string" ? value : JSON.stringify(value, toLoggable)}`),
   );
   return [styleText("gray", time.slice(11, 19)), styleText(COLOURS[level], event), ...pairs].join(" ");
 }

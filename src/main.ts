@@ -7,9 +7,9 @@ import { exportCommand } from "./cli/export.ts";
 import { importCommand } from "./cli/import.ts";
 import { repairCommand } from "./cli/repair.ts";
 import { serveCommand } from "./cli/serve.ts";
-import { tokenCommand } from "./cli/token.ts";
+import { tokenCommand } from "./cli/tokens.ts";
 import { PlantStoreError } from "./errors.ts";
-import { toVisibleLines } from "./visible.ts";
+import { escapeControlLines } from "./terminal-text.ts";
 
 // Whatever is written, the store and the first token above all, is for its owner alone.
 process.umask(0o077);
@@ -27,7 +27,7 @@ const program = new Command("plant-store")
 try {
   await program.parseAsync();
 } catch (reason) {
-  process.stderr.write(`plant-store: ${toVisibleLines(textOf(reason))}\n`);
+  process.stderr.write(`plant-store: ${escapeControlLines(textOf(reason))}\n`);
   process.exit(1);
 }
 

@@ -3,32 +3,32 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createAudit, REFUSALS_MS } from "./auth/audit.ts";
-import { openFirstToken } from "./auth/first.ts";
+import { openFirstToken } from "./auth/bootstrap.ts";
 import { createGate } from "./auth/gate.ts";
 import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
 import { loadContract, plantParser } from "./contract.ts";
-import { expectAccess, findExposed, makeFolder } from "./folder.ts";
-import { clientAddress } from "./http/address.ts";
+import { expectAccess, findExposed, makeFolder } from "./data-folder.ts";
+import { clientAddress } from "./http/client-address.ts";
 import { createApp } from "./http/app.ts";
-import { documentHandlers } from "./http/documents.ts";
-import { exchangeHandlers } from "./http/exchange.ts";
+import { openapiHandlers } from "./http/openapi.ts";
+import { transferHandlers } from "./http/transfer.ts";
 import { healthHandlers } from "./http/health.ts";
-import { createLimits } from "./http/limits.ts";
-import { listen } from "./http/listen.ts";
-import { createOutgoing } from "./http/outgoing.ts";
-import { loadPages } from "./http/pages.ts";
+import { createLimits } from "./http/rate-limits.ts";
+import { listen } from "./http/server.ts";
+import { createResponseBudget } from "./http/response-budget.ts";
+import { loadStatic } from "./http/static.ts";
 import { plantHandlers } from "./http/plants.ts";
-import { createRoom } from "./http/room.ts";
+import { createAdmission } from "./http/admission.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
-import { createRate } from "./rate.ts";
+import { createRate } from "./rate-limit.ts";
 import { openPostgresStore } from "./store/postgres/store.ts";
-import { expectSqliteStore, findFilesFault, takeAlone } from "./store/sqlite/files.ts";
-import { holdLock } from "./store/sqlite/lock.ts";
+import { expectSqliteStore, findFilesFault, takeAlone } from "./store/sqlite/engine/files.ts";
+import { holdLock } from "./store/sqlite/engine/lock.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import type { Store } from "./store/store.ts";
-import { createTurns } from "./store/turns.ts";
+import { createFairQueue } from "./store/fair-queue.ts";
 
 type ServiceOptions = Readonly<{
   log: Log;
@@ -69,7 +69,7 @@ const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
 /** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
 export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
   const contract = loadContract();
-  const pages = loadPages(web);
+  const files = loadStatic(web);
   const store = await openStore(config, { isServing: true, isNew: true, log, onFatal });
   try {
     tellExposed(config, log);
@@ -87,14 +87,14 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         first.admitted(token, time);
       },
     });
-    const turns = createTurns(TURNS);
+    const queue = createFairQueue(TURNS);
     const now = () => performance.now();
     let isDraining = false;
     const handlers = {
-      ...plantHandlers(store.plants, turns, audit),
-      ...exchangeHandlers({
+      ...plantHandlers(store.plants, queue, audit),
+      ...transferHandlers({
         plants: store.plants,
-        turns,
+        queue,
         parsePlant: plantParser(contract),
         lineBytesMax: config.bodyBytesMax,
         gate,
@@ -103,20 +103,19 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       }),
       ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
-      ...documentHandlers(contract),
+      ...openapiHandlers(contract),
     };
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
-    const room = createRoom({ isFull: store.plants.isFull, ...limits });
-    const outgoing = createOutgoing(config);
+    const admission = createAdmission({ isFull: store.isFull, ...limits });
     const rates = createLimits({ ...ratesOf(config, now), log });
     const app = createApp({
       contract,
       handlers,
-      pages,
+      files,
       gate,
       audit,
-      room,
-      outgoing,
+      admission,
+      responseBudget: createResponseBudget(config),
       clientAddress: clientAddress(config.trustedProxies),
       limits: rates,
       log,

@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../errors.ts";
 import type { Scope } from "../scope.ts";
-import type { Token, TokenStore } from "../store/store.ts";
-import { hashToken, hasTokenForm } from "./token.ts";
+import type { Token, TokenStore } from "../store/tokens.ts";
+import { hashToken, hasTokenForm } from "./secret.ts";
 
 export type Gate = Readonly<{
   /** Lets a request in, or throws `missing_token`, `invalid_token` or `insufficient_scope`. */

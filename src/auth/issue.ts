@@ -1,9 +1,10 @@
 import { PlantStoreError } from "../errors.ts";
+import type { Owner } from "../fair-shares.ts";
 import type { Scope } from "../scope.ts";
-import type { Token, TokenStore } from "../store/store.ts";
+import type { Token, TokenStore } from "../store/tokens.ts";
 import { insufficientScope, invalidToken } from "./gate.ts";
-import { createToken, deriveBytes, hashToken, randomText } from "./token.ts";
-import type { RandomBytes } from "./token.ts";
+import { createToken, deriveBytes, hashToken, randomText } from "./secret.ts";
+import type { RandomBytes } from "./secret.ts";
 
 type IssueOptions = Readonly<{
   tokens: TokenStore;
@@ -15,6 +16,8 @@ type IssueOptions = Readonly<{
   lifetimeMs?: number | undefined;
   /** Who makes it: the token has none of the scopes that its maker lacks, and expires with it at the latest. Without one, it is the owner of the machine. */
   maker?: Token | undefined;
+  /** Who has the place in the queue. */
+  owner?: Owner;
   /** To issue the same token again, and not another: a name of the request, and the secret of the maker, as nothing else is known to the maker alone. */
   once?: Readonly<{ key: string; makerSecret: string }> | undefined;
 }>;
@@ -26,14 +29,14 @@ export type Issued = Readonly<{ token: Token; secret: string; isRepeated: boolea
  * Makes a token and stores its hash. The secret that it returns is told nowhere else, and never again unless the same is issued `once` more.
  * Rejects with `insufficient_scope`, `invalid_token` when the maker has just been revoked, and `idempotency_key_reused`.
  */
-export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker, once, ...given }: IssueOptions): Promise<Issued> {
+export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker, owner, once, ...given }: IssueOptions): Promise<Issued> {
   const missing = maker && scopes.find((scope) => !maker.scopes.includes(scope));
   if (missing) throw insufficientScope(missing, maker);
   // A secret that follows from the request is the same on every replica and after a restart, and stands nowhere.
   const random = once ? deriveBytes(once.makerSecret, once.key) : given.random;
   const secret = createToken(random);
   const token = toToken({ id: randomText(random, 8), name, scopes, created: now(), lifetimeMs, maker });
-  const outcome = await tokens.create(token, hashToken(secret));
+  const outcome = await tokens.create(token, hashToken(secret), owner);
   if (outcome === "orphaned") throw invalidToken(maker);
   if (outcome === "created" && !once) return { token, secret, isRepeated: false };
   const stored = once && (await tokens.find(hashToken(secret)));

@@ -1,4 +1,4 @@
-import type { Token } from "../store/store.ts";
+import type { Token } from "../store/tokens.ts";
 
 /** Who asks, and from where: known from the first line of a request to the last line of the log. */
 export type Principal = Readonly<{

@@ -1,4 +1,4 @@
-import type { Token, TokenStore } from "../store/store.ts";
+import type { Token, TokenStore } from "../store/tokens.ts";
 
 /** Knows when tokens were used last, to the minute, without a write for each request. */
 export type Usage = Readonly<{

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { SETTINGS, withoutSecrets } from "../config.ts";
-import { toVisible } from "../visible.ts";
+import { escapeControls } from "../terminal-text.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 
 export function configCommand(): Command {
@@ -9,7 +9,7 @@ export function configCommand(): Command {
     // Wrong settings are told, not printed: `serve` would refuse them too.
     configOf(command, process.env);
     for (const { name, text, origin } of settingsOf(command, process.env)) {
-      process.stdout.write(`${SETTINGS[name].variable}=${toVisible(withoutSecrets(text))}  (${origin})\n`);
+      process.stdout.write(`${SETTINGS[name].variable}=${escapeControls(withoutSecrets(text))}  (${origin})\n`);
     }
   });
 }

@@ -2,13 +2,13 @@ import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
-import { toExportForm } from "../exchange/export.ts";
-import type { Profile } from "../exchange/export.ts";
-import type { FileFormat } from "../exchange/import.ts";
-import { addCatalogue, openCatalogue } from "./catalogue.ts";
+import { toExportForm } from "../transfer/export.ts";
+import type { Profile } from "../transfer/export.ts";
+import type { FileFormat } from "../transfer/import.ts";
+import { addPlantsOptions, openPlants } from "./plants.ts";
 import { showProgress } from "./progress.ts";
-import { openPart, toTarget } from "./target.ts";
-import type { Target } from "./target.ts";
+import { openPartFile, toTarget } from "./output-file.ts";
+import type { Target } from "./output-file.ts";
 
 type Flags = Readonly<{ format?: FileFormat; profile: Profile; guardFormulas?: true; force?: true }>;
 
@@ -20,11 +20,11 @@ export function exportCommand(): Command {
     .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"))
     .option("--guard-formulas", "put a ' before names and tags of CSV that a spreadsheet would take for formulas")
     .option("--force", "overwrite the file when it is there already");
-  return addCatalogue(command).action(async (file: string | undefined) => {
+  return addPlantsOptions(command).action(async (file: string | undefined) => {
     const { format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });
-    const catalogue = await openCatalogue(command, { isNew: false });
+    const catalogue = await openPlants(command, { isNew: false });
     try {
       const pieces = catalogue.export(form);
       if (target === undefined) await writeAll(pieces, process.stdout);
@@ -40,7 +40,7 @@ type Pieces = AsyncIterable<Uint8Array | string>;
 /** A file is written under another name until it is whole, so that nobody takes half of it for a backup; a pipe or device as it is. */
 async function writeTo(target: Target, pieces: Pieces): Promise<void> {
   if (target.kind === "device") return writeAll(pieces, createWriteStream(target.path));
-  const part = openPart(target);
+  const part = openPartFile(target);
   try {
     await writeAll(pieces, createWriteStream(part.path, { fd: part.fd, flush: true }));
     part.keep();

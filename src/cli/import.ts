@@ -1,15 +1,15 @@
 import { closeSync, createReadStream, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import type { FileFormat, ImportSummary, Problem } from "../exchange/import.ts";
-import type { Bytes } from "../exchange/row.ts";
-import { addCatalogue, openCatalogue } from "./catalogue.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
+import type { Bytes } from "../transfer/row.ts";
+import { addPlantsOptions, openPlants } from "./plants.ts";
+import type { Catalogue } from "./plants.ts";
 import { counted, showProgress } from "./progress.ts";
-import { toVisible } from "../visible.ts";
+import { escapeControls } from "../terminal-text.ts";
 import { configOf } from "./settings.ts";
-import { openTarget, toTarget } from "./target.ts";
-import type { Target } from "./target.ts";
+import { openTarget, toTarget } from "./output-file.ts";
+import type { Target } from "./output-file.ts";
 
 type Flags = Readonly<{ format?: FileFormat; onConflict: "refuse" | "replace"; dryRun?: true; refused?: string; force?: true }>;
 
@@ -31,14 +31,14 @@ export function importCommand(): Command {
     .option("--dry-run", "store nothing, only tell what would happen")
     .option("--refused <file>", "write every refused line's number and reason there")
     .option("--force", "overwrite that file when it is there already");
-  return addCatalogue(command).action(async (files: readonly string[]) => {
+  return addPlantsOptions(command).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or send one through a pipe.");
     // Unknown flags are told before they are looked for as files.
     configOf(command, process.env);
     const flags = command.opts<Flags>();
     const sources = (files.length === 0 ? [STDIN] : files).map(toSource);
     const report = openReport(flags, files);
-    const catalogue = await openCatalogue(command, { isNew: flags.dryRun === undefined });
+    const catalogue = await openPlants(command, { isNew: flags.dryRun === undefined });
     try {
       for (const source of sources) await importFile(source, { catalogue, flags, report });
     } finally {
@@ -70,7 +70,7 @@ async function importFile({ file, name, size }: Source, { catalogue, flags, repo
   }
   report.end(summary);
   tellUnused(name, summary.unusedColumns);
-  process.stdout.write(`${toVisible(name)}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
+  process.stdout.write(`${escapeControls(name)}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
 }
 
 function toSource(file: string): Source {
@@ -93,7 +93,7 @@ function describe({ read, created, unchanged, replaced, refused }: ImportSummary
 
 function tellUnused(file: string, columns: readonly string[]): void {
   if (columns.length === 0) return;
-  process.stderr.write(`${toVisible(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${columns.join(", ")}`)}\n`);
+  process.stderr.write(`${escapeControls(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${columns.join(", ")}`)}\n`);
 }
 
 /** Where refused lines are told. */
@@ -116,7 +116,7 @@ function openReport({ refused: path, force }: Flags, files: readonly string[]): 
     add(name, { line, error, message }) {
       told += 1;
       // A name may hold what a terminal would obey.
-      const text = `${toVisible(`${name}:${line}: ${error} ${message}`)}\n`;
+      const text = `${escapeControls(`${name}:${line}: ${error} ${message}`)}\n`;
       if (file !== undefined) writeSync(file, text);
       else if (told <= SHOWN_MAX) process.stderr.write(text);
     },

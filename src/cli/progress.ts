@@ -1,6 +1,6 @@
 import { Format, SingleBar } from "cli-progress";
-import type { Bytes } from "../exchange/row.ts";
-import { toVisible } from "../visible.ts";
+import type { Bytes } from "../transfer/row.ts";
+import { escapeControls } from "../terminal-text.ts";
 
 /** Shows how far bytes have come: a bar with rate and remaining time on a terminal, a line now and then otherwise. All on stderr. */
 export type Progress = Readonly<{ count(bytes: number): void; stop(): void }>;
@@ -13,7 +13,7 @@ const SILENT_MS = 1000;
 
 /** `total` in bytes; undefined when nobody knows. */
 export function showProgress(name: string, total: number | undefined): Progress {
-  const what = toVisible(name);
+  const what = escapeControls(name);
   const isTerminal = process.stderr.isTTY;
   const start = Date.now();
   let bytes = 0;

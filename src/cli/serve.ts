@@ -5,9 +5,9 @@ import type { Log } from "../log.ts";
 import { start } from "../service.ts";
 import type { Running } from "../service.ts";
 import { SETTINGS, withoutSecrets } from "../config.ts";
-import { toVisible } from "../visible.ts";
+import { escapeControls } from "../terminal-text.ts";
 import { isExposed } from "./exposure.ts";
-import { openOutput } from "./output.ts";
+import { openOutput } from "./log-stream.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 
 /** What a stop may take beyond its two settings, for the commit under way and the files. */
@@ -76,11 +76,11 @@ function announce({ url, store, tokenFile, firstToken }: Running, { log, isTermi
 Plant Store is ready.
 
   address  ${url}
-  store    ${toVisible(store.name)}
-  token    ${toVisible(token)}
+  store    ${escapeControls(store.name)}
+  token    ${escapeControls(token)}
 ${exposed ? `\n${EXPOSED}\n` : ""}
 Open the address in a browser and sign in with the token. Developers: ${url}/docs
-${curl ? `\nOr create a plant from here:\n\n  ${toVisible(curl)}\n` : ""}
+${curl ? `\nOr create a plant from here:\n\n  ${escapeControls(curl)}\n` : ""}
 `);
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from "./calls.ts";
-import type { Connection } from "./connection.ts";
-import { fileCalls } from "./files.ts";
+import type { Connection } from "./request.ts";
+import { fileCalls } from "./transfer.ts";
 import { plantCalls } from "./plants.ts";
 import { tokenCalls } from "./tokens.ts";
 import { createTransport } from "./transport.ts";

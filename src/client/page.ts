@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./response.ts";
 import { parseList, parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 

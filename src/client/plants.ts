@@ -1,9 +1,9 @@
 import { orAbsent } from "./absent.ts";
-import { requiredHeader } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { requiredHeader } from "./response.ts";
+import type { Answer } from "./response.ts";
 import type { Client } from "./calls.ts";
-import { request } from "./connection.ts";
-import type { Connection } from "./connection.ts";
+import { request } from "./request.ts";
+import type { Connection } from "./request.ts";
 import { ERROR_NUMBERS } from "./errors.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";

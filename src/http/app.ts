@@ -8,42 +8,42 @@ import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
-import type { Token } from "../store/store.ts";
-import { toAnswer } from "./answer.ts";
-import type { Answer } from "./wire/response.ts";
-import { checkBodyHeaders, openBody, readBody } from "./body.ts";
-import type { ClientAddress } from "./address.ts";
+import type { Token } from "../store/tokens.ts";
+import { toErrorResponse } from "./error-response.ts";
+import type { HttpResponse } from "./wire/response.ts";
+import { checkBodyHeaders, openBody, readBody } from "./request-body.ts";
+import type { ClientAddress } from "./client-address.ts";
 import { checkHost } from "./host.ts";
-import type { Limits } from "./limits.ts";
-import type { Outgoing } from "./outgoing.ts";
-import type { Pages } from "./pages.ts";
+import type { Limits } from "./rate-limits.ts";
+import type { ResponseBudget } from "./response-budget.ts";
+import type { Static } from "./static.ts";
 import { parseQuery } from "./query.ts";
-import { createPace } from "../pace.ts";
-import type { Room } from "./room.ts";
+import { createPace } from "../event-loop.ts";
+import type { Admission } from "./admission.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers } from "./router.ts";
-import type { Incoming } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/connection.ts";
 
 /** The interface: what is answered to whom. */
 export type App = Readonly<{
   /** Never rejects. */
-  answer(request: Incoming): Promise<Answer>;
+  answer(request: HttpRequest): Promise<HttpResponse>;
   /** The answer to what is no request. */
-  refuse(error: PlantStoreError): Answer;
+  refuse(error: PlantStoreError): HttpResponse;
 }>;
 
 type AppOptions = Readonly<{
   contract: Contract;
   handlers: Handlers;
   /** What stands at the paths that the contract does not have. */
-  pages: Pages;
+  files: Static;
   gate: Gate;
   audit: Audit;
   log: Log;
   /** Largest body of a request. */
   bodyBytesMax: number;
-  room: Room;
-  outgoing: Outgoing;
+  admission: Admission;
+  responseBudget: ResponseBudget;
   clientAddress: ClientAddress;
   limits: Limits;
   /** Once true, every answer closes its connection. */
@@ -57,19 +57,20 @@ type Seen = { headers?: Readonly<Record<string, string>> | undefined; principal?
 const LARGE_BYTES = 8192;
 
 export function createApp(options: AppOptions): App {
-  const { contract, handlers, pages, gate, audit, room, outgoing, clientAddress, limits, log, bodyBytesMax, isDraining } = options;
+  const { contract, handlers, files, gate, audit, admission, responseBudget, clientAddress, limits, log, bodyBytesMax, isDraining } =
+    options;
   const pace = createPace(() => performance.now());
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
   /** Each step throws what is wrong; their order is part of the interface. */
-  async function answer(request: Incoming, requestId: string, seen: Seen): Promise<Answer> {
+  async function answer(request: HttpRequest, requestId: string, seen: Seen): Promise<HttpResponse> {
     const { method, path, query, headers } = request;
     checkHost(request);
     if (path === "*") return { status: 204, headers: { allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
     const found = route(path);
-    if (!found) return pages(path, request);
+    if (!found) return files(path, request);
     const { resource, id } = found;
     if (method === "OPTIONS") return { status: 204, headers: resource.options };
     const target = resource.routes.get(method);
@@ -84,7 +85,7 @@ export function createApp(options: AppOptions): App {
     const principal = { token, address: clientAddress(request.address, headers) };
     seen.principal = principal;
     if (token) seen.headers = limits.admit(principal, requestId);
-    const refusal = room(operation.id, headers, ownerOf(principal));
+    const refusal = admission(operation.queue, headers, ownerOf(principal));
     if (refusal) await refusal;
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
     const call = { parameters, headers, principal, requestId, connection: request };
@@ -92,11 +93,11 @@ export function createApp(options: AppOptions): App {
     const made = handle({ ...call, body: body instanceof Promise ? await body : body });
     const answered = made instanceof Promise ? await made : made;
     // What needs no token is the same for all, and made once.
-    return token ? outgoing(answered, token.id) : answered;
+    return token ? responseBudget(answered, token.id) : answered;
   }
 
   /** The body as the operation takes it, checked. */
-  function bodyOf({ body }: Operation, request: Incoming): unknown {
+  function bodyOf({ body }: Operation, request: HttpRequest): unknown {
     if (body.kind === "none") return undefined;
     if (body.kind === "stream") return openBody(request, body.types);
     checkBodyHeaders(request.headers, body.types);
@@ -111,7 +112,7 @@ export function createApp(options: AppOptions): App {
   }
 
   /** Counts who was not let in, and gives what he is told. */
-  function refused(refusal: Refusal, request: Incoming, requestId: string, seen: Seen): PlantStoreError {
+  function refused(refusal: Refusal, request: HttpRequest, requestId: string, seen: Seen): PlantStoreError {
     const address = clientAddress(request.address, request.headers);
     const principal = { token: refusal.token, address };
     audit.refused({ principal, requestId }, refusal.code);
@@ -121,7 +122,7 @@ export function createApp(options: AppOptions): App {
   }
 
   /** Counts why a request failed, and gives what is told of it. */
-  function judge(thrown: unknown, request: Incoming, requestId: string, seen: Seen): unknown {
+  function judge(thrown: unknown, request: HttpRequest, requestId: string, seen: Seen): unknown {
     try {
       if (thrown instanceof Refusal) return refused(thrown, request, requestId, seen);
     } catch (over) {
@@ -136,12 +137,12 @@ export function createApp(options: AppOptions): App {
     async answer(request) {
       const requestId = requestIdOf(request);
       const started = log.isDebug ? performance.now() : 0;
-      let answered: Answer;
+      let answered: HttpResponse;
       const seen: Seen = {};
       try {
         answered = await answer(request, requestId, seen);
       } catch (thrown) {
-        answered = toAnswer(judge(thrown, request, requestId, seen), log, requestId);
+        answered = toErrorResponse(judge(thrown, request, requestId, seen), log, requestId);
       }
       if (seen.headers) answered = { ...answered, headers: { ...seen.headers, ...answered.headers } };
       if (log.isDebug) {
@@ -153,13 +154,13 @@ export function createApp(options: AppOptions): App {
     },
     refuse(error) {
       const requestId = randomUUID();
-      return complete(toAnswer(error, log, requestId), requestId, true);
+      return complete(toErrorResponse(error, log, requestId), requestId, true);
     },
   };
 }
 
 /** With the headers that every answer has. */
-function complete({ body, headers, ...rest }: Answer, requestId: string, isLast: boolean): Answer {
+function complete({ body, headers, ...rest }: HttpResponse, requestId: string, isLast: boolean): HttpResponse {
   // A browser takes an answer for what its type says, whatever a name in it looks like.
   const all: Record<string, string> = { ...headers, "x-request-id": requestId, "x-content-type-options": "nosniff" };
   if (body !== undefined) all["content-type"] ??= "application/json";
@@ -167,7 +168,7 @@ function complete({ body, headers, ...rest }: Answer, requestId: string, isLast:
   return body === undefined ? { ...rest, headers: all } : { ...rest, body, headers: all };
 }
 
-function requestIdOf({ headers }: Incoming): string {
+function requestIdOf({ headers }: HttpRequest): string {
   const given = headers.get("x-request-id");
   return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
 }

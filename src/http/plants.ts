@@ -3,12 +3,12 @@ import { ownerOf } from "../auth/principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId, etagOf, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
-import type { PlantStore } from "../store/store.ts";
-import { inTurns } from "../store/turns.ts";
-import type { Turns } from "../store/turns.ts";
-import { withoutImplied, wordsOf } from "../words.ts";
-import type { Answer } from "./wire/response.ts";
-import { checkConditions, checkIfMatch, isRuledOut } from "./conditions.ts";
+import type { PlantStore } from "../store/plants.ts";
+import { queued } from "../store/fair-queue.ts";
+import type { FairQueue } from "../store/fair-queue.ts";
+import { withoutImplied, tokenize } from "../tokenizer.ts";
+import type { HttpResponse } from "./wire/response.ts";
+import { checkPreconditions, checkIfMatch, isRuledOut } from "./preconditions.ts";
 import { createRepresent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -35,7 +35,7 @@ const WORDS_MAX = 32;
 const TRIES_MAX = 100;
 
 /** The operations on plants. */
-export function plantHandlers(plants: PlantStore, turns: Turns, audit: Audit): PlantHandlers {
+export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit): PlantHandlers {
   const represent = createRepresent();
 
   /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
@@ -46,9 +46,9 @@ export function plantHandlers(plants: PlantStore, turns: Turns, audit: Audit): P
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const from = await plants.find(asPlantId(parameters.id));
       const to = decide(from);
-      checkConditions(headers, from);
+      checkPreconditions(headers, from);
       // Also when nothing changes: that it is so for good, only the store can tell.
-      if (await plants.swap({ from, to }, ownerOf(principal))) {
+      if (await plants.compareAndSwap({ from, to }, ownerOf(principal))) {
         const what = changeOf({ from, to });
         if (what) audit.changed({ principal, requestId }, what, asPlantId(parameters.id));
         return { from, to };
@@ -60,10 +60,10 @@ export function plantHandlers(plants: PlantStore, turns: Turns, audit: Audit): P
   return {
     async listPlants({ parameters, headers, principal }) {
       const { limit, after, tag, q } = parameters;
-      const words = wordsOf(q ?? "");
+      const words = tokenize(q ?? "");
       if (words.length > WORDS_MAX) throw tooManyWords();
       const size = Math.min(limit, PAGE_MAX);
-      const { plants: found, isLast } = await inTurns(plants, turns, { owner: ownerOf(principal), isPatient: false }).list({
+      const { plants: found, isLast } = await queued(plants, queue, { owner: ownerOf(principal), isPatient: false }).list({
         limit: size,
         bytesMax: PAGE_BYTES_MAX,
         after: after === undefined ? undefined : asPlantId(after),
@@ -79,7 +79,7 @@ export function plantHandlers(plants: PlantStore, turns: Turns, audit: Audit): P
     async createPlant(call) {
       const { body, principal } = call;
       const plant = toNewPlant(body);
-      let answer: Answer | undefined;
+      let answer: HttpResponse | undefined;
       const outcome = await plants.create(plant, {
         owner: ownerOf(principal),
         // Made while the disk is at work, sent only when the plant is on it.
@@ -128,7 +128,7 @@ function changeOf({ from, to }: Change): PlantChange | undefined {
   return isSame(from, to) ? undefined : "replaced";
 }
 
-function toCreated(plant: NewPlant): Answer {
+function toCreated(plant: NewPlant): HttpResponse {
   const { id, name, tag } = plant;
   return {
     status: 200,
@@ -140,11 +140,11 @@ function toCreated(plant: NewPlant): Answer {
 }
 
 /** The plant as a change has made it. That it is the one at the target of the request, /plants/{id}, a relative reference says too. */
-function toChanged(plant: NewPlant, status: 200 | 201): Answer {
+function toChanged(plant: NewPlant, status: 200 | 201): HttpResponse {
   return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: etagOf(plant) } };
 }
 
-function toWhole(plant: NewPlant): Answer {
+function toWhole(plant: NewPlant): HttpResponse {
   return { status: 200, body: toText(plant), headers: { etag: etagOf(plant) } };
 }
 

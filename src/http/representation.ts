@@ -3,20 +3,20 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from "node:zlib";
 import { chooseCoding } from "./accept.ts";
-import type { Answer } from "./wire/response.ts";
-import { namesWeakly } from "./conditions.ts";
+import type { HttpResponse } from "./wire/response.ts";
+import { namesWeakly } from "./preconditions.ts";
 import type { Fields } from "./wire/fields.ts";
 
 type Packing = "gzip" | "zstd";
 
 /** An answer of text that depends on nothing but what is stored. */
-type Text = Answer & Readonly<{ body: string }>;
+type Text = HttpResponse & Readonly<{ body: string }>;
 
 /**
  * The form of an answer that suits its reader: with an ETag, nothing (304) when he has it already, compressed when he likes that and it is worth it.
  * Not for answers with secrets: how long they are compressed would tell of them, to whoever chooses a part of the text (BREACH).
  */
-export type Represent = (answer: Text, requested: Fields) => Answer | Promise<Answer>;
+export type Represent = (answer: Text, requested: Fields) => HttpResponse | Promise<HttpResponse>;
 
 /** Compresses four to ten times as fast, and smaller, than the other; so it is chosen where both are liked alike. */
 const PACKINGS = ["zstd", "gzip"] as const satisfies readonly Packing[];

@@ -3,13 +3,13 @@ import type { Principal } from "../auth/principal.ts";
 import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
-import type { Answer } from "./wire/response.ts";
-import { acceptPatch } from "./body.ts";
-import type { Incoming } from "./wire/connection.ts";
+import type { HttpResponse } from "./wire/response.ts";
+import { acceptPatch } from "./request-body.ts";
+import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** What only the listener can do for a request. */
-type Connection = Pick<Incoming, "allowSilence">;
+type Connection = Pick<HttpRequest, "allowSilence">;
 
 /** What a handler gets. Everything that the contract says of it has been checked before. */
 export type Call<Id extends OperationId> = Readonly<{
@@ -24,10 +24,10 @@ export type Call<Id extends OperationId> = Readonly<{
 }>;
 
 /** One handler for each operation of the contract; an operation without one does not compile. */
-export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => Answer | Promise<Answer> }>;
+export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => HttpResponse | Promise<HttpResponse> }>;
 
 /** A handler whose operation is known only when it runs. */
-type Handler = (call: Readonly<{ parameters: unknown }> & Omit<Call<OperationId>, "parameters">) => Answer | Promise<Answer>;
+type Handler = (call: Readonly<{ parameters: unknown }> & Omit<Call<OperationId>, "parameters">) => HttpResponse | Promise<HttpResponse>;
 
 /** What stands at one path. */
 type Resource = Readonly<{

@@ -2,10 +2,11 @@ import type { Schemas } from "../../contract/operations.ts";
 import type { Audit } from "../auth/audit.ts";
 import { parseBearer } from "../auth/gate.ts";
 import { issueToken } from "../auth/issue.ts";
-import type { RandomBytes } from "../auth/token.ts";
+import { ownerOf } from "../auth/principal.ts";
+import type { RandomBytes } from "../auth/secret.ts";
 import type { Usage } from "../auth/usage.ts";
 import { PlantStoreError } from "../errors.ts";
-import type { Token, TokenStore } from "../store/store.ts";
+import type { Token, TokenStore } from "../store/tokens.ts";
 import type { Handlers } from "./router.ts";
 
 type TokenOptions = Readonly<{
@@ -44,6 +45,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
         name,
         scopes,
         maker,
+        owner: ownerOf(principal),
         lifetimeMs: days === undefined ? undefined : Math.ceil(Number(days) * DAY_MS),
         once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
       });
@@ -53,7 +55,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
     },
     async revokeToken(call) {
       const { id, children } = call.parameters;
-      const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" });
+      const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" }, ownerOf(call.principal));
       if (!revoked) throw new PlantStoreError("token_not_found");
       const others = revoked.filter((one) => one !== id);
       audit.note("token_revoked", call, { token: id, children: others.slice(0, CHILDREN_TOLD_MAX), childrenRevoked: others.length });

@@ -1,5 +1,7 @@
 import type { NewPlant } from "../plant.ts";
-import type { ListQuery, Page } from "./store.ts";
+
+/** What was found; `isLast` when there is nothing more behind it. */
+export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;
 
 /** A page that is being filled. */
 export type OpenPage = Readonly<{
@@ -10,7 +12,7 @@ export type OpenPage = Readonly<{
 }>;
 
 /** Opens a page that is full with so many plants, or with the one with which they have so many bytes. */
-export function openPage({ limit, bytesMax }: Pick<ListQuery, "limit" | "bytesMax">): OpenPage {
+export function openPage({ limit, bytesMax }: Readonly<{ limit: number; bytesMax: number }>): OpenPage {
   const plants: NewPlant[] = [];
   let bytes = 0;
   let isLast = true;

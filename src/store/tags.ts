@@ -1,6 +1,11 @@
 import { PlantStoreError } from "../errors.ts";
-import { TAGS_MAX } from "./store.ts";
-import type { TagCount, TagCounts } from "./store.ts";
+
+export type TagCount = Readonly<{ tag: string; plants: number }>;
+
+/** The tags with the most plants, at most TAGS_MAX, and how long ago they were counted, in milliseconds. */
+export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
+
+export const TAGS_MAX = 1000;
 
 /** How old a count of tags may be: a moment and some times what it took, in milliseconds. Of a small catalogue it is new; of a large one it is seldom made. */
 const FRESH_MS_MIN = 100;

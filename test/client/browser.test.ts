@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import type * as client from "../../src/client/client.ts";
-import { startBrowser } from "../browser.ts";
-import { buildPackage, readModule } from "./build.ts";
+import { startBrowser } from "../support/browser.ts";
+import { buildPackage, readModule } from "../support/client/package.ts";
 
 /** Where the browser comes from, and a service that redirects reads and never answers imports. */
 const server = Bun.serve({

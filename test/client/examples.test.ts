@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "bun:test";
-import { temporaryFolder } from "../folder.ts";
-import { PROJECT } from "../process.ts";
-import { startTestService } from "../service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PROJECT } from "../support/process.ts";
+import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
 const other = await startTestService();

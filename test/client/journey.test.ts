@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "bun:test";
 import * as client from "../../src/client/client.ts";
-import { startBrowser } from "../browser.ts";
-import { PROJECT } from "../process.ts";
-import { startTestService } from "../service.ts";
-import type { TestService } from "../service.ts";
-import { buildPackage, readModule } from "./build.ts";
-import { travel } from "./journey.ts";
-import type { Journal } from "./journey.ts";
-import { runNode } from "./node.ts";
+import { startBrowser } from "../support/browser.ts";
+import { PROJECT } from "../support/process.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { buildPackage, readModule } from "../support/client/package.ts";
+import { travel } from "../support/client/journey.ts";
+import type { Journal } from "../support/client/journey.ts";
+import { runNode } from "../support/client/node.ts";
 
 const LARGEST = { id: "9223372036854775807n", name: "Monstera deliciosa", tag: "tropical" };
 const SMALLEST = { id: "-9223372036854775808n", name: "Ginkgo biloba" };
@@ -101,7 +101,7 @@ describe("the client", () => {
   beforeAll(async () => {
     folder = buildPackage();
     script = join(folder, "journey.mjs");
-    await Bun.build({ entrypoints: [join(PROJECT, "test/client/journey.ts")], outdir: folder, naming: "journey.mjs" });
+    await Bun.build({ entrypoints: [join(PROJECT, "test/support/client/journey.ts")], outdir: folder, naming: "journey.mjs" });
   });
   beforeEach(async () => {
     service = await startTestService();

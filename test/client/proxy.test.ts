@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { ConnectionError, createClient } from "../../src/client/client.ts";
-import { rejectionOf } from "../rejection.ts";
-import { startTestService } from "../service.ts";
+import { rejectionOf } from "../support/rejection.ts";
+import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
 

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import * as client from "../../src/client/client.ts";
-import { PROJECT } from "../process.ts";
-import { buildPackage } from "./build.ts";
-import { runNode } from "./node.ts";
-import { fileTroubles } from "./trouble.files.ts";
-import { requestTroubles } from "./trouble.requests.ts";
-import { suffer } from "./trouble.ts";
-import type { Sufferings } from "./trouble.ts";
+import { PROJECT } from "../support/process.ts";
+import { buildPackage } from "../support/client/package.ts";
+import { runNode } from "../support/client/node.ts";
+import { fileTroubles } from "../support/client/trouble.files.ts";
+import { requestTroubles } from "../support/client/trouble.requests.ts";
+import { suffer } from "../support/client/trouble.ts";
+import type { Sufferings } from "../support/client/trouble.ts";
 
 const TROUBLES = { ...requestTroubles, ...fileTroubles };
 
@@ -31,7 +31,7 @@ async function sufferInBun(): Promise<Sufferings> {
 
 async function sufferInNode(): Promise<Sufferings> {
   const outdir = buildPackage();
-  const entrypoints = ["trouble.ts", "trouble.requests.ts", "trouble.files.ts"].map((name) => join(PROJECT, "test/client", name));
+  const entrypoints = ["trouble.ts", "trouble.requests.ts", "trouble.files.ts"].map((name) => join(PROJECT, "test/support/client", name));
   await Bun.build({ entrypoints, outdir, target: "node", naming: "[name].mjs" });
   return (await runNode({
     text: `

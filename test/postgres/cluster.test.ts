@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
-import { copyEmbedded } from "./binaries.ts";
-import { startCluster } from "./cluster.ts";
-import { rejectionOf } from "../rejection.ts";
+import { copyEmbedded } from "../support/postgres/binaries.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 const ANSWERED = Array.from({ length: 20 }, (_, id) => ({ id }));
 

@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { withoutSecrets } from "../../src/config.ts";
-import { temporaryFolder } from "../folder.ts";
-import { runCommand, startProcess } from "../process.ts";
-import { readToken } from "../service.ts";
-import { sharedCluster } from "./cluster.ts";
-import { until } from "./postmaster.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand, startProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { until } from "../support/postgres/postmaster.ts";
 
 const server = await sharedCluster();
 const database = await server.createDatabase();

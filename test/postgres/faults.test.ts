@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
-import { createToken } from "../../src/auth/token.ts";
-import { startTestService } from "../service.ts";
-import type { TestService } from "../service.ts";
-import { sharedCluster } from "./cluster.ts";
-import type { Fault } from "./faults.ts";
-import { until } from "./postmaster.ts";
-import { startProxy } from "./proxy.ts";
-import type { Proxy } from "./proxy.ts";
+import { createToken } from "../../src/auth/secret.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import type { Fault } from "../support/postgres/faults.ts";
+import { until } from "../support/postgres/postmaster.ts";
+import { startProxy } from "../support/postgres/proxy.ts";
+import type { Proxy } from "../support/postgres/proxy.ts";
 
 const CREATE = /^INSERT INTO plants /;
 const SWAP = /^UPDATE plants SET name/;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { sharedCluster } from "./cluster.ts";
-import type { Fault, StartupFault, StatementFault } from "./faults.ts";
-import { startProxy, type Proxy } from "./proxy.ts";
-import { until } from "./postmaster.ts";
-import { queryOnce, type DatabaseServer } from "./server.ts";
-import { rejectionOf } from "../rejection.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import type { Fault, StartupFault, StatementFault } from "../support/postgres/faults.ts";
+import { startProxy, type Proxy } from "../support/postgres/proxy.ts";
+import { until } from "../support/postgres/postmaster.ts";
+import { queryOnce, type DatabaseServer } from "../support/postgres/database-server.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 const STATES = ["40001", "40P01", "25006", "53100"] as const;
 const REFUSALS = ["53300", "57P03"] as const;

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { startCluster } from "./cluster.ts";
-import { startReplicas } from "./replicas.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { startReplicas } from "../support/postgres/replicas.ts";
 
 const FOLLOWS_MS_MAX = 3000;
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { temporaryFolder } from "../folder.ts";
-import { runCommand } from "../process.ts";
-import { sharedCluster } from "./cluster.ts";
-import { startReplicas } from "./replicas.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand } from "../support/process.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { startReplicas } from "../support/postgres/replicas.ts";
 
 const ROUNDS = 100;
 const REVOKED_MS_MAX = 5000;

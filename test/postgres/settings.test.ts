@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "bun:test";
-import { temporaryFolder } from "../folder.ts";
-import { startTestService } from "../service.ts";
-import type { TestService } from "../service.ts";
-import { sharedCluster } from "./cluster.ts";
-import { queryOnce } from "./server.ts";
-import type { DatabaseServer } from "./server.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { queryOnce } from "../support/postgres/database-server.ts";
+import type { DatabaseServer } from "../support/postgres/database-server.ts";
 
 /** What people set for a user or a database, for reasons of their own. */
 const SETTINGS = [

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import type { Statement } from "../../src/store/postgres/database.ts";
-import { SCHEMA, STEPS } from "../../src/store/postgres/schema.ts";
-import { INSPECT, PIN } from "../../src/store/postgres/server.ts";
-import * as statements from "../../src/store/postgres/statements.ts";
-import { PROJECT } from "../process.ts";
+import type { Statement } from "../../src/store/postgres/engine/pool.ts";
+import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
+import { INSPECT, PIN } from "../../src/store/postgres/engine/requirements.ts";
+import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
+import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
+import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
+import { PROJECT } from "../support/process.ts";
 
 /** What not every relative of PostgreSQL has, or has otherwise: why, by the pattern of it. */
 const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
@@ -27,9 +29,11 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/;/, "more than one statement"],
 ];
 
-const { LIST_PLANTS, ...others } = statements;
+const { LIST_PLANTS, ...others } = plantStatements;
 const ALL: readonly Statement[] = [
   ...Object.values(others),
+  ...Object.values(tokenStatements),
+  COUNT_TAGS,
   ...Object.values(LIST_PLANTS).flatMap(({ brief, measured }) => [brief, measured]),
   ...STEPS,
   ...Object.values(SCHEMA),
@@ -74,7 +78,10 @@ describe("the SQL", () => {
 
   it("stands nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
-    const files = readdirSync(folder).filter((name) => !["statements.ts", "schema.ts", "server.ts"].includes(name));
+    const known = ["plant-statements.ts", "token-statements.ts", "tags.ts", "engine/schema.ts", "engine/requirements.ts"];
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".ts") && !known.includes(name),
+    );
     expect(files.length).toBeGreaterThan(5);
     for (const name of files)
       expect(readFileSync(join(folder, name), "utf8"), name).not.toMatch(/["`]\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|SET|WITH) /);

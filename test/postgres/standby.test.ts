@@ -1,22 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
-import { temporaryFolder } from "../folder.ts";
-import { plantBugs } from "../planted.ts";
-import type { PlantedBug } from "../planted.ts";
-import { startProcess } from "../process.ts";
-import type { ServiceProcess } from "../process.ts";
-import { readToken } from "../service.ts";
-import { startCluster } from "./cluster.ts";
-import type { Cluster, Standby } from "./cluster.ts";
-import { until } from "./postmaster.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { startProcess } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import type { Cluster, Standby } from "../support/postgres/cluster.ts";
+import { until } from "../support/postgres/postmaster.ts";
 
 /** What is there already as it was sent counts as stored. */
 const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [
-  { file: "src/store/postgres/commits.ts", from: "if (!(await confirm(same))) open.push(...same);", to: "void confirm; void open;" },
+  { file: "src/store/postgres/puts.ts", from: "if (!(await confirm(same))) open.push(...same);", to: "void confirm; void open;" },
 ];
 
 /** A commit that the server warns of counts as any other. */
 const BELIEVE_WARNINGS: readonly PlantedBug[] = [
-  { file: "src/store/postgres/database.ts", from: "if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));", to: "" },
+  {
+    file: "src/store/postgres/engine/pool.ts",
+    from: "if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));",
+    to: "",
+  },
 ];
 
 const PATIENCE_MS = 700;

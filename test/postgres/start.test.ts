@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "bun:test";
-import { temporaryFolder } from "../folder.ts";
-import { runCommand, startProcess } from "../process.ts";
-import { readToken } from "../service.ts";
-import { startCluster } from "./cluster.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand, startProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
 
 const PASSWORD = "s3cret";
 const CREATE_HINT =

@@ -5,13 +5,13 @@ import { describe, expect, it } from "bun:test";
 import { parseConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { start } from "../../src/service.ts";
-import { STEPS } from "../../src/store/postgres/schema.ts";
-import { temporaryFolder } from "../folder.ts";
-import { plantBugs } from "../planted.ts";
-import { runCommand, startProcess } from "../process.ts";
-import { readToken } from "../service.ts";
-import { sharedCluster } from "./cluster.ts";
-import { until } from "./postmaster.ts";
+import { STEPS } from "../../src/store/postgres/engine/schema.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { runCommand, startProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { until } from "../support/postgres/postmaster.ts";
 
 const TOGETHER = 10;
 const ROUNDS = 3;
@@ -70,7 +70,7 @@ describe("a start", () => {
     const database = await server.createDatabase();
     const data = temporaryFolder();
     const slowly = `await new Promise((go) => setTimeout(go, 1500)); ${KEEP}`;
-    const root = plantBugs([{ file: "src/auth/first.ts", from: KEEP, to: slowly }]);
+    const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: KEEP, to: slowly }]);
     const slow = startProcess({ data, root, flags: ["--database", database] });
     const name = new URL(database).pathname.slice(1);
     await until("The first token is committed", async () => {
@@ -87,7 +87,7 @@ describe("a start", () => {
 
 describe("a start that is killed", () => {
   it("between the commit of the first token and its file leaves a draft that the next start adopts", async () => {
-    const root = plantBugs([{ file: "src/auth/first.ts", from: KEEP, to: `if (isFirst) ${KILL}` }]);
+    const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: KEEP, to: `if (isFirst) ${KILL}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();
     expect((await runCommand(["serve", "--port", "0", "--data", data, ...flags], { root })).status).toBeNull();
@@ -104,7 +104,7 @@ describe("a start that is killed", () => {
 
   it("before that commit leaves a draft of no use, and the next start makes the first token", async () => {
     const create = "const isFirst = (await tokens.create(";
-    const root = plantBugs([{ file: "src/auth/first.ts", from: create, to: `${KILL} ${create}` }]);
+    const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: create, to: `${KILL} ${create}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();
     expect((await runCommand(["serve", "--port", "0", "--data", data, ...flags], { root })).status).toBeNull();

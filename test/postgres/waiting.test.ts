@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { temporaryFolder } from "../folder.ts";
-import { PROJECT, runCommand, startProcess } from "../process.ts";
-import { startCluster } from "./cluster.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
 
 const PASSWORD = "s3cret";
 

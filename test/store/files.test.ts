@@ -6,9 +6,9 @@ import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { temporaryFolder } from "../folder.ts";
-import { runCommand, startProcess } from "../process.ts";
-import { rejectionOf } from "../rejection.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand, startProcess } from "../support/process.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 const logged: string[] = [];
 const log = createLog({ level: "error", isTerminal: false, write: (line) => logged.push(line), now: Date.now });

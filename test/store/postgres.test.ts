@@ -1,7 +1,7 @@
 import { createLog } from "../../src/log.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
-import { sharedCluster } from "../postgres/cluster.ts";
-import { testStore } from "./suite.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { testStore } from "../support/store-suite.ts";
 
 const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
 const url = await (await sharedCluster()).createDatabase();

@@ -2,15 +2,15 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, wri
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
-import { expectConform } from "../conform.ts";
-import { temporaryFolder } from "../folder.ts";
-import { plantBugs } from "../planted.ts";
-import { startProcess } from "../process.ts";
-import { readToken, startTestService } from "../service.ts";
-import type { TestService } from "../service.ts";
+import { expectConform } from "../support/conform.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { startProcess } from "../support/process.ts";
+import { readToken, startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 /** A search asks the index as it is. */
-const STALE_SEARCH = [{ file: "src/store/sqlite/search.ts", from: "upTo = (newest.get() as Seen).changes", to: "upTo = 0" }];
+const STALE_SEARCH = [{ file: "src/store/sqlite/search/indexer.ts", from: "upTo = (newest.get() as Seen).changes", to: "upTo = 0" }];
 
 const LIST = { method: "get", path: "/plants" };
 

@@ -5,11 +5,11 @@ import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { temporaryFolder } from "../folder.ts";
-import { plantBugs } from "../planted.ts";
-import { runCommand } from "../process.ts";
-import { testStore } from "./suite.ts";
-import { rejectionOf } from "../rejection.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { runCommand } from "../support/process.ts";
+import { testStore } from "../support/store-suite.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 function open(path: string, limits: { queueMax?: number; queueWaitMs?: number } = {}): Promise<Store> {
   return openSqliteStore({
@@ -120,7 +120,7 @@ describe("a start", () => {
     { why: "SQLite is too old", from: '"3.51.3"', to: '"99.0.0"', message: "can corrupt a database" },
   ]) {
     it(`is refused when ${why}`, async () => {
-      const root = plantBugs([{ file: "src/store/sqlite/schema.ts", from, to }]);
+      const root = plantBugs([{ file: "src/store/sqlite/engine/requirements.ts", from, to }]);
       const { status, stderr } = await runCommand(["serve", "--port", "0", "--data", temporaryFolder()], { root });
       expect(status).toBe(1);
       expect(stderr).toContain(message);

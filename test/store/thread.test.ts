@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { PLANT_ID_MIN } from "../../src/plant.ts";
-import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/expression.ts";
-import { openSearch } from "../../src/store/sqlite/search.ts";
-import type { Search } from "../../src/store/sqlite/search.ts";
-import { removeWordIndex } from "../../src/store/sqlite/wordindex.ts";
-import { openWriter } from "../../src/store/sqlite/writer.ts";
-import type { PlantColumns } from "../../src/store/sqlite/writer.ts";
-import { isFound } from "../../src/words.ts";
-import { temporaryFolder } from "../folder.ts";
+import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expression.ts";
+import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
+import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
+import { removeWordIndex } from "../../src/store/sqlite/search/word-index.ts";
+import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
+import { isFound } from "../../src/tokenizer.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const NOTHING_SEEN = { changes: 0, bulkChanges: 0 };
 const IMPORT = { isReplacing: false, isDryRun: false };
@@ -19,10 +19,10 @@ afterAll(() => opened.forEach((part) => part.close()));
 function open(names: readonly string[], how: "create" | "import") {
   const path = join(temporaryFolder(), "plants.db");
   const writer = openWriter(path);
-  const search = openSearch(path);
+  const search = openIndexer(path);
   opened.push(writer, search);
   if (how === "import") writer.importPlants(columnsOf(names), IMPORT, NOTHING_SEEN);
-  else writer.commit(columnsOf(names), [], NOTHING_SEEN);
+  else writer.commit(columnsOf(names), [], [], NOTHING_SEEN);
   return { path, writer, search };
 }
 
@@ -31,7 +31,7 @@ function columnsOf(names: readonly string[]): PlantColumns {
 }
 
 /** How many calls the thread is busy with until it knows all. */
-function countSteps(search: Search): number {
+function countSteps(search: Indexer): number {
   for (let steps = 0; ; steps += 1) if (!search.step().isBehind) return steps;
 }
 
@@ -53,7 +53,7 @@ describe("a call of the search thread", () => {
   it("indexes less of such names when the index is made anew, and all in the end", () => {
     const { path } = open(hostile, "import");
     removeWordIndex(path + ".search");
-    const search = openSearch(path);
+    const search = openIndexer(path);
     opened.push(search);
     expect(countSteps(search)).toBeGreaterThanOrEqual(10);
     for (const [id, name] of hostile.entries()) {
@@ -65,7 +65,7 @@ describe("a call of the search thread", () => {
   it("gives others their turn before it answers a search that has to index many such creates first", () => {
     const { search, writer } = open([], "create");
     countSteps(search);
-    writer.commit(columnsOf(hostile), [], NOTHING_SEEN);
+    writer.commit(columnsOf(hostile), [], [], NOTHING_SEEN);
     const kinds: string[] = [];
     while (kinds.at(-1) !== "ids") kinds.push(search.find({ words: ["x"], tag: undefined, from: 0n, limit: 1 }).kind);
     expect(kinds.length).toBeGreaterThanOrEqual(5);

@@ -2,8 +2,8 @@ import { describe, expect, it, setDefaultTimeout } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { usePlace } from "./place.ts";
-import type { Visit } from "./visit.ts";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import type { ImportSummary } from "../../src/exchange/import.ts";
+import type { ImportSummary } from "../../src/transfer/import.ts";
 import { provideBuffer } from "../../web/import/buffer.ts";
 import { checkFile } from "../../web/import/check.ts";
 import { pickRows } from "../../web/import/refused.ts";
-import { startTestService } from "../service.ts";
-import type { TestService } from "../service.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, setDefaultTimeout } from "bun:test";
-import { usePlace } from "./place.ts";
+import { usePlace } from "../support/web/place.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, it, setDefaultTimeout } from "bun:test";
 import type { Route } from "playwright-core";
-import { usePlace } from "./place.ts";
+import { usePlace } from "../support/web/place.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import type { Client, Plant } from "../../src/client/client.ts";
 import type { NewPlant } from "../../src/plant.ts";
-import { isFound, wordsOf } from "../../src/words.ts";
+import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { isAbort } from "../failure.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
@@ -115,7 +115,7 @@ function withChange(listed: Listed, { before, after }: Change): Listed {
   const others = plants.filter((plant) => plant.id !== id);
   const last = plants.at(-1);
   const isHere = after !== undefined && (phase === "whole" || (last !== undefined && after.id <= last.id));
-  if (!isHere || !isFound(after as NewPlant, { words: wordsOf(view.q), tag: view.tag })) return { ...listed, plants: others };
+  if (!isHere || !isFound(after as NewPlant, { words: tokenize(view.q), tag: view.tag })) return { ...listed, plants: others };
   const found = others.findIndex((plant) => plant.id > after.id);
   return { ...listed, plants: others.toSpliced(found === -1 ? others.length : found, 0, after) };
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { SEARCHED_LENGTH_MAX } from "../../src/words.ts";
+import { SEARCHED_LENGTH_MAX } from "../../src/tokenizer.ts";
 import { useValue } from "../state.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Views } from "../view.ts";

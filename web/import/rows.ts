@@ -1,6 +1,6 @@
-import { readCsv } from "../../src/exchange/csv.ts";
-import { readNdjson } from "../../src/exchange/ndjson.ts";
-import type { Row } from "../../src/exchange/row.ts";
+import { readCsv } from "../../src/transfer/csv.ts";
+import { readNdjson } from "../../src/transfer/ndjson.ts";
+import type { Row } from "../../src/transfer/row.ts";
 import { countLines } from "./lines.ts";
 import type { FileFormat } from "./lines.ts";
 import { checkPlant } from "./plantcheck.ts";

@@ -1,11 +1,11 @@
 import { PlantStoreError } from "../../errors.ts";
-import type { Answer } from "./response.ts";
+import type { HttpResponse } from "./response.ts";
 import { createBody, wholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
-import { createByteQueue } from "./bytequeue.ts";
+import { createByteQueue } from "../../byte-queue.ts";
 import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
-import type { Later } from "./later.ts";
+import type { Later } from "../../event-loop.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
 
 /** The end of a TCP connection, as the runtime has it. */
@@ -23,7 +23,7 @@ type Wire = Readonly<{
 }>;
 
 /** A request as the app gets it. */
-export type Incoming = Pick<Head, "method" | "path" | "query" | "authority"> &
+export type HttpRequest = Pick<Head, "method" | "path" | "query" | "authority"> &
   Readonly<{
     headers: Head["fields"];
     body: Body;
@@ -37,9 +37,9 @@ type ConnectionOptions = Readonly<{
   wire: Wire;
   address: string;
   /** Never rejects. */
-  answer: (request: Incoming) => Promise<Answer>;
+  answer: (request: HttpRequest) => Promise<HttpResponse>;
   /** The answer to what is no request. */
-  refuse: (error: PlantStoreError) => Answer;
+  refuse: (error: PlantStoreError) => HttpResponse;
   /** Has requests that were sent ahead wait for their turn among those of all connections. */
   later: Later;
   /** A clock that never goes back, in milliseconds, and the time as a header has it. */
@@ -317,7 +317,7 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   }
 
   /** Answers what is no request, and ends. */
-  async function endWith(response: Answer): Promise<void> {
+  async function endWith(response: HttpResponse): Promise<void> {
     phase = "request";
     onIdle(false);
     deadline = Infinity;

@@ -1,13 +1,12 @@
-import type { Answer } from "./response.ts";
+import type { HttpResponse, Ending } from "./response.ts";
 import type { Head } from "./head.ts";
 import { isBodiless, toHead } from "./response.ts";
-import type { Ending } from "./response.ts";
 
 /** What goes out on a connection, no faster than the other end takes it. */
 export type Output = Readonly<{
   write(data: Uint8Array | string): void;
   /** Sends a response to a request of this kind. Resolves when all of it has left this process, or the connection is gone. */
-  send(response: Answer, to: Readonly<{ method: string; isOld: boolean; isKept: boolean }>): Promise<void>;
+  send(response: HttpResponse, to: Readonly<{ method: string; isOld: boolean; isKept: boolean }>): Promise<void>;
   /** There is room to write again. */
   drain(): void;
   /** The connection is gone: lets go of everything. */
@@ -106,11 +105,11 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
 }
 
 /** Whether only the end of the connection can tell where this body ends, as HTTP/1.0 knows no chunks. */
-export function endsWithConnection({ body }: Answer, { isOld }: Pick<Head, "isOld">): boolean {
+export function endsWithConnection({ body }: HttpResponse, { isOld }: Pick<Head, "isOld">): boolean {
   return isOld && body instanceof ReadableStream;
 }
 
-function endingOf(response: Answer, { isOld }: Pick<Head, "isOld">): Ending {
+function endingOf(response: HttpResponse, { isOld }: Pick<Head, "isOld">): Ending {
   const { status, body } = response;
   if (isBodiless(status) || endsWithConnection(response, { isOld })) return { kind: "none" };
   if (body instanceof ReadableStream) return { kind: "chunked" };
@@ -118,7 +117,7 @@ function endingOf(response: Answer, { isOld }: Pick<Head, "isOld">): Ending {
 }
 
 /** Lets go of a response that nobody will read. */
-export async function drop({ body }: Answer): Promise<void> {
+export async function drop({ body }: HttpResponse): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel().catch(() => {});
 }
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 
 /** An answer before it has become a Response. A body is JSON, unless the headers say otherwise. */
-export type Answer = Readonly<{
+export type HttpResponse = Readonly<{
   status: number;
   body?: string | Uint8Array | ReadableStream<Uint8Array>;
   headers?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export type Ending = Readonly<{ kind: "none" }> | Readonly<{ kind: "length"; len
 
 type HeadOptions = Readonly<{
   status: number;
-  headers: NonNullable<Answer["headers"]>;
+  headers: NonNullable<HttpResponse["headers"]>;
   ending: Ending;
   isKept: boolean;
   isOld: boolean;

@@ -2,17 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Store } from "../store.ts";
-import { createCommits } from "./commits.ts";
-import { openDatabase } from "./database.ts";
-import { createHealth } from "./health.ts";
-import { parseHosts } from "./hosts.ts";
-import { prepare } from "./prepare.ts";
-import { createReader } from "./reader.ts";
-import { askAgain } from "./retry.ts";
-import type { Ask } from "./retry.ts";
-import { SCHEMA } from "./schema.ts";
-import { checkSettings, INSPECT, inspectServer } from "./server.ts";
-import type { Settings } from "./server.ts";
+import { createPlants } from "./plants.ts";
+import { openPool } from "./engine/pool.ts";
+import { createHealth } from "./engine/health.ts";
+import { parseHosts } from "./engine/hosts.ts";
+import { startUp } from "./engine/startup.ts";
+import { askAgain } from "./engine/retry.ts";
+import type { Ask } from "./engine/retry.ts";
+import { SCHEMA } from "./engine/schema.ts";
+import { checkSettings, INSPECT, inspectServer } from "./engine/requirements.ts";
+import type { Settings } from "./engine/requirements.ts";
 import { createTokens } from "./tokens.ts";
 
 type PostgresOptions = Readonly<{
@@ -39,6 +38,10 @@ const LIST_PATIENCE_MS = 5000;
 /** How long an import waits for the database: a failover is no reason to break off a file. In milliseconds. */
 const IMPORT_PATIENCE_MS = 15_000;
 
+/** While one commit is elsewhere the processor is free for the next: commits that take turns are faster than one for all who wait. Measured. */
+const GATHER_TURNS = 2;
+const ENOUGH = 32;
+
 /** How long a start waits for the database, in milliseconds. */
 const START_MS_MAX = 30_000;
 
@@ -48,12 +51,12 @@ const CLOSE_MS_MAX = 1000;
 /** Opens, or makes, the store in a PostgreSQL database. Rejects, with what to do, when it cannot promise durability. */
 export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs, log }: PostgresOptions): Promise<Store> {
   const hosts = parseHosts(url);
-  const quick = openDatabase({ hosts, connectionsMax: QUICK_MAX, serverMs: QUICK_STATEMENT_MS, inspect: inspectServer });
-  const slow = openDatabase({ hosts, connectionsMax: SLOW_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
+  const quick = openPool({ hosts, connectionsMax: QUICK_MAX, serverMs: QUICK_STATEMENT_MS, inspect: inspectServer });
+  const slow = openPool({ hosts, connectionsMax: SLOW_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
   const closeAll = (): Promise<unknown> =>
     Promise.race([Promise.all([quick.close(), slow.close()]), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
   try {
-    await prepare(slow, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
+    await startUp(slow, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
   } catch (reason) {
     await closeAll();
     throw reason;
@@ -63,7 +66,10 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   const ask = askAgain({ database: quick, health, patienceMs: queueWaitMs });
   const askSlowly = askAgain({ database: slow, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) });
   const askForFiles = askAgain({ database: slow, health, patienceMs: IMPORT_PATIENCE_MS });
-  const commits = createCommits({ ask, askForFiles, queueMax, queueWaitMs, now });
+  const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, queueMax, waitMs: queueWaitMs, now };
+  const { plants, queues, close } = createPlants({ ask, askSlowly, askForFiles, limits });
+  const { tokens, queue } = createTokens({ ask, limits });
+  const full = { ...queues, tokens: queue };
   health.watch(async ({ isWrite }) => {
     const refusal = await findRefusal(ask);
     if (isWrite && !refusal) await ask(SCHEMA.probe, [], { isRepeatable: true });
@@ -71,19 +77,13 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   });
   return {
     name: hosts.name,
-    plants: {
-      create: commits.create,
-      swap: commits.swap,
-      import: commits.import,
-      isFull: commits.isFull,
-      takesTurns: () => true,
-      ...createReader({ ask, askSlowly, now }),
-    },
-    tokens: createTokens(ask),
+    plants,
+    tokens,
+    isFull: (name, owner) => full[name].isFull(owner),
     check: health.check,
     async close() {
       health.close();
-      await commits.close();
+      await Promise.all([close(), queue.close()]);
       await closeAll();
     },
   };

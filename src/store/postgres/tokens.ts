@@ -1,9 +1,20 @@
 import { PlantStoreError } from "../../errors.ts";
 import { isScope } from "../../scope.ts";
-import type { Token, TokenStore } from "../store.ts";
-import type { Ask } from "./retry.ts";
-import { FIND_TOKEN, INSERT_TOKEN, IS_TOKEN_REVOKED, LIST_TOKENS, REVOKE_CHILDREN, REVOKE_TOKEN, TOUCH_TOKENS } from "./statements.ts";
-import { fromColumn, toColumn } from "./text.ts";
+import { queuedChanges } from "../tokens.ts";
+import type { Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
+import { createGroupCommit } from "../group-commit.ts";
+import type { Changes, GroupCommit, Outcomes } from "../group-commit.ts";
+import type { Ask } from "./engine/retry.ts";
+import {
+  FIND_TOKEN,
+  INSERT_TOKEN,
+  IS_TOKEN_REVOKED,
+  LIST_TOKENS,
+  REVOKE_CHILDREN,
+  REVOKE_TOKEN,
+  TOUCH_TOKENS,
+} from "./token-statements.ts";
+import { fromColumn, toColumn } from "./engine/text.ts";
 
 type TokenRow = [
   id: string,
@@ -19,8 +30,18 @@ type TokenRow = [
 /** How often children may be made while their parents are being revoked. */
 const GENERATIONS_MAX = 100;
 
-/** The tokens, of all replicas that share the database. */
-export function createTokens(ask: Ask): TokenStore {
+/** The tokens, of all replicas that share the database, and what their changes wait in. */
+export type Tokens = Readonly<{ tokens: TokenStore; queue: Pick<GroupCommit, "isFull" | "close"> }>;
+
+type TokensOptions = Readonly<{
+  ask: Ask;
+  limits: Readonly<{ gatherTurns: number; enough: number; queueMax: number; waitMs: number; now: () => number }>;
+}>;
+
+/** How many commits of changes run at a time, each on a connection of its own; a change is some statements. */
+const CHANGES_IN_FLIGHT = 2;
+
+export function createTokens({ ask, limits }: TokensOptions): Tokens {
   const how = { isRepeatable: true };
 
   async function find(hash: string): Promise<Token | undefined> {
@@ -45,35 +66,54 @@ export function createTokens(ask: Ask): TokenStore {
     throw new PlantStoreError("overloaded");
   }
 
+  async function create({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, hash: string): Promise<TokenOutcome> {
+    const dates = [created, expires ?? null, revoked ?? null];
+    const values = [id, toColumn(name), hash, scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null];
+    const isNew = (await ask(INSERT_TOKEN, values, how)).length === 1;
+    // Of two tries the first may have succeeded without our knowing.
+    const isThere = isNew || (await find(hash))?.id === id;
+    // Whoever revokes the parent marks it before looking for its children: one of the two sees the other.
+    if (parent !== undefined && (await isRevoked(parent)) !== false) {
+      if (isThere) await ask(REVOKE_TOKEN, [id, created], how);
+      return "orphaned";
+    }
+    return isThere ? "created" : "taken";
+  }
+
+  async function revoke({ id, at, isKeepingChildren }: TokenChange & { kind: "revoke" }): Promise<TokenOutcome> {
+    const isValid = (await ask(REVOKE_TOKEN, [toColumn(id), at], how)).length === 1;
+    if (!isValid && (await isRevoked(id)) === undefined) return undefined;
+    const children = isKeepingChildren ? [] : await revokeChildren(toColumn(id), at);
+    return [...(isValid ? [id] : []), ...children];
+  }
+
+  async function touch(uses: TokenUses): Promise<TokenOutcome> {
+    // In one order everywhere, so that no two replicas wait for each other.
+    const ids = [...uses.keys()].toSorted();
+    await ask(TOUCH_TOKENS, [ids, ids.map((id) => uses.get(id))], how);
+    return undefined;
+  }
+
+  function make(change: TokenChange): Promise<TokenOutcome> {
+    if (change.kind === "create") return create(change.token, change.hash);
+    return change.kind === "revoke" ? revoke(change) : touch(change.uses);
+  }
+
+  async function commit({ tokens }: Changes): Promise<Outcomes> {
+    const outcomes: TokenOutcome[] = [];
+    for (const change of tokens) outcomes.push(await make(change));
+    return { tokens: outcomes };
+  }
+
+  const queue = createGroupCommit({ commit, inFlightMax: CHANGES_IN_FLIGHT, ...limits });
+
   return {
-    find,
-    async create({ id, name, scopes, created, expires, revoked, parent, lastUsed }, hash) {
-      const dates = [created, expires ?? null, revoked ?? null];
-      const values = [id, toColumn(name), hash, scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null];
-      const isNew = (await ask(INSERT_TOKEN, values, how)).length === 1;
-      // Of two tries the first may have succeeded without our knowing.
-      const isThere = isNew || (await find(hash))?.id === id;
-      // Whoever revokes the parent marks it before looking for its children: one of the two sees the other.
-      if (parent !== undefined && (await isRevoked(parent)) !== false) {
-        if (isThere) await ask(REVOKE_TOKEN, [id, created], how);
-        return "orphaned";
-      }
-      return isThere ? "created" : "taken";
+    tokens: {
+      ...queuedChanges(queue.changeToken),
+      find,
+      list: async () => (await ask<TokenRow>(LIST_TOKENS, [], how)).map(toToken),
     },
-    async list() {
-      return (await ask<TokenRow>(LIST_TOKENS, [], how)).map(toToken);
-    },
-    async revoke(id, at, { isKeepingChildren }) {
-      const isValid = (await ask(REVOKE_TOKEN, [toColumn(id), at], how)).length === 1;
-      if (!isValid && (await isRevoked(id)) === undefined) return undefined;
-      const children = isKeepingChildren ? [] : await revokeChildren(toColumn(id), at);
-      return [...(isValid ? [id] : []), ...children];
-    },
-    async touch(uses) {
-      // In one order everywhere, so that no two replicas wait for each other.
-      const ids = [...uses.keys()].toSorted();
-      await ask(TOUCH_TOKENS, [ids, ids.map((id) => uses.get(id))], how);
-    },
+    queue,
   };
 }
 

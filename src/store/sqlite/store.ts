@@ -1,20 +1,16 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log.ts";
-import { PlantStoreError } from "../../errors.ts";
-import type { PlantId } from "../../plant.ts";
 import type { Store } from "../store.ts";
-import { readTogether } from "../together.ts";
-import { createCommits } from "./commits.ts";
-import { isOfMachine, toStoreError } from "./failure.ts";
-import { findFilesFault } from "./files.ts";
-import { createFinder } from "./finder.ts";
-import type { Finder } from "./finder.ts";
-import { createGuard } from "./guard.ts";
-import { holdLock } from "./lock.ts";
-import { createPace } from "../../pace.ts";
-import { openReader } from "./reader.ts";
-import { startThread } from "./thread.ts";
+import { queuedChanges } from "../tokens.ts";
+import { isOfMachine } from "./engine/failure.ts";
+import { findFilesFault } from "./engine/files.ts";
+import { createHealth } from "./engine/health.ts";
+import { holdLock } from "./engine/lock.ts";
+import { openReader } from "./engine/reader.ts";
+import { startThread } from "./engine/thread.ts";
+import { createPlants, read } from "./plants.ts";
+import { createSearcher } from "./search/searcher.ts";
 
 type SqliteOptions = Readonly<{
   path: string;
@@ -69,47 +65,30 @@ async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { was
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
   const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
   const now = () => performance.now();
-  const pace = createPace(now);
-  const writer = createGuard({ thread: await startThread("writer", { path, onDeath: onFatal }), log, onFatal });
+  const writer = createHealth({ thread: await startThread("writer", { path, onDeath: onFatal }), log, onFatal });
   const opened: Array<() => unknown> = [() => writer.close()];
   try {
     const reader = openReader(path);
     opened.unshift(() => reader.close());
-    const findTogether = readTogether({ readAll: (ids: readonly PlantId[]) => read(() => reader.findPlants(ids)), inFlightMax: 1 });
-    const finder = isServing
-      ? createFinder({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.findPlants, log, onFatal, now })
+    const searcher = isServing
+      ? createSearcher({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.plants.find, log, onFatal, now })
       : undefined;
-    if (finder) opened.unshift(() => finder.close());
+    if (searcher) opened.unshift(() => searcher.close());
     // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
     if (isServing) await writer.call("rewrite");
-    const commits = createCommits({ writer, finder, queueMax, queueWaitMs, now });
+    const { plants, changes } = createPlants({ writer, reader: reader.plants, searcher, queueMax, queueWaitMs, now });
     return {
       name: `SQLite ${path}`,
-      plants: {
-        create: commits.create,
-        swap: commits.swap,
-        import: commits.import,
-        isFull: commits.isFull,
-        find: findTogether,
-        async list(query) {
-          if (query.words.length > 0) return need(finder).list(query);
-          await pace();
-          return read(() => reader.listPlants(query));
-        },
-        // One thread searches; all else that takes long has its own limits before it comes here.
-        takesTurns: (kind) => kind === "search",
-        countTags: async () => need(finder).countTags(),
-      },
+      plants,
       tokens: {
-        create: (token, hash) => writer.call("createToken", token, hash),
-        revoke: (id, at, how) => writer.call("revokeToken", id, at, how),
-        touch: (uses) => writer.call("touchTokens", uses),
-        find: async (hash) => read(() => reader.findToken(hash)),
-        list: async () => read(() => reader.listTokens()),
+        ...queuedChanges(changes.changeToken),
+        find: async (hash) => read(() => reader.tokens.find(hash)),
+        list: async () => read(() => reader.tokens.list()),
       },
+      isFull: (_queue, owner) => changes.isFull(owner),
       check: writer.check,
       async close() {
-        await commits.close();
+        await changes.close();
         for (const close of opened) await close();
         unlock();
       },
@@ -117,19 +96,5 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   } catch (reason) {
     for (const close of opened) await close();
     throw reason;
-  }
-}
-
-/** Only a store that is open to serve knows how to search. */
-function need(finder: Finder | undefined): Finder {
-  if (!finder) throw new PlantStoreError("index_building");
-  return finder;
-}
-
-function read<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (thrown) {
-    throw toStoreError(thrown);
   }
 }

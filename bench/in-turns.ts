@@ -1,0 +1,40 @@
+import { toSpread, toTable } from "./text-table.ts";
+
+/** What each contender did in one round: one after the other, so that a ratio of two is of rates measured within the same minute. */
+export type Round<Name extends string, Figures> = Readonly<Partial<Record<Name, Figures>>>;
+
+/** By their heads; undefined where a contender has no such figure. */
+type Columns<Figures> = Readonly<Record<string, (figures: Figures) => Readonly<{ value: number | undefined; digits: number }>>>;
+
+type Turns<Name extends string, Figures> = Readonly<{ names: readonly Name[]; rounds: readonly Round<Name, Figures>[] }>;
+
+export function toFigureTable<Name extends string, Figures>(
+  { names, rounds }: Turns<Name, Figures>,
+  columns: Columns<NoInfer<Figures>>,
+): string {
+  const rows = names.map((name) => {
+    const figures = rounds.flatMap((round) => round[name] ?? []);
+    return [name, ...Object.values(columns).map((column) => toCell(figures.map(column)))];
+  });
+  return toTable([["contender", ...Object.keys(columns)], ...rows]);
+}
+
+/** What the service is to each of the others, within a round. */
+export function toRatioTable<Name extends string, Figures extends Readonly<{ rate: number }>>({
+  names,
+  rounds,
+}: Turns<Name, Figures>): string {
+  const service = names.find((name) => name === "service");
+  if (service === undefined) return "";
+  const others = names.filter((name) => name !== service);
+  const rows = others.map((other) => {
+    const ratios = rounds.flatMap(({ [service]: ours, [other]: theirs }) => (ours && theirs ? [ours.rate / theirs.rate] : []));
+    return [`service / ${other}`, toSpread(ratios, 2)];
+  });
+  return toTable([["ratio of rates", "within a round"], ...rows]);
+}
+
+function toCell(cells: readonly Readonly<{ value: number | undefined; digits: number }>[]): string {
+  const values = cells.flatMap(({ value }) => value ?? []);
+  return values.length === 0 ? "-" : toSpread(values, cells[0]?.digits);
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { syncFolder } from "../data-folder.ts";
+
+/** Where a command writes what it was told to. A device is also a pipe, or what is no file otherwise. */
+export type Target = Readonly<{ kind: "device"; path: string }> | Readonly<{ kind: "file"; path: string; isForced: boolean }>;
+
+/** The files of a store, and what SQLite puts beside them: whoever writes over one of them has lost it, also while a service uses it. */
+const STORE_FILE = /^(?:plants\.db(?:\.search)?(?:-wal|-shm|-journal)?|plants\.db\.lock|first-token)$/;
+
+/**
+ * Looks at a path before anything is written. Throws when it is a folder, or one that is missing, or the name of a file of a store, or when something
+ * is there already that may not be overwritten.
+ */
+export function toTarget(path: string, { isForced }: { isForced: boolean }): Target {
+  if (path === "") throw new Error("The name of a file is empty: name one.");
+  if (STORE_FILE.test(basename(path))) throw new Error(`${path} has the name of a file of a store: choose another name.`);
+  const folder = dirname(path);
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new Error(`There is no folder ${folder}: make it, or name another file.`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) throw new Error(`${path} is a folder: name a file in it.`);
+  if (stats && !stats.isFile()) {
+    if (isOfOthers(path)) throw new Error(`${path} is a pipe or link of another user, who chose where it leads: name another file.`);
+    return { kind: "device", path };
+  }
+  // A link that leads nowhere counts too: whoever put it there chose where it leads.
+  if (!isForced && lstatSync(path, { throwIfNoEntry: false })) throw isThere(path);
+  return { kind: "file", path, isForced };
+}
+
+/** Whether neither this user nor root, as in /dev, has put it there. */
+function isOfOthers(path: string): boolean {
+  const { uid } = lstatSync(path);
+  return uid !== 0 && uid !== process.getuid?.();
+}
+
+/** Opens a target to write it piece by piece. No link is followed that may have been put there meanwhile. */
+export function openTarget(target: Target): number {
+  if (target.kind === "device") return openSync(target.path, "w");
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_EXCL, O_NOFOLLOW } = constants;
+  return openSync(target.path, O_WRONLY | O_CREAT | (target.isForced ? O_TRUNC | O_NOFOLLOW : O_EXCL), 0o666);
+}
+
+/** A file in the making, under a name of its own. */
+export type Part = Readonly<{
+  path: string;
+  fd: number;
+  /** Gives it its name, for good. Throws when that has been taken meanwhile. */
+  keep(): void;
+  /** Removes it, unless it was kept. */
+  close(): void;
+}>;
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** File systems without links say so in these ways. */
+const LINKLESS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/**
+ * Begins a file beside its place. Nobody can know its name before, and one that is there already is never opened. It is removed when the command
+ * ends early; should that be by kill -9, by the next one.
+ */
+export function openPartFile({ path, isForced }: Target & { kind: "file" }): Part {
+  removeLeftParts(path);
+  const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;
+  const fd = openSync(part, "wx", 0o666);
+  let isKept = false;
+  function remove(): void {
+    if (!isKept) rmSync(part, { force: true });
+  }
+  function end(): void {
+    remove();
+    process.exit(1);
+  }
+  for (const signal of SIGNALS) process.once(signal, end);
+  return {
+    path: part,
+    fd,
+    keep() {
+      if (isForced) renameSync(part, path);
+      else giveName(part, path);
+      isKept = true;
+      syncFolder(dirname(path));
+    },
+    close() {
+      for (const signal of SIGNALS) process.off(signal, end);
+      remove();
+    },
+  };
+}
+
+/** Removes what commands of this user have left that do not run any more. */
+function removeLeftParts(path: string): void {
+  const folder = dirname(path);
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(path)}.`)) continue;
+    const pid = /^\.(\d+)-[0-9a-f]{18}\.part$/.exec(name.slice(basename(path).length))?.[1];
+    const left = join(folder, name);
+    if (pid !== undefined && !isRunning(Number(pid)) && lstatSync(left).uid === process.getuid?.()) rmSync(left, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (reason) {
+    return !(reason instanceof Error && "code" in reason && reason.code === "ESRCH");
+  }
+}
+
+/** As a rename, but never in the place of a file that has come meanwhile. */
+function giveName(part: string, path: string): void {
+  try {
+    linkSync(part, path);
+    rmSync(part);
+  } catch (reason) {
+    const code = reason instanceof Error && "code" in reason ? String(reason.code) : "";
+    if (code === "EEXIST") throw isThere(path);
+    if (!LINKLESS.includes(code)) throw reason;
+    renameSync(part, path);
+  }
+}
+
+function isThere(path: string): Error {
+  return new Error(`${path} is there already: name another file, or overwrite it with --force.`);
+}

@@ -1,0 +1,71 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+import { createClient } from "../client/client.ts";
+import { loadContract, plantParser } from "../contract.ts";
+import { exportPlants } from "../transfer/export.ts";
+import type { ExportForm } from "../transfer/export.ts";
+import { importFile } from "../transfer/import.ts";
+import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
+import type { Bytes } from "../transfer/row.ts";
+import { addSettings, configOf } from "./settings.ts";
+import { openStoreHere } from "./offline-store.ts";
+
+type ImportCall = Readonly<{
+  format: FileFormat;
+  onConflict: "refuse" | "replace";
+  dryRun: boolean;
+  /** Called for each refused line, as far as they are told: a service tells the first 1,000. */
+  onProblem: (problem: Problem) => void;
+}>;
+
+/** Plants to import into or to export from: those of a running service, or those of a data folder that no service uses. */
+export type Catalogue = Readonly<{
+  import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
+  export(form: ExportForm): AsyncIterable<Uint8Array | string>;
+  close(): Promise<void>;
+}>;
+
+/** Gives a command the choice between the two. */
+export function addPlantsOptions(command: Command): Command {
+  const url = new Option("--url <url>", "work on the running service there, with the token in PLANT_STORE_TOKEN").env("PLANT_STORE_URL");
+  return addSettings(command.addOption(url), ["data", "database"]);
+}
+
+/** Opens what the command says. Throws when it is not there, or, for a data folder, when a service uses it. `isNew`: whether an empty store may be made. */
+export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<Catalogue> {
+  const { url } = command.opts<{ url?: string }>();
+  return url === undefined ? openFolder(command, isNew) : openService(url);
+}
+
+function openService(url: string): Catalogue {
+  const token = process.env["PLANT_STORE_TOKEN"];
+  if (!token) throw new Error("There is no token: put one into the environment as PLANT_STORE_TOKEN.");
+  if (!URL.canParse(url)) throw new Error(`${url} is no address of a service: give --url one such as http://127.0.0.1:8080.`);
+  const client = createClient({ url, token });
+  return {
+    async import(bytes, { format, onConflict, dryRun, onProblem }) {
+      const summary = await client.importPlants(bytes, { format, onConflict, dryRun });
+      for (const problem of summary.problems) onProblem(problem);
+      return summary;
+    },
+    async *export(form) {
+      yield* await client.exportPlants(form);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> {
+  const config = configOf(command, process.env);
+  // A file must not have a service at the same time; a database may have any number, and is not waited for.
+  const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
+  const parsePlant = plantParser(loadContract());
+  return {
+    import(bytes, { format, onConflict, dryRun, onProblem }) {
+      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem };
+      return importFile(store.plants, bytes, { format, parsePlant, lineBytesMax: config.bodyBytesMax, ...how });
+    },
+    export: (form) => exportPlants(store.plants, form),
+    close: () => store.close(),
+  };
+}

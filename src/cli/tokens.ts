@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { removeIfRevoked } from "../auth/bootstrap.ts";
+import { issueToken } from "../auth/issue.ts";
+import type { Config } from "../config.ts";
+import { isScope, SCOPES } from "../scope.ts";
+import type { Scope } from "../scope.ts";
+import { firstTokenFile } from "../service.ts";
+import type { Token, TokenStore } from "../store/tokens.ts";
+import { escapeControls } from "../terminal-text.ts";
+import { addSettings, configOf } from "./settings.ts";
+import { openStoreHere } from "./offline-store.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export function tokenCommand(): Command {
+  const command = new Command("token").description("Make, list and revoke bearer tokens, also while the service runs.");
+  return command.addCommand(createCommand()).addCommand(listCommand()).addCommand(revokeCommand());
+}
+
+function createCommand(): Command {
+  const command = new Command("create")
+    .description("Make a token and print it. It is shown only now; a running service knows it at once.")
+    .option("--name <name>", "what it is for", "unnamed")
+    .option("--scopes <list>", `any of ${SCOPES.join(",")}`, parseScopes, ["plants:read", "plants:write"] as const)
+    .addOption(new Option("--admin", "all scopes: it may make and revoke tokens too").conflicts("scopes"))
+    .option("--days <number>", "days until it expires; without it, when it is revoked", parseDays);
+  return withTokens(command, async (tokens) => {
+    const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
+    const scopes = admin ? SCOPES : given.scopes;
+    const lifetimeMs = days === undefined ? undefined : Math.round(days * DAY_MS);
+    // Whoever may run commands here owns the store: no token bounds what he hands out.
+    const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
+    return secret;
+  });
+}
+
+function listCommand(): Command {
+  const command = new Command("list").description("List all tokens, the revoked ones too; never their secrets.");
+  return withTokens(command, async (tokens) => {
+    // A name may hold what a terminal would obey.
+    const rows = (await tokens.list()).map((token) => toRow(token, Date.now()).map(escapeControls));
+    return toTable([["id", "state", "name", "scopes", "made by", "created", "expires", "last used"], ...rows]);
+  });
+}
+
+function revokeCommand(): Command {
+  const command = new Command("revoke")
+    .argument("<id>", "the id from `token list`")
+    .description("Revoke a token, and those that it made, and they made. It bites within a second.")
+    .option("--keep-children", "revoke it alone");
+  return withTokens(command, async (tokens, config) => {
+    const [id = ""] = command.args;
+    const { keepChildren = false } = command.opts<{ keepChildren?: true }>();
+    const revoked = await tokens.revoke(id, Date.now(), { isKeepingChildren: keepChildren });
+    if (!revoked) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
+    await removeIfRevoked({ tokens, path: firstTokenFile(config) });
+    const children = revoked.filter((one) => one !== id);
+    return `The token ${id} is revoked${children.length > 0 ? `, and with it ${children.join(", ")}` : ""}.`;
+  });
+}
+
+/** Opens the store, runs the work, prints the line that it returns, and closes the store. */
+function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<string>): Command {
+  return addSettings(command, ["data", "database"]).action(async () => {
+    const config = configOf(command, process.env);
+    const store = await openStoreHere(config, { isServing: false, isNew: false });
+    try {
+      process.stdout.write(`${await work(store.tokens, config)}\n`);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function parseScopes(list: string): Scope[] {
+  const scopes = list.split(",");
+  if (!scopes.every(isScope)) throw new InvalidArgumentError(`Use any of ${SCOPES.join(",")}.`);
+  return scopes;
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (!(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days above 0.");
+  return days;
+}
+
+function toRow({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, now: number): string[] {
+  const isExpired = expires !== undefined && expires <= now;
+  return [
+    id,
+    revoked !== undefined ? "revoked" : isExpired ? "expired" : "valid",
+    name,
+    scopes.join(","),
+    parent ?? "-",
+    toDay(created),
+    expires === undefined ? "never" : toDay(expires),
+    lastUsed === undefined ? "never" : toDay(lastUsed),
+  ];
+}
+
+function toDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
+}
+
+function toTable(rows: readonly string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,83 @@
+import { readAnswer } from "./response.ts";
+import type { Client } from "./calls.ts";
+import type { Connection } from "./request.ts";
+import { readPlants, watchBytes } from "./export.ts";
+import { parseImportSummary } from "./import.ts";
+import type { ImportSource, ImportSummary } from "./import.ts";
+import { startLimit } from "./limit.ts";
+import { queryText } from "./query.ts";
+import type { Query } from "./query.ts";
+import { withRetries } from "./retry.ts";
+import { toFailure } from "./transport.ts";
+import type { Outgoing } from "./transport.ts";
+import { createUpload } from "./upload.ts";
+
+type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants">;
+
+/** The calls for whole catalogues: their bytes move as a stream, and only standing still is limited. */
+export function fileCalls(connection: Connection): FileCalls {
+  const { transport, idleMs } = connection;
+  return {
+    async importPlants(source, { format = formatOf(source), onConflict, dryRun, signal, onProgress } = {}) {
+      const limit = startLimit(idleMs);
+      const bytesTotal = source instanceof Blob ? { bytesTotal: source.size } : {};
+      const upload = createUpload(source, { limit, idleMs, signal, onBytes: (bytes) => onProgress?.({ bytes, ...bytesTotal }) });
+      const outgoing: Outgoing = {
+        method: "POST",
+        path: `/plants/import${queryText({ onConflict, dryRun })}`,
+        headers: { "content-type": format === "csv" ? "text/csv" : "application/x-ndjson" },
+        isRepeatable: true,
+        signal,
+      };
+      try {
+        return await transport.exchange({ ...outgoing, body: await upload.open() }, limit, readImportSummary);
+      } catch (thrown) {
+        const failure = upload.failure();
+        if (failure) throw failure.thrown;
+        // It may end while the source is still gathered, before there is a request.
+        throw limit.signal.aborted || signal?.aborted ? toFailure(thrown, outgoing, limit) : thrown;
+      } finally {
+        limit.clear();
+        upload.close();
+      }
+    },
+    exportPlants: ({ signal, ...query } = {}) => openExport(connection, query, signal),
+    async *exportedPlants({ signal } = {}) {
+      yield* readPlants(await openExport(connection, { format: "ndjson" }, signal));
+    },
+  };
+}
+
+/** By the name of a file, which says more than its type: systems with a spreadsheet installed call CSV after that. */
+function formatOf(source: ImportSource): "csv" | "ndjson" {
+  if (!(source instanceof Blob)) return "ndjson";
+  const isCsv = "name" in source && typeof source.name === "string" ? /\.csv$/i.test(source.name) : source.type.startsWith("text/csv");
+  return isCsv ? "csv" : "ndjson";
+}
+
+function readImportSummary(response: Response): Promise<ImportSummary> {
+  return readAnswer(response, { isRepeatable: true, parse: ({ body }) => parseImportSummary(body) });
+}
+
+/** Resolves once the first byte can be read. Only until then the export is tried again by itself. */
+function openExport({ transport, policy, idleMs }: Connection, query: Query, signal: AbortSignal | undefined) {
+  const path = `/plants/export${queryText(query)}`;
+  const outgoing: Outgoing = { method: "GET", path, isRepeatable: true, signal };
+  return withRetries(
+    policy,
+    (limitMs) => {
+      const limit = startLimit(limitMs);
+      return transport.exchange(outgoing, limit, async (response) => {
+        const isFile = /^(application\/x-ndjson|text\/csv)\b/.test(response.headers.get("content-type") ?? "");
+        if (!response.ok || !isFile) return readAnswer(response, { isRepeatable: true, parse: refuse });
+        const body = response.body ?? new Blob([]).stream();
+        return watchBytes(body, { limit, idleMs, toFailure: (cause) => toFailure(cause, outgoing, limit) });
+      });
+    },
+    signal,
+  );
+}
+
+function refuse(): never {
+  throw new TypeError("neither NDJSON nor CSV");
+}

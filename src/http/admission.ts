@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Operation } from "../contract.ts";
+import { PlantStoreError } from "../errors.ts";
+import { createFairShares } from "../fair-shares.ts";
+import type { Owner } from "../fair-shares.ts";
+import type { Store } from "../store/store.ts";
+import type { Fields } from "./wire/fields.ts";
+
+/** Refuses a change for which the store has no room, before its body is read: undefined when there is room. */
+export type Admission = (queue: Operation["queue"], headers: Fields, owner: Owner) => Promise<never> | undefined;
+
+type AdmissionOptions = Readonly<{
+  isFull: Store["isFull"];
+  /** Largest body of a request. */
+  bodyBytesMax: number;
+  isDraining: () => boolean;
+}>;
+
+/**
+ * How long a refusal waits for its answer, in milliseconds. Whoever comes again at once would otherwise have the service do nothing but refuse:
+ * so a connection costs it one refusal a second at most, and what it can do stays for those whom it accepted.
+ */
+const REFUSAL_MS = 1000;
+
+/** How many refusals may wait, of which a token has its share. Those beyond are answered at once, and their connections closed. */
+const WAITING_MAX = 8192;
+
+export function createAdmission({ isFull, bodyBytesMax, isDraining }: AdmissionOptions): Admission {
+  const waiting = createFairShares(WAITING_MAX);
+
+  async function refuse(headers: Fields, owner: Owner): Promise<never> {
+    if (isDraining()) throw new PlantStoreError("overloaded");
+    // Meanwhile what comes of a body that nobody reads is kept.
+    const release = isSmall(headers, bodyBytesMax) ? waiting.take(owner) : undefined;
+    if (!release) throw new PlantStoreError("overloaded", { headers: { connection: "close" } });
+    await sleep(REFUSAL_MS);
+    release();
+    throw new PlantStoreError("overloaded");
+  }
+
+  // An import takes its share of the imports when it begins: its handler knows how long it goes on.
+  return (queue, headers, owner) => (queue && queue !== "imports" && isFull(queue, owner) ? refuse(headers, owner) : undefined);
+}
+
+/** Whether a body, if there is one, says that it is no larger than it may be. */
+function isSmall(headers: Fields, bytesMax: number): boolean {
+  return headers.get("transfer-encoding") === null && Number(headers.get("content-length") ?? 0) <= bytesMax;
+}

@@ -1,0 +1,46 @@
+import { PlantStoreError } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { HttpResponse } from "./wire/response.ts";
+
+const RETRY_AFTER_SECONDS = "1";
+
+/** The only place where an error becomes an answer. What was not expected is a bug: it is logged, and its text kept in. */
+export function toErrorResponse(thrown: unknown, log: Log, requestId: string): HttpResponse {
+  const { code, message, status, headers, number } = toExpected(thrown, log, requestId);
+  return { status, body: JSON.stringify({ error: number, message }), headers: { ...usualHeaders(code), ...headers } };
+}
+
+function toExpected(thrown: unknown, log: Log, requestId: string): PlantStoreError {
+  if (thrown instanceof PlantStoreError) return thrown;
+  if (thrown instanceof DOMException && thrown.name === "AbortError") return new PlantStoreError("incomplete_body", { cause: thrown });
+  log.error("unexpected_error", { requestId, error: thrown });
+  return new PlantStoreError("internal", { cause: thrown });
+}
+
+/** Headers that an error carries wherever it is thrown. */
+function usualHeaders(code: ErrorCode): Record<string, string> {
+  switch (code) {
+    case "overloaded":
+    case "store_unavailable":
+    case "store_full":
+    case "draining":
+    case "index_building":
+      return { "retry-after": RETRY_AFTER_SECONDS };
+    case "unsupported_media_type":
+    case "unsupported_charset":
+      return { accept: "application/json" };
+    case "unsupported_encoding":
+      return { "accept-encoding": "identity" };
+    case "incomplete_body":
+    case "body_too_large":
+    case "too_slow":
+    // What is left of the body is not read: the connection is of no use any more.
+    case "invalid_host":
+    case "malformed_request":
+      // Whoever sent it may mean something else by what follows too.
+      return { connection: "close" };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,22 @@
+import { constants, gzipSync } from "node:zlib";
+import type { Contract } from "../contract.ts";
+import { answerFile, createFile } from "./static-file.ts";
+import type { File } from "./static-file.ts";
+import type { Handlers } from "./router.ts";
+
+/** The two contracts, for whoever wants to read them. */
+export function openapiHandlers(contract: Contract): Pick<Handlers, "getContract" | "getBaseContract"> {
+  const served = toFile(contract.served);
+  const base = toFile(contract.base);
+  return {
+    getContract: ({ headers }) => answerFile(served, headers),
+    getBaseContract: ({ headers }) => answerFile(base, headers),
+  };
+}
+
+function toFile(text: string): File {
+  const body = Buffer.from(text);
+  // Once, at the start, which it takes a millisecond; a better coding would take a hundred.
+  const packed = [{ coding: "gzip", body: gzipSync(body, { level: constants.Z_BEST_COMPRESSION }) } as const];
+  return createFile({ headers: { "content-type": "application/json", "cache-control": "no-cache" }, body, packed });
+}

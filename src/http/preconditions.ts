@@ -1,0 +1,32 @@
+import { PlantStoreError } from "../errors.ts";
+import { etagOf } from "../plant.ts";
+import type { NewPlant } from "../plant.ts";
+import type { Fields } from "./wire/fields.ts";
+
+/** Checks If-Match, which compares strongly: a tag marked as weak matches nothing (RFC 9110, 13.1.1). Throws `precondition_failed`. */
+export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): void {
+  const header = headers.get("if-match");
+  if (header === null) return;
+  if (!stored || !names(header, etagOf(stored))) throw new PlantStoreError("precondition_failed");
+}
+
+/** Whether If-None-Match rules this plant out; it compares weakly (RFC 9110, 13.1.2). A read is then answered 304, a change 412. */
+export function isRuledOut(headers: Fields, stored: NewPlant | undefined): boolean {
+  const header = headers.get("if-none-match");
+  return header !== null && stored !== undefined && namesWeakly(header, etagOf(stored));
+}
+
+/** Whether an If-None-Match names this ETag. */
+export function namesWeakly(header: string, etag: string): boolean {
+  return names(header.replaceAll('W/"', '"'), etag);
+}
+
+/** All conditions of a change. Throws `precondition_failed`. */
+export function checkPreconditions(headers: Fields, stored: NewPlant | undefined): void {
+  checkIfMatch(headers, stored);
+  if (isRuledOut(headers, stored)) throw new PlantStoreError("precondition_failed");
+}
+
+function names(header: string, etag: string): boolean {
+  return header.trim() === "*" || header.split(",").some((tag) => tag.trim() === etag);
+}

@@ -1,0 +1,95 @@
+import { ownerOf } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
+import { PlantStoreError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Allowance, Rate } from "../rate-limit.ts";
+import { networkOf } from "./client-address.ts";
+
+/** How many requests may come from whom. */
+export type Limits = Readonly<{
+  /** Counts a request that was let in. Gives the headers that its answer must have; throws `too_many_requests`. */
+  admit(principal: Principal, requestId: string): Readonly<Record<string, string>> | undefined;
+  /** Counts a request that was not let in. Gives what it was refused with, or `too_many_requests` in the place of a 401. */
+  refuse(refusal: PlantStoreError, address: string, requestId: string): PlantStoreError;
+  /** Tells a request for which there was no room: it is answered 503. */
+  overloaded(principal: Principal, requestId: string): void;
+  /** Tells how many followed those that were told. Every REFUSALS_MS, and at the end. */
+  flush(): void;
+}>;
+
+type LimitsOptions = Readonly<{
+  /** Undefined where there is no limit. The last is for requests without a valid token, by address: it never refuses one that has one. */
+  token: Rate | undefined;
+  address: Rate | undefined;
+  refused: Rate | undefined;
+  log: Log;
+}>;
+
+type Kind = "token" | "address" | "refused" | "overload";
+type Counted = Readonly<{ kind: Kind; rate: Rate; allowance: Allowance }>;
+
+type Fields = Readonly<{ principal?: string | undefined; address: string; requestId: string }>;
+type Told = { count: number; readonly fields: Readonly<Record<string, unknown>> };
+
+/** Of how many owners it is told apart that they are over a limit; of all others together. */
+const TOLD_MAX = 100;
+
+export function createLimits({ token, address, refused, log }: LimitsOptions): Limits {
+  const told = new Map<string, Told>();
+
+  /** Logs the first of an owner at once, and counts those that follow. */
+  function tell(kind: Kind, owner: string, { requestId, ...own }: Fields): void {
+    const apart = `${kind} ${owner}`;
+    const key = told.size < TOLD_MAX || told.has(apart) ? apart : kind;
+    const known = told.get(key);
+    if (known) return void (known.count += 1);
+    const fields = { kind, ...(key === apart ? own : { address: "others" }) };
+    told.set(key, { count: 0, fields });
+    log.warn("limit_hit", { ...fields, requestId, requests: 1 });
+  }
+
+  return {
+    admit(principal, requestId) {
+      const counted: Counted[] = [];
+      if (token && principal.token) counted.push({ kind: "token", rate: token, allowance: token.take(principal.token.id) });
+      const network = address ? networkOf(principal.address) : "";
+      if (address) counted.push({ kind: "address", rate: address, allowance: address.take(network) });
+      if (counted.length === 0) return undefined;
+      const headers = toHeaders(counted);
+      const over = counted.find(({ allowance }) => !allowance.isAllowed);
+      if (!over) return headers;
+      const owner = over.kind === "token" ? principal.token!.id : network;
+      tell(over.kind, owner, { principal: principal.token?.id, address: principal.address, requestId });
+      throw tooMany(over, headers);
+    },
+    refuse(refusal, from, requestId) {
+      if (!refused || refusal.status !== 401) return refusal;
+      const counted: Counted = { kind: "refused", rate: refused, allowance: refused.take(networkOf(from)) };
+      if (counted.allowance.isAllowed) return refusal;
+      tell("refused", networkOf(from), { address: from, requestId });
+      return tooMany(counted, toHeaders([counted]));
+    },
+    overloaded(principal, requestId) {
+      tell("overload", ownerOf(principal), { principal: principal.token?.id, address: principal.address, requestId });
+    },
+    flush() {
+      for (const [key, one] of told) {
+        if (one.count === 0) told.delete(key);
+        else log.warn("limit_hit", { ...one.fields, requests: one.count });
+        one.count = 0;
+      }
+    },
+  };
+}
+
+function tooMany({ allowance }: Counted, headers: Readonly<Record<string, string>>): PlantStoreError {
+  return new PlantStoreError("too_many_requests", { headers: { ...headers, "retry-after": String(allowance.resetSeconds) } });
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-11: lists of structured fields (RFC 9651). */
+function toHeaders(counted: readonly Counted[]): Record<string, string> {
+  return {
+    "ratelimit-policy": counted.map(({ kind, rate }) => `"${kind}";q=${rate.perMinute};w=60`).join(", "),
+    ratelimit: counted.map(({ kind, allowance }) => `"${kind}";r=${allowance.remaining};t=${allowance.resetSeconds}`).join(", "),
+  };
+}

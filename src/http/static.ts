@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { PlantStoreError } from "../errors.ts";
+import type { HttpResponse } from "./wire/response.ts";
+import { answerFile, createFile } from "./static-file.ts";
+import type { File } from "./static-file.ts";
+import type { HttpRequest } from "./wire/connection.ts";
+
+/** Answers for the paths that are no operations: the pages for people, which need no token, and their files. Throws `unknown_path` for all others. */
+export type Static = (path: string, request: HttpRequest) => HttpResponse;
+
+const ALLOW = "GET, HEAD, OPTIONS";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".csv": "text/csv; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+  ".woff2": "font/woff2",
+};
+
+/** A page runs its own scripts and asks its own service: nothing that gets into it by a plant's name can run, or tell anybody. */
+const HTML_HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+};
+
+const NOT_BUILT = "The page is not built: run `npm run build:web` and start the service again.";
+
+/** Reads the built pages, once and whole. Without a build there are none, and the path of the first says so. */
+export function loadStatic(folder: string): Static {
+  const files = readFiles(folder);
+  return (path, request) => {
+    const file = files.get(path);
+    if (!file) throw new PlantStoreError("unknown_path", path === "/" ? { message: NOT_BUILT } : {});
+    if (request.method === "OPTIONS") return { status: 204, headers: { allow: ALLOW } };
+    if (!ALLOW.split(", ").includes(request.method)) throw new PlantStoreError("method_not_allowed", { headers: { allow: ALLOW } });
+    return answerFile(file, request.headers);
+  };
+}
+
+/** All files by their paths: `index.html` stands at `/`, `name.html` at `/name`, every other file under its own name. */
+function readFiles(folder: string): ReadonlyMap<string, File> {
+  if (!existsSync(folder)) return new Map();
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/"));
+  const plain = names.filter((name) => !/\.(br|gz)$/.test(name));
+  return new Map(plain.map((name) => [toPath(name), readFile(folder, name)]));
+}
+
+function toPath(name: string): string {
+  return `/${name.replace(/(^index)?\.html$/, "")}`;
+}
+
+function readFile(folder: string, name: string): File {
+  const path = join(folder, name);
+  const body = readFileSync(path);
+  const packed = (
+    [
+      [".br", "br"],
+      [".gz", "gzip"],
+    ] as const
+  )
+    .filter(([ending]) => existsSync(path + ending))
+    .map(([ending, coding]) => ({ coding, body: readFileSync(path + ending) }));
+  const type = extname(name);
+  const headers = {
+    "content-type": TYPES[type] ?? "application/octet-stream",
+    // What stands in assets/ is named by its content.
+    "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+    ...(type === ".html" ? HTML_HEADERS : {}),
+  };
+  return createFile({ headers, body, packed });
+}

@@ -1,0 +1,190 @@
+import type { Audit, Who } from "../auth/audit.ts";
+import type { Gate } from "../auth/gate.ts";
+import { ownerOf } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
+import { PlantStoreError } from "../errors.ts";
+import { exportPlants, toExportForm } from "../transfer/export.ts";
+import type { ExportForm } from "../transfer/export.ts";
+import { importFile } from "../transfer/import.ts";
+import type { ImportCounts } from "../transfer/import.ts";
+import { whileAllowed, whileMoving } from "../transfer/row.ts";
+import type { Log } from "../log.ts";
+import type { NewPlant } from "../plant.ts";
+import { createFairShares } from "../fair-shares.ts";
+import type { PlantStore } from "../store/plants.ts";
+import { queued } from "../store/fair-queue.ts";
+import type { FairQueue } from "../store/fair-queue.ts";
+import { chooseType } from "./accept.ts";
+import type { BodyStream } from "./request-body.ts";
+import { choosePacking, packTexts } from "./representation.ts";
+import type { Handlers } from "./router.ts";
+import type { Fields } from "./wire/fields.ts";
+
+type ExchangeOptions = Readonly<{
+  plants: PlantStore;
+  queue: FairQueue;
+  parsePlant: (value: unknown) => NewPlant;
+  /** Longest line of an import. */
+  lineBytesMax: number;
+  /** Asked again and again while a file goes in or out: its token may be revoked, or expire. */
+  gate: Gate;
+  audit: Audit;
+  log: Log;
+}>;
+
+const NDJSON = "application/x-ndjson";
+const CSV = "text/csv; charset=utf-8; header=present";
+
+/** How many imports, and how many exports, may run at a time, of which a token has its share; each holds some plants in memory. */
+const IMPORTS_MAX = 8;
+const EXPORTS_MAX = 32;
+
+/** How long a sender may send nothing, and a reader take nothing. */
+const IDLE_SECONDS = 60;
+
+/** An import that drips keeps a place that others want: after a while it must be as fast as the slowest modems were. */
+const GRACE_SECONDS = 30;
+const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, bytesPerSecondMin: 500 };
+
+/** The catalogue as a file, in and out. */
+export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
+  const { plants, queue, parsePlant, lineBytesMax, gate, audit, log } = options;
+  const imports = createFairShares(IMPORTS_MAX);
+  const exports = createFairShares(EXPORTS_MAX);
+
+  /** A file under way is never refused for the turns that it takes: of files there are few. */
+  function patient(principal: Principal): ReturnType<typeof queued> {
+    return queued(plants, queue, { owner: ownerOf(principal), isPatient: true });
+  }
+
+  function confirming(headers: Fields, { token }: Principal): () => Promise<void> {
+    const authorization = headers.get("authorization");
+    return () => (token ? gate.confirm(authorization, token) : Promise.resolve());
+  }
+
+  async function* exporting(form: ExportForm, headers: Fields, principal: Principal): AsyncGenerator<string, void, void> {
+    const confirm = confirming(headers, principal);
+    for await (const piece of exportPlants(patient(principal), form)) {
+      await confirm();
+      yield piece;
+    }
+  }
+
+  /** Ends an export, once. */
+  function ending(who: Who, release: () => void): (outcome: string, bytes: number) => void {
+    const started = performance.now();
+    let isOver = false;
+    return (outcome, bytes) => {
+      if (isOver) return;
+      isOver = true;
+      release();
+      audit.note("export_ended", who, { outcome, bytes, ms: Math.round(performance.now() - started) });
+    };
+  }
+
+  return {
+    async importPlants(call) {
+      const { body, headers, principal, connection } = call;
+      const { onConflict, dryRun } = call.parameters;
+      const release = imports.take(ownerOf(principal));
+      if (!release) throw new PlantStoreError("overloaded");
+      // PATIENCE says how long it may be silent.
+      connection.allowSilence(0);
+      const { type, bytes } = body as BodyStream;
+      const started = performance.now();
+      let counts: Partial<ImportCounts> = {};
+      let outcome = "done";
+      try {
+        const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(headers, principal));
+        const summary = await importFile(patient(principal), coming, {
+          format: type === "text/csv" ? "csv" : "ndjson",
+          parsePlant,
+          lineBytesMax,
+          isReplacing: onConflict === "replace",
+          isDryRun: dryRun,
+          onCommit: (all) => (counts = all),
+        });
+        return { status: 200, body: JSON.stringify(summary) };
+      } catch (reason) {
+        outcome = outcomeOf(reason);
+        throw reason;
+      } finally {
+        release();
+        audit.note("import_ended", call, { outcome, ...counts, dryRun, ms: Math.round(performance.now() - started) });
+      }
+    },
+    async exportPlants(call) {
+      const { headers, principal, connection } = call;
+      const { format, profile, guardFormulas } = call.parameters;
+      const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
+      const release = exports.take(ownerOf(principal));
+      if (!release) throw new PlantStoreError("overloaded");
+      try {
+        // What could not even begin is answered 503; later it can only break off.
+        await patient(principal).list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] });
+      } catch (reason) {
+        release();
+        throw reason;
+      }
+      connection.allowSilence(IDLE_SECONDS);
+      const texts = exporting(form, headers, principal);
+      const coding = choosePacking(headers);
+      return {
+        status: 200,
+        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { log, onEnd: ending(call, release) }),
+        headers: {
+          "content-type": form.format === "csv" ? CSV : NDJSON,
+          ...(coding === "identity" ? {} : { "content-encoding": coding }),
+          vary: "Accept, Accept-Encoding",
+          "content-disposition": `attachment; filename="plants.${form.format}"`,
+        },
+      };
+    },
+  };
+}
+
+/** Undefined where the profile may decide. */
+function acceptedFormat(headers: Fields): "csv" | undefined {
+  return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
+}
+
+/** The name of an error; of what breaks off, "incomplete_body". */
+function outcomeOf(reason: unknown): string {
+  if (reason instanceof PlantStoreError) return reason.code;
+  return reason instanceof DOMException && reason.name === "AbortError" ? "incomplete_body" : "failed";
+}
+
+/** `onEnd` is called when nothing more will be read, with how it ended and the bytes that were made. */
+type StreamOptions = Readonly<{ log: Log; onEnd: (outcome: string, bytes: number) => void }>;
+
+/** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
+function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const { done, value } = await pieces.next();
+      if (!done) {
+        const piece = typeof value === "string" ? encoder.encode(value) : value;
+        bytes += piece.byteLength;
+        return controller.enqueue(piece);
+      }
+      onEnd("done", bytes);
+      controller.close();
+    } catch (reason) {
+      onEnd(outcomeOf(reason), bytes);
+      // What a revocation breaks off has not failed.
+      if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
+      throw reason;
+    }
+  }
+
+  async function cancel(): Promise<void> {
+    onEnd("cancelled", bytes);
+    await pieces.return();
+  }
+
+  // Nothing is read ahead: for a HEAD, nothing at all.
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+}

@@ -1,0 +1,84 @@
+import { PlantStoreError } from "../../errors.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { coalesceReads } from "../coalesce.ts";
+import { createGroupCommit } from "../group-commit.ts";
+import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
+import type { PlantStore } from "../plants.ts";
+import { keepCounts } from "../tags.ts";
+import type { Ask } from "./engine/retry.ts";
+import { list } from "./lists.ts";
+import { toPlant } from "./plant-columns.ts";
+import type { PlantRow } from "./plant-columns.ts";
+import { FIND_PLANTS } from "./plant-statements.ts";
+import { createPut } from "./puts.ts";
+import { makeSwaps } from "./swaps.ts";
+import { countTags } from "./tags.ts";
+
+/** Plants, and what their changes wait in. */
+export type Plants = Readonly<{
+  plants: PlantStore;
+  queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
+  close(): Promise<void>;
+}>;
+
+type PlantsOptions = Readonly<{
+  /** For single plants, for what may take longer, and for the changes of files. */
+  ask: Ask;
+  askSlowly: Ask;
+  askForFiles: Ask;
+  /** Of each queue. */
+  limits: Readonly<{ gatherTurns: number; enough: number; queueMax: number; waitMs: number; now: () => number }>;
+}>;
+
+/** How many commits of creates, and of swaps, run at a time, each on a connection of its own. */
+const CREATES_IN_FLIGHT = 3;
+const SWAPS_IN_FLIGHT = 2;
+
+/** How many readings of single plants run at a time, each on a connection of its own. */
+const FINDS_IN_FLIGHT = 2;
+
+const IMPORT_MS_MAX = 20_000;
+
+export function createPlants({ ask, askSlowly, askForFiles, limits }: PlantsOptions): Plants {
+  let isClosed = false;
+  const single = createPut(ask, { isRepeatable: true });
+  const bulk = createPut(askForFiles, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
+
+  async function commitCreates({ creates }: Changes): Promise<Outcomes> {
+    return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Outcome[] };
+  }
+
+  async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
+    return { swaps: await makeSwaps(ask, swaps, { isRepeatable: false }) };
+  }
+
+  async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
+    const rows = await ask<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
+    const plants = new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
+    return ids.map((id) => plants.get(id));
+  }
+
+  // Apart, as a create may be repeated when nobody knows what became of it, and a swap may not.
+  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, ...limits });
+  const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, ...limits });
+
+  return {
+    plants: {
+      create: creates.create,
+      compareAndSwap: changes.compareAndSwap,
+      import(plants, options) {
+        if (isClosed) return Promise.reject(new PlantStoreError("draining"));
+        return bulk(plants, options);
+      },
+      find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
+      list: (query) => list(askSlowly, query),
+      takesTurns: () => true,
+      countTags: keepCounts(() => countTags(askSlowly), limits.now),
+    },
+    queues: { creates, changes },
+    async close() {
+      isClosed = true;
+      await Promise.all([creates.close(), changes.close()]);
+    },
+  };
+}

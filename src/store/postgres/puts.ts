@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PlantStoreError } from "../../errors.ts";
+import { isSame } from "../../plant.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import type { ImportOptions, ImportOutcome } from "../plants.ts";
+import type { Ask, AskOptions } from "./engine/retry.ts";
+import { contentOf, seenOf, toPlant } from "./plant-columns.ts";
+import type { PlantRow } from "./plant-columns.ts";
+import { CONFIRM_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS } from "./plant-statements.ts";
+
+/** How often it is looked again at plants that others create and delete at the same moment. */
+const TRIES_MAX = 10;
+
+export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<ImportOutcome[]>;
+
+/** Creates or replaces plants; one outcome each, in their order. */
+export function createPut(ask: Ask, how: AskOptions): Put {
+  async function insert(plants: readonly NewPlant[]): Promise<Set<bigint>> {
+    const rows = await ask<[id: bigint]>(INSERT_PLANTS, await contentOf(plants), how);
+    return new Set(rows.map(([id]) => id));
+  }
+
+  async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
+    const rows = await ask<PlantRow>(FIND_PLANTS, [plants.map(({ id }) => id)], how);
+    return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
+  }
+
+  /** Whether they all stand so for good: the write of one of them waits for all that was committed before. */
+  async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
+    return plant === undefined || (await ask(CONFIRM_PLANTS, await seenOf([plant]), how)).length === 1;
+  }
+
+  return async (plants, { isReplacing, isDryRun }) => {
+    // Of several with one id the first is created, and the last replaces.
+    const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
+    const before = new Map<PlantId, NewPlant>();
+    // In one order everywhere: two commits that wait for each other's plants would wait for ever.
+    let open = [...wanted.values()].toSorted(byId);
+    for (let tries = 0; open.length > 0; tries += 1) {
+      if (tries === TRIES_MAX) throw new PlantStoreError("overloaded");
+      if (tries > 0) await sleep(Math.random() * tries);
+      const created = isDryRun ? new Set() : await insert(open);
+      const others = open.filter(({ id }) => !created.has(id));
+      if (others.length === 0) break;
+      const stored = await find(others);
+      for (const [id, plant] of stored) before.set(id, plant);
+      if (isDryRun) break;
+      const there = others.filter(({ id }) => stored.has(id));
+      const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
+      if (isReplacing && different.length > 0) await ask(REPLACE_PLANTS, await contentOf(different), how);
+      // Those that were deleted meanwhile, or were changed.
+      open = others.filter(({ id }) => !stored.has(id));
+      if (!(await confirm(same))) open.push(...same);
+      for (const { id } of open) before.delete(id);
+    }
+    return tellOutcomes(plants, before, isReplacing);
+  };
+}
+
+function byId(left: NewPlant, right: NewPlant): number {
+  return left.id < right.id ? -1 : 1;
+}
+
+/** What becomes of plants that come one after the other to those that were there before. */
+function tellOutcomes(plants: readonly NewPlant[], before: ReadonlyMap<PlantId, NewPlant>, isReplacing: boolean): ImportOutcome[] {
+  const there = new Map(before);
+  return plants.map((plant) => {
+    const stored = there.get(plant.id);
+    if (stored === undefined || isReplacing) there.set(plant.id, plant);
+    if (stored === undefined) return "created";
+    if (isSame(stored, plant)) return "same";
+    return isReplacing ? "replaced" : "in_use";
+  });
+}

@@ -1,0 +1,57 @@
+import { isSame } from "../../plant.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import type { Swap } from "../plants.ts";
+import type { Ask, AskOptions } from "./engine/retry.ts";
+import { contentOf, seenOf } from "./plant-columns.ts";
+import { DELETE_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+
+/** Makes swaps in their order, those of different plants together; tells of each whether it was made. */
+export async function makeSwaps(ask: Ask, swaps: readonly Swap[], how: AskOptions): Promise<boolean[]> {
+  const made = swaps.map(() => false);
+  /** What those plants are now of which a swap was made: another of the same plant that was seen otherwise fails without asking. */
+  const current = new Map<PlantId, NewPlant | undefined>();
+  let open = [...swaps.entries()];
+  while (open.length > 0) {
+    const turn = new Map<PlantId, number>();
+    const later: typeof open = [];
+    for (const [at, swap] of open) {
+      const { id } = (swap.from ?? swap.to)!;
+      if (turn.has(id)) later.push([at, swap]);
+      else if (!current.has(id) || isSame(swap.from, current.get(id))) turn.set(id, at);
+    }
+    // In one order everywhere, as above.
+    const ids = [...turn.keys()].toSorted((left, right) => (left < right ? -1 : 1));
+    const changed = await makeAtOnce(
+      ask,
+      ids.map((id) => swaps[turn.get(id)!]!),
+      how,
+    );
+    for (const [id, at] of turn) {
+      if (!changed.has(id)) continue;
+      made[at] = true;
+      current.set(id, swaps[at]!.to);
+    }
+    open = later;
+  }
+  return made;
+}
+
+/** Makes swaps of which each is of another plant; gives the ids of those that were made. */
+async function makeAtOnce(ask: Ask, swaps: readonly Swap[], how: AskOptions): Promise<Set<bigint>> {
+  const inserts: NewPlant[] = [];
+  const updates: { from: NewPlant; to: NewPlant }[] = [];
+  const deletes: NewPlant[] = [];
+  for (const { from, to } of swaps) {
+    if (from && to) updates.push({ from, to });
+    else if (from) deletes.push(from);
+    else if (to) inserts.push(to);
+  }
+  const rows: [id: bigint][] = [];
+  if (inserts.length > 0) rows.push(...(await ask<[bigint]>(INSERT_PLANTS, await contentOf(inserts), how)));
+  if (deletes.length > 0) rows.push(...(await ask<[bigint]>(DELETE_PLANTS, await seenOf(deletes), how)));
+  if (updates.length > 0) {
+    const [, ...content] = await contentOf(updates.map(({ to }) => to));
+    rows.push(...(await ask<[bigint]>(UPDATE_PLANTS, [...(await seenOf(updates.map(({ from }) => from))), ...content], how)));
+  }
+  return new Set(rows.map(([id]) => id));
+}

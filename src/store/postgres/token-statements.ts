@@ -1,0 +1,51 @@
+import type { Statement } from "./engine/pool.ts";
+
+const TOKEN_COLUMNS = `id, name, scopes, created, expires, revoked, parent, used`;
+
+/** Inserts nothing when the parent is revoked. */
+export const INSERT_TOKEN = {
+  name: "insert_token",
+  text: `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked, parent, used)
+    SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint, $8::text, $9::bigint
+    WHERE $8::text IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = $8::text AND revoked IS NULL)
+    ON CONFLICT (id) DO NOTHING RETURNING id`,
+} as const satisfies Statement;
+
+export const FIND_TOKEN = {
+  name: "find_token",
+  text: `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1::text`,
+} as const satisfies Statement;
+
+export const LIST_TOKENS = {
+  name: "list_tokens",
+  text: `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
+} as const satisfies Statement;
+
+/** Takes the id. */
+export const IS_TOKEN_REVOKED = {
+  name: "is_token_revoked",
+  text: `SELECT revoked IS NOT NULL FROM tokens WHERE id = $1::text`,
+} as const satisfies Statement;
+
+/** Takes the id and the time. */
+export const REVOKE_TOKEN = {
+  name: "revoke_token",
+  text: `UPDATE tokens SET revoked = $2::bigint WHERE id = $1::text AND revoked IS NULL RETURNING id`,
+} as const satisfies Statement;
+
+/** Takes the id and the time. UNION without ALL ends, whatever the parents are. */
+export const REVOKE_CHILDREN = {
+  name: "revoke_children",
+  text: `UPDATE tokens SET revoked = $2::bigint WHERE revoked IS NULL AND id IN (
+      WITH RECURSIVE family (id) AS (
+        SELECT id FROM tokens WHERE parent = $1::text UNION SELECT tokens.id FROM tokens JOIN family ON tokens.parent = family.id
+      ) SELECT id FROM family
+    ) RETURNING id`,
+} as const satisfies Statement;
+
+/** Takes ids and times. */
+export const TOUCH_TOKENS = {
+  name: "touch_tokens",
+  text: `UPDATE tokens SET used = seen.at FROM unnest($1::text[], $2::bigint[]) AS seen (id, at)
+    WHERE tokens.id = seen.id AND coalesce(tokens.used, 0::bigint) < seen.at`,
+} as const satisfies Statement;

@@ -1,0 +1,64 @@
+import { Worker } from "node:worker_threads";
+import { PlantStoreError } from "../../../errors.ts";
+import { SqliteError } from "./failure.ts";
+import type { Call, Part, PartName, Reply } from "./worker.ts";
+
+/** A part that has a thread of its own, seen from the main thread. */
+export type Thread<Methods> = Readonly<{
+  /** Calls a method. Calls run one after the other, in their order. Rejects with a SqliteError when it throws. */
+  call<Name extends keyof Methods & string>(method: Name, ...args: Given<Methods[Name]>): Promise<Result<Methods[Name]>>;
+}>;
+
+type Given<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
+type Result<Method> = Method extends (...args: never[]) => infer Returned ? Returned : never;
+
+/** Opens a part in a Worker; rejects when it cannot be opened. `onDeath` is called when the Worker ends in any other way than by `close`. */
+export async function startThread<Name extends PartName>(
+  part: Name,
+  { path, onDeath }: { path: string; onDeath: (reason: Error) => void },
+): Promise<Thread<Part<Name>>> {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { part, path } });
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastSeq = 0;
+  let isClosing = false;
+
+  function expectReply(seq: number): Promise<unknown> {
+    const waiter = Promise.withResolvers<unknown>();
+    pending.set(seq, waiter);
+    return waiter.promise;
+  }
+
+  function die(reason: Error): void {
+    if (isClosing) return;
+    isClosing = true;
+    onDeath(reason);
+    for (const { reject } of pending.values()) reject(new PlantStoreError("store_unavailable", { cause: reason }));
+    pending.clear();
+  }
+
+  worker.on("message", ({ seq, result, failure }: Reply) => {
+    const waiter = pending.get(seq);
+    pending.delete(seq);
+    if (failure) waiter?.reject(new SqliteError(failure));
+    else waiter?.resolve(result);
+  });
+  worker.on("error", die);
+  worker.on("exit", (code) => die(new Error(`The ${part} ended with ${code}.`)));
+
+  try {
+    await expectReply(0);
+  } catch (reason) {
+    isClosing = true;
+    await worker.terminate();
+    throw reason;
+  }
+  return {
+    call(method, ...args) {
+      if (method === "close") isClosing = true;
+      lastSeq += 1;
+      const reply = expectReply(lastSeq);
+      worker.postMessage({ seq: lastSeq, method, args } satisfies Call);
+      return reply as Promise<Result<Part<Name>[typeof method]>>;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { PlantStoreError } from "../../errors.ts";
+import { createPace } from "../../event-loop.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { coalesceReads } from "../coalesce.ts";
+import { createGroupCommit } from "../group-commit.ts";
+import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
+import type { PlantStore } from "../plants.ts";
+import { toStoreError } from "./engine/failure.ts";
+import type { Health } from "./engine/health.ts";
+import type { Reader } from "./engine/reader.ts";
+import type { Committed } from "./engine/writer.ts";
+import { OUTCOMES } from "./plant-statements.ts";
+import type { PlantColumns } from "./plant-statements.ts";
+import { NOTHING_SEEN } from "./search/changes.ts";
+import type { Searcher } from "./search/searcher.ts";
+
+/** Plants, and the group commit that all changes of the store share. */
+export type Plants = Readonly<{
+  plants: PlantStore;
+  changes: Pick<GroupCommit, "changeToken" | "isFull" | "close">;
+}>;
+
+type PlantsOptions = Readonly<{
+  writer: Health;
+  reader: Reader["plants"];
+  /** Only a store that is open to serve knows how to search. */
+  searcher: Searcher | undefined;
+  queueMax: number;
+  queueWaitMs: number;
+  now: () => number;
+}>;
+
+const GATHER_TURNS = 4;
+
+export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, now }: PlantsOptions): Plants {
+  const pace = createPace(now);
+  let isClosed = false;
+
+  const seen = () => searcher?.seen() ?? NOTHING_SEEN;
+
+  function note({ isChanged, isCheckpointDue }: Committed, isBulk: boolean): void {
+    if (isChanged) searcher?.follow(isBulk);
+    if (isCheckpointDue) writer.checkpoint();
+  }
+
+  async function commit({ creates, swaps, tokens }: Changes): Promise<Outcomes> {
+    const committed = await writer.call("commit", toColumns(creates), swaps, tokens, seen());
+    note(committed, false);
+    const outcomes = Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome] as Outcome);
+    return { creates: outcomes, swaps: committed.swapped, tokens: committed.tokens };
+  }
+
+  function need(): Searcher {
+    if (!searcher) throw new PlantStoreError("index_building");
+    return searcher;
+  }
+
+  const group = createGroupCommit({
+    commit,
+    inFlightMax: 1,
+    gatherTurns: GATHER_TURNS,
+    enough: Infinity,
+    queueMax,
+    waitMs: queueWaitMs,
+    now,
+  });
+
+  return {
+    plants: {
+      create: group.create,
+      compareAndSwap: group.compareAndSwap,
+      async import(plants, options) {
+        if (isClosed) throw new PlantStoreError("draining");
+        const committed = await writer.call("importPlants", toColumns(plants), options, seen());
+        note(committed, !options.isDryRun);
+        return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
+      },
+      find: coalesceReads({ readAll: (ids: readonly PlantId[]) => read(() => reader.find(ids)), inFlightMax: 1 }),
+      async list(query) {
+        if (query.words.length > 0) return need().list(query);
+        await pace();
+        return read(() => reader.list(query));
+      },
+      // One thread searches; all else that takes long has its own limits before it comes here.
+      takesTurns: (kind) => kind === "search",
+      countTags: async () => need().countTags(),
+    },
+    changes: {
+      changeToken: group.changeToken,
+      isFull: group.isFull,
+      async close() {
+        isClosed = true;
+        await group.close();
+      },
+    },
+  };
+}
+
+/** Does a read; throws what a caller may know of a failure. */
+export function read<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (thrown) {
+    throw toStoreError(thrown);
+  }
+}
+
+function toColumns(plants: readonly NewPlant[]): PlantColumns {
+  const ids = new BigInt64Array(plants.length);
+  for (let at = 0; at < plants.length; at += 1) ids[at] = plants[at]!.id;
+  return { ids, names: plants.map(({ name }) => name), tags: plants.map(({ tag }) => tag ?? null) };
+}

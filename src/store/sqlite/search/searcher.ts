@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../../log.ts";
+import { PlantStoreError } from "../../../errors.ts";
+import type { NewPlant, PlantId } from "../../../plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../plant.ts";
+import { isFound } from "../../../tokenizer.ts";
+import { TAGS_MAX, keepCounts, mostFrequent } from "../../tags.ts";
+import { openPage } from "../../page.ts";
+import type { ListQuery } from "../../plants.ts";
+import type { Page } from "../../page.ts";
+import type { TagCount, TagCounts } from "../../tags.ts";
+import { isSyncFailure, toStoreError } from "../engine/failure.ts";
+import type { Found, Indexer } from "./indexer.ts";
+import { FIRST_TAG } from "../tags.ts";
+import type { TagCursor, TagStep } from "../tags.ts";
+import type { Thread } from "../engine/thread.ts";
+import type { FindQuery } from "./word-index.ts";
+import { NOTHING_SEEN } from "./changes.ts";
+import type { Seen } from "./changes.ts";
+
+/** Finds plants by words and counts tags, with the help of the search thread, which it keeps at work behind the commits. */
+export type Searcher = Readonly<{
+  list(query: ListQuery): Promise<Page>;
+  countTags(): Promise<TagCounts>;
+  /** Tells that a commit has changed plants; `isBulk` when it was part of an import. */
+  follow(isBulk: boolean): void;
+  /** What the search surely knows, also after a crash. */
+  seen(): Seen;
+  close(): Promise<void>;
+}>;
+
+type SearcherOptions = Readonly<{
+  thread: Thread<Indexer>;
+  find: (ids: readonly PlantId[]) => ReadonlyArray<NewPlant | undefined>;
+  log: Log;
+  /** A sync failed: end the process at once. */
+  onFatal: (reason: Error) => void;
+  /** A clock that never goes back, in milliseconds. */
+  now: () => number;
+}>;
+
+/** How long changes gather before they are indexed: many at once cost less than one by one. In milliseconds. */
+const GATHER_MS = 250;
+
+/** How long after a failure it is tried again, in milliseconds. */
+const RETRY_MS = 1000;
+
+/** How many plants are looked at before others have their turn: the words of the worst name take half a millisecond. */
+const LOOK_PLANTS = 10;
+
+/** Longest that a search may take, in milliseconds. */
+const LIST_MS_MAX = 5000;
+
+export function createSearcher({ thread, find, log, onFatal, now }: SearcherOptions): Searcher {
+  let seen: Seen = NOTHING_SEEN;
+  let lastBulk = -Infinity;
+  let isFollowing = false;
+  let isChanged = false;
+  let isClosed = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function follow(isBulk: boolean): void {
+    isChanged = true;
+    if (isBulk) lastBulk = now();
+    if (!isFollowing && !isClosed) timer ??= setTimeout(() => void catchUp(), GATHER_MS).unref();
+  }
+
+  function endIfSyncFailed(reason: unknown): void {
+    if (isSyncFailure(reason)) onFatal(toStoreError(reason));
+  }
+
+  async function catchUp(): Promise<void> {
+    timer = undefined;
+    isFollowing = true;
+    isChanged = false;
+    let pauseMs = GATHER_MS;
+    try {
+      for (let isBehind = true; isBehind && !isClosed;) {
+        const progress = await thread.call("step");
+        isBehind = progress.isBehind;
+        seen = progress.seen;
+        // An import needs the processor more than its index does.
+        if (isBehind && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
+      }
+    } catch (reason) {
+      endIfSyncFailed(reason);
+      log.warn("search_behind", { reason });
+      isChanged = true;
+      pauseMs = RETRY_MS;
+    }
+    isFollowing = false;
+    if (isChanged && !isClosed) timer = setTimeout(() => void catchUp(), pauseMs).unref();
+  }
+
+  async function callSearch(query: FindQuery, upTo: number | undefined): Promise<Found> {
+    try {
+      return await thread.call("find", query, upTo);
+    } catch (reason) {
+      endIfSyncFailed(reason);
+      throw toStoreError(reason);
+    }
+  }
+
+  /** Ids from the index as it is once it holds all that was committed before. */
+  async function findIds(query: FindQuery, deadline: number): Promise<BigInt64Array> {
+    for (let upTo: number | undefined; ;) {
+      const found = await callSearch(query, upTo);
+      if (found.kind === "ids") return found.ids;
+      if (found.kind === "building") {
+        // It may be a new one, in the place of a damaged one.
+        follow(false);
+        throw new PlantStoreError("index_building");
+      }
+      if (now() > deadline) throw new PlantStoreError("overloaded");
+      ({ upTo } = found);
+    }
+  }
+
+  // What an earlier process left to be indexed.
+  void catchUp();
+
+  return {
+    follow,
+    seen: () => seen,
+    async list({ words, tag, after, limit, bytesMax }) {
+      const page = openPage({ limit, bytesMax });
+      const deadline = now() + LIST_MS_MAX;
+      let from = after === undefined ? PLANT_ID_MIN : after + 1n;
+      // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
+      while (from <= PLANT_ID_MAX) {
+        const ids = await findIds({ words, tag, from, limit: limit + 1 }, deadline);
+        for (let at = 0; at < ids.length; at += LOOK_PLANTS) {
+          const found = find(Array.from(ids.subarray(at, at + LOOK_PLANTS), asPlantId));
+          for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.take(plant)) return page.close();
+          await new Promise(setImmediate);
+        }
+        if (now() > deadline) throw new PlantStoreError("overloaded");
+        const last = ids.at(-1);
+        if (last === undefined || ids.length <= limit) break;
+        from = last + 1n;
+      }
+      return page.close();
+    },
+    countTags: keepCounts(() => ask(countTags(thread)), now),
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await thread.call("close");
+    },
+  };
+}
+
+/** Goes through the tags step by step, so that searches come in between. */
+async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
+  let tags: TagCount[] = [];
+  let open: TagCount | undefined;
+  for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
+    const { counts, next }: TagStep = await thread.call("countTags", cursor);
+    for (const { tag, plants } of counts) {
+      // The last tag of a step may have been cut in two.
+      if (open?.tag === tag) open = { tag, plants: open.plants + plants };
+      else {
+        if (open) tags.push(open);
+        open = { tag, plants };
+      }
+    }
+    if (tags.length > 10 * TAGS_MAX) tags = mostFrequent(tags);
+    cursor = next;
+  }
+  return open ? [...tags, open] : tags;
+}
+
+async function ask<Result>(answer: Promise<Result>): Promise<Result> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    throw toStoreError(thrown);
+  }
+}

@@ -1,0 +1,95 @@
+import { createByteQueue } from "../byte-queue.ts";
+import { PlantStoreError } from "../errors.ts";
+import { decodeUtf8, parseJson } from "../json.ts";
+import { expected, inPieces, tooLong } from "./row.ts";
+import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
+
+const NEWLINE = 0x0a;
+
+/** Reads one plant a line. An empty line is none. */
+export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: ReadOptions): Rows {
+  let line = 0;
+  // What has come of a line that is not whole yet.
+  const rest = createByteQueue();
+  let isTooLong = false;
+
+  function read(raw: string): Row | undefined {
+    line += 1;
+    const text = line === 1 && raw.startsWith("\ufeff") ? raw.slice(1) : raw;
+    if (text.trim() === "") return undefined;
+    try {
+      checkLength(text, lineBytesMax);
+      return { line, plant: parsePlant(parseJson(text)) };
+    } catch (thrown) {
+      return { line, refusal: expected(thrown) };
+    }
+  }
+
+  function refuse(refusal: PlantStoreError): Row {
+    line += 1;
+    return { line, refusal };
+  }
+
+  /** Whole lines: decoded all at once, and one by one only when something in them is no text. */
+  function readAll(lines: Uint8Array): Row[] {
+    const texts = decode(lines)?.split("\n") ?? splitLines(lines).map(decode);
+    return texts.map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text))).filter(isRow);
+  }
+
+  function keep(part: Uint8Array): void {
+    // A sender may use the memory of what it sent again.
+    if (!isTooLong) rest.put(part.slice());
+    // What is left of such a line is passed over without being kept.
+    isTooLong ||= rest.bytes().length > lineBytesMax;
+    if (isTooLong) rest.take();
+  }
+
+  for await (const chunk of inPieces(bytes)) {
+    const end = chunk.lastIndexOf(NEWLINE);
+    if (end === -1) {
+      keep(chunk);
+      continue;
+    }
+    let start = 0;
+    if (isTooLong) {
+      start = chunk.indexOf(NEWLINE) + 1;
+      isTooLong = false;
+      yield [refuse(tooLong(lineBytesMax))];
+    }
+    if (end >= start) {
+      rest.put(chunk.subarray(start, end));
+      yield readAll(rest.take());
+    }
+    keep(chunk.subarray(end + 1));
+  }
+  if (isTooLong) yield [refuse(tooLong(lineBytesMax))];
+  else if (rest.bytes().length > 0) yield readAll(rest.take());
+}
+
+function isRow(row: Row | undefined): row is Row {
+  return row !== undefined;
+}
+
+/** Undefined for what is no UTF-8. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A unit of the text is three bytes at most, so that most lines need not be measured. */
+function checkLength(text: string, bytesMax: number): void {
+  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) throw tooLong(bytesMax);
+}
+
+function splitLines(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return [...lines, bytes.subarray(start)];
+}

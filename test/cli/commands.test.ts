@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+
+function post({ url }: ServiceProcess, token: string, id = 1): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return fetch(`${url}/plants`, { method: "POST", body: JSON.stringify({ id, name: "x" }), headers });
+}
+
+describe("plant-store serve", () => {
+  it("makes a token with all scopes on the first start, in a file for its owner alone, and never in the log", async () => {
+    const data = join(temporaryFolder(), "new", "data");
+    const service = await startProcess({ data });
+    const token = await readToken(data);
+    expect(statSync(join(data, "first-token")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(data, "plants.db")).mode & 0o777).toBe(0o600);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect((await post(service, token)).status).toBe(200);
+    expect(await service.end("SIGTERM")).toBe(0);
+    expect(service.lines.join("\n")).not.toContain(token);
+
+    const list = await runCommand(["token", "list", "--data", data]);
+    expect(list.stdout).toMatch(/valid\s+first\s+plants:read,plants:write,admin/);
+
+    const again = await startProcess({ data });
+    expect(await readToken(data)).toBe(token);
+    expect((await post(again, token)).status).toBe(200);
+    await again.end("SIGTERM");
+  });
+
+  it("says where it listens, where it keeps plants, where the token is, and how to create a plant", async () => {
+    const data = temporaryFolder();
+    const service = await startProcess({ data });
+    expect(service.started).toMatchObject({ address: service.url, store: `SQLite ${data}/plants.db`, tokenFile: `${data}/first-token` });
+    expect(service.started["curl"]).toBe(
+      `curl -H "Authorization: Bearer $(cat ${data}/first-token)" -H 'Content-Type: application/json' ` +
+        `-d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}' ${service.url}/plants`,
+    );
+    await service.end("SIGTERM");
+  });
+
+  it("refuses a port that another program has, and a data folder that another service has, each with one line", async () => {
+    const data = temporaryFolder();
+    const service = await startProcess({ data });
+    const { port } = new URL(service.url);
+    const samePort = await runCommand(["serve", "--port", port, "--data", temporaryFolder()]);
+    expect(samePort.status).toBe(1);
+    expect(samePort.stdout).not.toContain("started");
+    expect(samePort.stderr).toBe(
+      `plant-store: Cannot listen on 127.0.0.1, port ${port}: if another program has it, choose one with --port.\n`,
+    );
+    const sameData = await runCommand(["serve", "--port", "0", "--data", data]);
+    expect(sameData).toMatchObject({ status: 1, stdout: "" });
+    expect(sameData.stderr).toMatch(/^plant-store: Another Plant Store serves this data folder.*\n$/);
+    await service.end("SIGTERM");
+  });
+
+  it("names every wrong setting at once and does not touch the disk", async () => {
+    const data = join(temporaryFolder(), "never");
+    const { status, stderr } = await runCommand(["serve", "--data", data, "--port", "x", "--colour=red", "--secret", "s3cret"], {
+      environment: { PLANT_STORE_WHAT: "1" },
+    });
+    expect(status).toBe(1);
+    for (const name of ["PLANT_STORE_WHAT", "--port", "--colour", "--secret"]) expect(stderr).toContain(`- ${name} `);
+    expect(stderr).not.toContain("s3cret");
+    expect(existsSync(data)).toBe(false);
+  });
+});
+
+describe("npm start", () => {
+  it("passes SIGTERM on: the service drains and lets go of port and data", async () => {
+    const data = temporaryFolder();
+    const npm = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data", data], {
+      cwd: PROJECT,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const lines: string[] = [];
+    const reader = createInterface({ input: npm.stdout });
+    reader.on("line", (line) => lines.push(line));
+    while (!lines.some((line) => line.includes('"event":"started"'))) await Bun.sleep(10);
+    npm.kill("SIGTERM");
+    await once(reader, "close");
+    expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+      "store_made",
+      "settings",
+      "started",
+      "stopping",
+      "stopped",
+    ]);
+  }, 20_000);
+});
+
+describe("plant-store token", () => {
+  it("makes tokens that a running service knows at once, and revokes them within a second", async () => {
+    const data = temporaryFolder();
+    const service = await startProcess({ data });
+    const made = await runCommand([
+      "token",
+      "create",
+      "--name",
+      "Anna's phone",
+      "--scopes",
+      "plants:write",
+      "--days",
+      "30",
+      "--data",
+      data,
+    ]);
+    expect(made.stdout).toMatch(/^plant_[0-9A-Za-z]{38}\n$/);
+    const token = made.stdout.trim();
+    expect((await post(service, token)).status).toBe(200);
+
+    const line = (await runCommand(["token", "list", "--data", data])).stdout.split("\n").find((row) => row.includes("Anna's phone"))!;
+    expect(line).toMatch(/^\w{8} +valid +Anna's phone +plants:write +- +\d{4}-\d\d-\d\d \d\d:\d\d +\d{4}-/);
+    const revoked = await runCommand(["token", "revoke", line.slice(0, 8), "--data", data]);
+    expect(revoked.status).toBe(0);
+    await Bun.sleep(1000);
+    expect((await post(service, token)).status).toBe(401);
+    expect((await runCommand(["token", "list", "--data", data])).stdout).toMatch(/revoked +Anna's phone/);
+    const nobody = await runCommand(["token", "revoke", "nobody", "--data", data]);
+    expect(nobody).toMatchObject({ status: 1, stdout: "" });
+    expect(nobody.stderr).toContain("no token with the id nobody");
+    await service.end("SIGTERM");
+  }, 15_000);
+
+  for (const { words, why } of [
+    { words: ["create", "--scopes", "plants:eat"], why: "plants:read,plants:write,admin" },
+    { words: ["create", "--days", "0"], why: "number of days" },
+    { words: ["revoke"], why: "id" },
+  ]) {
+    it(`${words.join(" ")} ends with 1 and says why`, async () => {
+      const { status, stderr, stdout } = await runCommand(["token", ...words, "--data", temporaryFolder()]);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toContain(why);
+    });
+  }
+});
+
+describe("plant-store", () => {
+  it("config prints every setting in force and where it comes from", async () => {
+    const { stdout } = await runCommand(["config", "--port", "9000"], { environment: { PLANT_STORE_LOG: "warn" } });
+    expect(stdout).toContain("PLANT_STORE_PORT=9000  (flag)\n");
+    expect(stdout).toContain("PLANT_STORE_LOG=warn  (environment)\n");
+    expect(stdout).toContain("PLANT_STORE_HOST=127.0.0.1  (default)\n");
+  });
+
+  for (const words of [[], ["serve"], ["config"], ["token"], ["token", "create"], ["token", "list"], ["token", "revoke"], ["repair"]]) {
+    it(`${words.join(" ")} --help explains itself`, async () => {
+      const { status, stdout } = await runCommand([...words, "--help"]);
+      expect(status).toBe(0);
+      expect(stdout).toContain(`Usage: plant-store ${words.join(" ")}`.trim());
+    });
+  }
+});

@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "bun:test";
+import { buildExecutable } from "../../deploy/executable.ts";
+import { loadContract } from "../../src/contract.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+
+const program = join(temporaryFolder(), "plant-store");
+beforeAll(() => buildExecutable(program), 60_000);
+
+describe("the executable", () => {
+  it("serves pages, contracts and plants from an empty folder, searches them, and stops within its time", async () => {
+    const cwd = temporaryFolder();
+    const data = join(cwd, "data");
+    const service = await startProcess({ program, cwd, data });
+    const headers = { authorization: `Bearer ${await readToken(data)}` };
+    async function get(path: string): Promise<string> {
+      const response = await fetch(`${service.url}${path}`, { headers });
+      expect([path, response.status]).toEqual([path, 200]);
+      return response.text();
+    }
+
+    for (const page of ["/", "/docs"]) {
+      const html = await get(page);
+      for (const [, asset] of html.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)) expect((await get(asset!)).length).toBeGreaterThan(0);
+      expect(html).toContain('<script type="module"');
+    }
+    const contract = loadContract();
+    expect([await get("/openapi.json"), await get("/openapi/1.0.0.json")]).toEqual([contract.served, contract.base]);
+
+    const body = '{"id":9223372036854775807,"name":"Monstera deliciosa"}';
+    expect((await fetch(`${service.url}/plants`, { method: "POST", body, headers })).status).toBe(200);
+    for (const until = Date.now() + 4000; (await get("/plants?q=deli")) !== `[${body}]`;) expect(Date.now()).toBeLessThan(until);
+    expect(await service.end("SIGTERM")).toBe(0);
+    expect(readdirSync(cwd)).toEqual(["data"]);
+  });
+
+  it("has the commands, and reads no settings from the folder that it is started in", () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, ".env"), "PLANT_STORE_PORT=none\n");
+    const run = (...words: string[]) => spawnSync(program, words, { cwd, encoding: "utf8", env: { PATH: process.env["PATH"] } });
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+    expect(run("--version").stdout.trim()).toBe(version);
+    expect(run("config")).toMatchObject({ status: 0, stderr: "" });
+    writeFileSync(join(cwd, "plants.csv"), "id,name\n1,Acer\n");
+    expect(run("import", "plants.csv").status).toBe(0);
+    expect(run("token", "create").stdout).toStartWith("plant_");
+    expect(run("token", "list").stdout.split("\n")).toHaveLength(3);
+  });
+});

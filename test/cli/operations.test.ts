@@ -1,0 +1,274 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeEach, describe, expect, it } from "bun:test";
+import { issueToken } from "../../src/auth/issue.ts";
+import { createToken, hashToken } from "../../src/auth/secret.ts";
+import { loadContract } from "../../src/contract.ts";
+import type { Operation } from "../../src/contract.ts";
+import { CATALOGUE, PlantStoreError } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/errors.ts";
+import { toErrorResponse } from "../../src/http/error-response.ts";
+import { createLog } from "../../src/log.ts";
+import { SCOPES } from "../../src/scope.ts";
+import type { Scope } from "../../src/scope.ts";
+import { expectConform } from "../support/conform.ts";
+import { startTestService } from "../support/service.ts";
+
+// What holds for every operation, read from the contract itself: a new operation is held to it from its first day.
+
+const service = await startTestService();
+const { tokens } = service.store;
+afterAll(() => service.stop());
+
+const { operations, served } = loadContract();
+const guarded = operations.filter(({ scope }) => scope !== undefined);
+
+async function issue(scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
+  const lifetime = lifetimeMs === undefined ? {} : { lifetimeMs };
+  const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "test", scopes, ...lifetime });
+  return secret;
+}
+
+const revoked = await issue(SCOPES);
+await tokens.revoke((await tokens.find(hashToken(revoked)))!.id, Date.now(), { isKeepingChildren: false });
+const expired = await issue(SCOPES, -1);
+
+/** Any token: to revoke it again answers the same. */
+const { token: anyToken } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "other", scopes: ["plants:read"] });
+
+/** What stands for the id in the paths that end in one. */
+const IDS: Readonly<Record<string, string>> = { "/plants/{id}": "1", "/tokens/{id}": anyToken.id };
+
+/** A body that each operation takes; a plant for all that are not named here. */
+const BODIES: Readonly<Record<string, string>> = { createToken: '{"name":"test","scopes":["admin"],"days":1}' };
+
+type Sent = Readonly<{ query?: string; headers?: Record<string, string> }>;
+
+/** A request that the operation takes, on plant 1 or a token, without a token of its own. */
+function send({ id, method, path, body }: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
+  const init = body.kind === "none" ? {} : { body: new TextEncoder().encode(BODIES[id] ?? '{"id":1,"name":"Aloe vera"}') };
+  return fetch(`${service.url}${path.replace("{id}", IDS[path] ?? "")}${query}`, { method, headers, ...init });
+}
+
+/** The same with the first token, which may do everything. */
+function sendAdmitted(operation: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
+  return send(operation, { query, headers: { authorization: `Bearer ${service.token}`, ...headers } });
+}
+
+async function expectRefused(operation: Operation, response: Response, code: ErrorCode): Promise<string> {
+  const { error, message } = (await expectConform(operation, response)) as { error: number; message: string };
+  expect(error).toBe(CATALOGUE[code].error);
+  return message;
+}
+
+beforeEach(async () => {
+  expect((await service.request("/plants/1", { method: "PUT", body: '{"name":"Aloe vera"}' })).ok).toBe(true);
+});
+
+const BARE = 'Bearer realm="plant-store"';
+const INVALID = `${BARE}, error="invalid_token"`;
+
+const REFUSED_TOKENS: readonly Readonly<{ why: string; headers: Record<string, string>; code: ErrorCode; challenge: string }>[] = [
+  { why: "no token", headers: {}, code: "missing_token", challenge: BARE },
+  { why: "another scheme", headers: { authorization: "Basic dXNlcjpwYXNz" }, code: "missing_token", challenge: BARE },
+  { why: "the token without its scheme", headers: { authorization: service.token }, code: "missing_token", challenge: BARE },
+  { why: "the token in a cookie", headers: { cookie: `access_token=${service.token}` }, code: "missing_token", challenge: BARE },
+  { why: "nothing behind the scheme", headers: { authorization: "Bearer" }, code: "invalid_token", challenge: INVALID },
+  { why: "a malformed token", headers: { authorization: "Bearer plant_x" }, code: "invalid_token", challenge: INVALID },
+  { why: "a cut token", headers: { authorization: `Bearer ${service.token.slice(0, -1)}` }, code: "invalid_token", challenge: INVALID },
+  { why: "two tokens", headers: { authorization: `Bearer ${service.token} ${service.token}` }, code: "invalid_token", challenge: INVALID },
+  { why: "an unknown token", headers: { authorization: `Bearer ${createToken(randomBytes)}` }, code: "invalid_token", challenge: INVALID },
+  { why: "an expired token", headers: { authorization: `Bearer ${expired}` }, code: "invalid_token", challenge: INVALID },
+  { why: "a revoked token", headers: { authorization: `Bearer ${revoked}` }, code: "invalid_token", challenge: INVALID },
+];
+
+/** Values that each query parameter refuses; one that takes any text has none. */
+const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
+  limit: ["", "0", "-1", "+1", "x", "1.5", "1e2", "0x10", " 1", "2147483648", "99999999999999999999", "null"],
+  after: ["", "x", "01", "-01", "-0", "+1", "1.0", "1e3", " 1", "9223372036854775808", "-9223372036854775809"],
+  tag: [],
+  q: [],
+  onConflict: ["", "Replace", "overwrite", "replace "],
+  dryRun: ["", "1", "0", "yes", "TRUE"],
+  format: ["", "json", "CSV", "text/csv"],
+  profile: ["", "DWC", "darwin"],
+  guardFormulas: ["", "1", "TRUE"],
+  children: ["", "Keep", "kill"],
+};
+
+/** A value that each query parameter takes. */
+const RIGHT_VALUES: Readonly<Record<string, string>> = {
+  limit: "1",
+  after: "0",
+  tag: "tree",
+  q: "aloe",
+  onConflict: "refuse",
+  dryRun: "true",
+  format: "csv",
+  profile: "dwc",
+  guardFormulas: "true",
+  children: "keep",
+};
+
+it("the contract has operations behind a token, and others that are its own", () => {
+  expect(guarded.map(({ id }) => id)).toContain("createPlant");
+  expect(operations.filter(({ scope }) => scope === undefined).map(({ path }) => path)).toEqual([
+    "/livez",
+    "/readyz",
+    "/openapi.json",
+    "/openapi/1.0.0.json",
+  ]);
+});
+
+it("every query parameter of the contract has its row in the tables of this test", () => {
+  const names = [...new Set(operations.flatMap(({ query }) => query.map(({ name }) => name)))].toSorted();
+  expect(Object.keys(WRONG_VALUES).toSorted()).toEqual(names);
+  expect(Object.keys(RIGHT_VALUES).toSorted()).toEqual(names);
+});
+
+for (const operation of guarded) {
+  const { method, path, query, scope } = operation;
+  describe(`${method} ${path}`, () => {
+    for (const { why, headers, code, challenge } of REFUSED_TOKENS) {
+      it(`answers 401 ${code} to ${why}, in the words of the catalogue`, async () => {
+        const response = await send(operation, { headers });
+        expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, challenge]);
+        expect(await expectRefused(operation, response, code)).toBe(CATALOGUE[code].message);
+      });
+    }
+
+    it("answers 403 to a valid token that has every other scope, and names the one that it lacks", async () => {
+      const token = await issue(SCOPES.filter((other) => other !== scope));
+      const response = await send(operation, { headers: { authorization: `Bearer ${token}` } });
+      expect(response.status).toBe(403);
+      expect(response.headers.get("www-authenticate")).toBe(`${BARE}, error="insufficient_scope", scope="${scope}"`);
+      expect(await expectRefused(operation, response, "insufficient_scope")).toContain(scope!);
+    });
+
+    it("lets in a valid token that has its scope alone", async () => {
+      const response = await send(operation, { headers: { authorization: `Bearer ${await issue([scope!])}` } });
+      expect([200, 204]).toContain(response.status);
+      await expectConform(operation, response);
+    });
+
+    it("takes no token from the query: 401 without another, 400 beside one", async () => {
+      const given = { query: `?access_token=${service.token}` };
+      await expectRefused(operation, await send(operation, given), "missing_token");
+      expect(await expectRefused(operation, await sendAdmitted(operation, given), "invalid_query")).not.toContain("access_token");
+    });
+
+    it("refuses a query parameter that it does not know, and names those that it does", async () => {
+      for (const name of ["limits", "LIMIT", "__proto__", "toString", "id"]) {
+        const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${name}=1` }), "invalid_query");
+        if (query.length === 0) expect(message).toBe("No query parameter is known here: send none.");
+        else
+          expect(message).toBe(
+            `A query parameter is not known here: send none but ${query.map((known) => `\`${known.name}\``).join(", ")}.`,
+          );
+      }
+    });
+
+    it("refuses a query that is broken in its percent-encoding or is no UTF-8", async () => {
+      for (const broken of ["%", "%zz=1", "%4", "%ff=1", "%ed%a0%80", ...query.map(({ name }) => `${name}=%c3`)]) {
+        const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${broken}` }), "invalid_query");
+        expect(message, broken).toContain("percent-encoding");
+      }
+    });
+
+    it("takes an empty query, and one of empty pairs", async () => {
+      for (const empty of ["?", "?&", "?&&"]) {
+        await service.request("/plants/1", { method: "PUT", body: '{"name":"Aloe vera"}' });
+        const response = await sendAdmitted(operation, { query: empty });
+        expect([200, 204]).toContain(response.status);
+        await expectConform(operation, response);
+      }
+    });
+
+    for (const { name } of query) {
+      const right = `${name}=${RIGHT_VALUES[name]}`;
+
+      it(`takes ${right}, also when the name is percent-encoded`, async () => {
+        const encoded = `%${name.charCodeAt(0).toString(16)}${right.slice(1)}`;
+        for (const given of [right, encoded]) {
+          const response = await sendAdmitted(operation, { query: `?${given}` });
+          expect([200, 204]).toContain(response.status);
+          await expectConform(operation, response);
+        }
+      });
+
+      it(`refuses ${name} when it is given twice, even with one value, and names it`, async () => {
+        const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${right}&${right}` }), "invalid_query");
+        expect(message).toBe(`The query parameter \`${name}\` is given twice: send it once.`);
+      });
+
+      for (const wrong of WRONG_VALUES[name] ?? []) {
+        it(`refuses ${name}=${wrong} and names it`, async () => {
+          const response = await sendAdmitted(operation, { query: `?${name}=${encodeURIComponent(wrong)}` });
+          const message = await expectRefused(operation, response, "invalid_query");
+          expect(message).toStartWith(`The query parameter \`${name}\` must be `);
+        });
+      }
+    }
+
+    it("gives a request id back, with a success and with an error", async () => {
+      for (const [bad, id] of [
+        ["", "import_17.b-2"],
+        ["?nothing=1", "x".repeat(128)],
+      ] as const) {
+        const response = await sendAdmitted(operation, { query: bad, headers: { "x-request-id": id } });
+        expect(response.headers.get("x-request-id")).toBe(id);
+        expect(response.ok).toBe(bad === "");
+        await expectConform(operation, response);
+      }
+    });
+  });
+}
+
+/** Whether the contract gives an operation this header. */
+function takes({ path, method }: Operation, header: "IfMatch" | "IfNoneMatch"): boolean {
+  const { paths } = JSON.parse(served) as { paths: Record<string, Record<string, { parameters?: readonly { $ref?: string }[] }>> };
+  const parameters = paths[path]?.[method.toLowerCase()]?.parameters ?? [];
+  return parameters.some(({ $ref }) => $ref === `#/components/parameters/${header}`);
+}
+
+/** None is a tag that plant 1 can have. */
+const BAD_TAGS = ['"other"', 'W/"other"', "other", '"', "", ",", '"*"', "\u00e4", '"a", "b" , W/"c"'];
+
+for (const operation of guarded) {
+  const { method, path } = operation;
+  const isConditional = takes(operation, "IfMatch");
+
+  it(`${method} ${path} has both conditions or none`, () => {
+    expect(takes(operation, "IfNoneMatch")).toBe(isConditional);
+    expect(isConditional).toBe(path === "/plants/{id}");
+  });
+
+  for (const tag of BAD_TAGS) {
+    it(`${method} ${path} ${isConditional ? "answers 412 to" : "does not look at"} If-Match: ${tag}`, async () => {
+      const response = await sendAdmitted(operation, { headers: { "if-match": tag } });
+      if (isConditional) await expectRefused(operation, response, "precondition_failed");
+      else {
+        expect([200, 204]).toContain(response.status);
+        await expectConform(operation, response);
+      }
+    });
+
+    it(`${method} ${path} goes on with If-None-Match: ${tag}`, async () => {
+      const response = await sendAdmitted(operation, { headers: { "if-none-match": tag } });
+      expect([200, 204]).toContain(response.status);
+      await expectConform(operation, response);
+    });
+  }
+}
+
+describe("an error of the catalogue", () => {
+  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+
+  for (const code of Object.keys(CATALOGUE) as ErrorCode[]) {
+    const isUnavailable = Math.trunc(CATALOGUE[code].error / 100) === 503;
+
+    it(`${code} ${isUnavailable ? "says when to try again" : "does not ask for another try"}`, () => {
+      const { headers = {} } = toErrorResponse(new PlantStoreError(code), log, "id");
+      expect("retry-after" in headers).toBe(isUnavailable);
+    });
+  }
+});

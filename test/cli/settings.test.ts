@@ -1,0 +1,73 @@
+import { describe, expect, it } from "bun:test";
+import { readFileSync } from "node:fs";
+import { ConfigError, parseConfig, SETTINGS } from "../../src/config.ts";
+
+function problemsOf(environment: Record<string, string>, flags = {}, unknown: string[] = []): string {
+  try {
+    parseConfig(environment, flags, unknown);
+  } catch (reason) {
+    if (reason instanceof ConfigError) return reason.message;
+    throw reason;
+  }
+  return "";
+}
+
+describe("the settings", () => {
+  it("have the defaults that the README gives", () => {
+    expect(parseConfig({}, { data: "/var/plants" })).toEqual({
+      host: "127.0.0.1",
+      port: 8080,
+      data: "/var/plants",
+      database: { kind: "sqlite", path: "/var/plants/plants.db" },
+      log: "info",
+      logChanges: "sum",
+      bodyBytesMax: 65_536,
+      connectionsMax: 8192,
+      queueMax: 1024,
+      queueWaitMs: 1000,
+      tokenRequestsPerMinute: 0,
+      addressRequestsPerMinute: 0,
+      refusedRequestsPerMinute: 600,
+      trustedProxies: undefined,
+      drainDelayMs: 0,
+      drainMs: 8000,
+    });
+  });
+
+  it("all stand in the README, each with its variable, flag and default", () => {
+    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+    const rows = readme.match(/^\| `PLANT_STORE_.*$/gm)?.map((row) =>
+      row
+        .split("|")
+        .slice(1, 4)
+        .map((cell) => cell.trim()),
+    );
+    expect(rows).toEqual(
+      Object.values(SETTINGS).map(({ variable, flag, fallback }) => [`\`${variable}\``, `\`${flag}\``, `\`${fallback}\``]),
+    );
+  });
+
+  it("let a flag beat a variable", () => {
+    const environment = { PLANT_STORE_PORT: "1", PLANT_STORE_HOST: "0.0.0.0" };
+    expect(parseConfig(environment, { port: "2" })).toMatchObject({ port: 2, host: "0.0.0.0" });
+  });
+
+  it("name every wrong and unknown one in one message", () => {
+    const environment = { PLANT_STORE_PRT: "1", PLANT_STORE_PORT: "65536", PLANT_STORE_LOG: "loud", PLANT_STORE_HOST: "", HOME: "/x" };
+    const message = problemsOf(environment, { queueMax: "many" }, ["--verbose"]);
+    for (const name of ["PLANT_STORE_PRT", "PLANT_STORE_PORT", "PLANT_STORE_LOG", "PLANT_STORE_HOST", "--queue-max", "--verbose"]) {
+      expect(message).toContain(`- ${name} `);
+    }
+    expect(message.match(/^ {2}- /gm)).toHaveLength(6);
+  });
+
+  it("are never repeated in a message, as they may hold a password", () => {
+    expect(problemsOf({ PLANT_STORE_DATABASE: "postgres://anna:secret@db/plants" })).not.toContain("secret");
+  });
+
+  for (const port of ["", "-1", "1.5", "8080 ", "0x50", "1e3", "65536"]) {
+    it(`refuse the port ${JSON.stringify(port)}`, () => {
+      expect(problemsOf({}, { port })).toContain("--port must be a whole number from 0 to 65535.");
+    });
+  }
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { createFairQueue } from "../../src/store/fair-queue.ts";
+import { rejectionOf } from "../support/rejection.ts";
+
+const LIMITS = { slots: 3, ownerSlots: 2, waitingMax: 100, waitMs: 60_000 };
+
+/** Turns whose work ends only when the test says so: the first that runs, or one of an owner. */
+function openTurns(limits: Partial<typeof LIMITS> = {}) {
+  const { run } = createFairQueue({ ...LIMITS, ...limits });
+  const running: Array<{ owner: string; end: () => void }> = [];
+  const begun: string[] = [];
+  function ask(owner: string, isPatient = false): Promise<void> {
+    const turn = run(
+      () => {
+        begun.push(owner);
+        return new Promise<void>((resolve) => running.push({ owner, end: resolve }));
+      },
+      { owner, isPatient },
+    );
+    // A test may leave some waiting: they are refused when nobody looks any more.
+    turn.catch(() => {});
+    return turn;
+  }
+  async function end(at = 0): Promise<void> {
+    running.splice(at, 1)[0]?.end();
+    await Bun.sleep(0);
+  }
+  return { ask, begun, running, end };
+}
+
+describe("turns", () => {
+  it("begin at once as long as there are slots, and keep one from whoever has as many as one may have", () => {
+    const { ask, begun } = openTurns();
+    for (const owner of ["a", "a", "a", "a", "b"]) void ask(owner);
+    expect(begun).toEqual(["a", "a", "b"]);
+  });
+
+  it("go round: who has asked for much waits for itself, and another for one turn", async () => {
+    const { ask, begun, end } = openTurns();
+    for (let count = 0; count < 6; count += 1) void ask("a");
+    for (let count = 0; count < 3; count += 1) void ask("b");
+    void ask("c");
+    expect(begun).toEqual(["a", "a", "b"]);
+    for (let count = 0; count < 7; count += 1) await end();
+    expect(begun).toEqual(["a", "a", "b", "a", "b", "c", "a", "b", "a", "a"]);
+  });
+
+  it("refuse past the share of an owner, not what another asks for, and never what is patient", async () => {
+    const { ask, begun, end } = openTurns({ slots: 2, ownerSlots: 2, waitingMax: 4 });
+    for (let count = 0; count < 6; count += 1) void ask("a");
+    expect(await rejectionOf(ask("a"))).toMatchObject({ code: "overloaded" });
+    void ask("a", true);
+    void ask("b");
+    for (let count = 0; count < 8; count += 1) await end();
+    expect(begun.toSorted()).toEqual(["a", "a", "a", "a", "a", "a", "a", "b"]);
+  });
+
+  it("end a wait that is too long, and give its place and its turn to others", async () => {
+    const { ask, begun, end } = openTurns({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 20 });
+    void ask("a");
+    expect(await rejectionOf(ask("a"))).toMatchObject({ code: "overloaded" });
+    const second = ask("a");
+    await end();
+    expect(begun).toEqual(["a", "a"]);
+    await end();
+    await second;
+  });
+
+  it("pass on what the work ends with, also that it failed, and the slot to the next", async () => {
+    const { run } = createFairQueue({ ...LIMITS, slots: 1 });
+    const asker = { owner: "a", isPatient: false };
+    const failing = run(() => Promise.reject(new Error("broken")), asker);
+    const next = run(() => Promise.resolve(5), asker);
+    expect(await rejectionOf(failing)).toMatchObject({ message: "broken" });
+    expect(await next).toBe(5);
+  });
+
+  it("never run more than there are slots, and run all in the end, whoever asks for how much and whatever ends first", async () => {
+    const step = fc.oneof(fc.constantFrom("a", "b", "c"), fc.nat());
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const { ask, begun, running, end } = openTurns();
+        const asked: Promise<void>[] = [];
+        for (const one of steps) {
+          if (typeof one === "string") asked.push(ask(one));
+          else await end(one % Math.max(1, running.length));
+          expect(running.length).toBeLessThanOrEqual(LIMITS.slots);
+          for (const owner of ["a", "b", "c"]) {
+            expect(running.filter((work) => work.owner === owner).length).toBeLessThanOrEqual(LIMITS.ownerSlots);
+          }
+        }
+        while (running.length > 0) await end();
+        await Promise.all(asked);
+        expect(begun).toHaveLength(asked.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

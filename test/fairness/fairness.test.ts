@@ -1,0 +1,146 @@
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { once } from "node:events";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import pg from "pg";
+import { ENGINES } from "../support/engines.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+/** The requests of one token. */
+type Asker = Readonly<{ token: string; ask: TestService["request"] }>;
+
+async function newAsker(service: TestService): Promise<Asker> {
+  const body = JSON.stringify({ name: "asker", scopes: ["plants:read", "plants:write"] });
+  const headers = { "content-type": "application/json" };
+  const { token } = (await (await service.request("/tokens", { method: "POST", body, headers })).json()) as { token: string };
+  return {
+    token,
+    ask: (path, init = {}) => service.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }),
+  };
+}
+
+/** A request that stays open: what is written is sent, and no answer is read after its first bytes. */
+function open({ url }: TestService, { token }: Asker, lines: readonly string[]): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  socket.write(`${lines.join("\r\n")}\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  return socket;
+}
+
+/** No plant can be written until what this returns is called. */
+async function lockPlants({ data, database }: { data: string; database?: string }): Promise<() => Promise<void>> {
+  if (database === undefined) {
+    const other = new DatabaseSync(join(data, "plants.db"));
+    other.exec("BEGIN IMMEDIATE");
+    return () => Promise.resolve(other.close());
+  }
+  const other = new pg.Client(database);
+  await other.connect();
+  await other.query("BEGIN; LOCK TABLE plants");
+  return () => other.end();
+}
+
+const LARGE = Array.from({ length: 200 }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(60_000)}"}\n`).join("");
+
+for (const { engine, openFlags } of ENGINES) {
+  describe(`On ${engine}, one token that takes all that it can get`, () => {
+    const data = temporaryFolder();
+    let flags: Record<string, string>;
+    let service: TestService;
+    const others: Socket[] = [];
+    beforeAll(async () => {
+      flags = await openFlags();
+      service = await startTestService({ data, queueMax: "5", queueWaitMs: "5000", ...flags });
+    }, 60_000);
+    afterAll(async () => {
+      for (const socket of others) socket.destroy();
+      await service.stop();
+    });
+
+    it("leaves imports to another, who has to do with fewer", async () => {
+      const [greedy, other] = [await newAsker(service), await newAsker(service)];
+      const opened = Array.from({ length: 8 }, () => open(service, greedy, ["POST /plants/import HTTP/1.1", "Content-Length: 1000000"]));
+      others.push(...opened);
+      let refused = 0;
+      for (const socket of opened) {
+        socket.on("data", (head) => (refused += String(head).startsWith("HTTP/1.1 503") ? 1 : 0));
+        socket.write('{"id":1,');
+      }
+      while (refused < 4) await Bun.sleep(5);
+      expect((await other.ask("/plants/import", { method: "POST", body: '{"id":1,"name":"x"}' })).status).toBe(200);
+      expect(refused).toBe(4);
+    });
+
+    it("leaves places in the queue to another", async () => {
+      const [greedy, other] = [await newAsker(service), await newAsker(service)];
+      const create = async ({ ask }: Asker, id: number) => {
+        const body = JSON.stringify({ id, name: "x" });
+        return (await ask("/plants", { method: "POST", body, headers: { "content-type": "application/json" } })).status;
+      };
+      expect([await create(greedy, 1), await create(other, 1)]).toEqual([200, 200]);
+      const unlock = await lockPlants({ data, ...flags });
+      // Changes wait only behind commits that are under way: PostgreSQL has three of them.
+      const flood: Array<Promise<number>> = [];
+      for (let id = 2; id < 100; id += 1) {
+        flood.push(create(greedy, id));
+        if (id < 8) await Bun.sleep(20);
+      }
+      await Bun.sleep(100);
+      const one = create(other, 100);
+      await Bun.sleep(100);
+      await unlock();
+      expect(await one).toBe(200);
+      expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 503]));
+    });
+
+    it("keeps a search of another waiting for some of its own, and not for all of them", async () => {
+      const [greedy, other] = [await newAsker(service), await newAsker(service)];
+      const lines = Array.from({ length: 2000 }, (_, at) => `{"id":${-at},"name":"searched ${at}"}\n`).join("");
+      expect((await greedy.ask("/plants/import", { method: "POST", body: lines })).status).toBe(200);
+      const search = async ({ ask }: Asker) => {
+        const response = await ask("/plants?q=searched&limit=500");
+        return { status: response.status, found: ((await response.json()) as unknown[]).length };
+      };
+      while ((await search(other)).found < 500) await Bun.sleep(50);
+      async function answersAhead(): Promise<number> {
+        let answered = 0;
+        const flood = Array.from({ length: 120 }, async () => {
+          expect((await search(greedy)).status).toBe(200);
+          answered += 1;
+        });
+        while (answered === 0) await Bun.sleep(1);
+        const before = answered;
+        expect((await search(other)).status).toBe(200);
+        const ahead = answered - before;
+        await Promise.all(flood);
+        return ahead;
+      }
+      // On a busy machine some are answered while the one is still on its way; without turns it is nearly all of them, each time.
+      const ahead = [await answersAhead(), await answersAhead(), await answersAhead()];
+      expect(Math.min(...ahead)).toBeLessThan(40);
+    });
+
+    it("leaves exports to another", async () => {
+      const [greedy, other] = [await newAsker(service), await newAsker(service)];
+      expect((await other.ask("/plants/import", { method: "POST", body: LARGE })).status).toBe(200);
+      // One after the other, as an export counts once its answer has begun.
+      for (let count = 0; count < 16; count += 1) {
+        const socket = open(service, greedy, ["GET /plants/export HTTP/1.1"]);
+        others.push(socket);
+        await once(socket, "readable");
+      }
+      const statusOf = async (asker: Asker) => {
+        const answer = await asker.ask("/plants/export");
+        await answer.body?.cancel();
+        return answer.status;
+      };
+      expect(await statusOf(greedy)).toBe(503);
+      expect(await statusOf(other)).toBe(200);
+    });
+  });
+}

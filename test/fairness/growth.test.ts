@@ -1,0 +1,233 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { BlockList } from "node:net";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { createGate } from "../../src/auth/gate.ts";
+import { loadContract, plantParser } from "../../src/contract.ts";
+import { exportPlants } from "../../src/transfer/export.ts";
+import { csvWriter, readCsv } from "../../src/transfer/csv.ts";
+import { readNdjson } from "../../src/transfer/ndjson.ts";
+import type { Rows } from "../../src/transfer/row.ts";
+import { PlantStoreError } from "../../src/errors.ts";
+import { chooseType } from "../../src/http/accept.ts";
+import { clientAddress, networkOf } from "../../src/http/client-address.ts";
+import { checkBodyHeaders, openBody, readBody } from "../../src/http/request-body.ts";
+import { checkIfMatch, isRuledOut } from "../../src/http/preconditions.ts";
+import { checkHost } from "../../src/http/host.ts";
+import { loadStatic } from "../../src/http/static.ts";
+import { plantHandlers } from "../../src/http/plants.ts";
+import { parseQuery } from "../../src/http/query.ts";
+import { createRouter } from "../../src/http/router.ts";
+import type { Handlers } from "../../src/http/router.ts";
+import { tokenHandlers } from "../../src/http/tokens.ts";
+import { createBody } from "../../src/http/wire/body.ts";
+import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
+import { parseFields } from "../../src/http/wire/fields.ts";
+import type { Fields } from "../../src/http/wire/fields.ts";
+import { parseHead } from "../../src/http/wire/head.ts";
+import { decodeBody, parseInt64, parseJson, toJson } from "../../src/json.ts";
+import { createLog } from "../../src/log.ts";
+import { asPlantId, etagOf, toText } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/plant.ts";
+import { contentOf, toQuery } from "../../src/store/postgres/plant-columns.ts";
+import { fromColumn, toColumn } from "../../src/store/postgres/engine/text.ts";
+import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
+import { createAudit } from "../../src/auth/audit.ts";
+import { createFairQueue } from "../../src/store/fair-queue.ts";
+import { isFound, tokenize } from "../../src/tokenizer.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { ALPHABETS, GROWTH_MAX, growthOf } from "../support/growth.ts";
+import type { Work } from "../support/growth.ts";
+
+const LIST_CALL = { parameters: { limit: 1, q: "a" }, headers: headersOf({}), principal: { token: undefined, address: "" } };
+const turns = createFairQueue({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
+const contract = loadContract();
+const parsePlant = plantParser(contract);
+const folder = temporaryFolder();
+mkdirSync(join(folder, "web"));
+writeFileSync(join(folder, "web", "index.html"), "<p>");
+
+/** Fields as a request has them, but of any characters. */
+function headersOf(values: Readonly<Record<string, string>>): Fields {
+  return parseFields(Object.entries(values).map(([name, value]) => `${name}: ${value}`)) as Fields;
+}
+
+/** Reads a body of one byte, which comes after its head. */
+function readLate(headers: Fields): unknown {
+  const body = createBody({ framing: { kind: "length", length: 1 }, onFull: () => {}, onRoom: () => {}, onWanted: () => {} });
+  const read = readBody({ headers, body } as never, BODY);
+  body.feed(new Uint8Array(1));
+  return read;
+}
+
+/** Takes a body in chunks apart that comes in pieces of so many bytes. */
+function readChunks(text: string, size: number): void {
+  const { feed } = createChunkedDecoder(() => {});
+  const bytes = Buffer.from(text, "latin1");
+  for (let at = 0; at < bytes.length; at += size) feed(bytes.subarray(at, at + size));
+}
+
+function plantOf(name: string): NewPlant {
+  return { id: asPlantId(1n), name, tag: name };
+}
+
+/** All JSON that a body can be, checked as each operation checks it. */
+function readJson(text: string): void {
+  const value = parseJson(decodeBody(Buffer.from(text)));
+  for (const { body } of contract.operations) {
+    try {
+      if (body.kind === "json") body.check(value);
+    } catch (error) {
+      if (!(error instanceof PlantStoreError)) throw error;
+    }
+  }
+}
+
+/** A file of as many bytes as the text has letters, which comes in pieces, as from a sender who drips. */
+async function* drip(text: string, size: number): AsyncGenerator<Uint8Array> {
+  // Letters of several bytes would make it longer than a line may be, and what is longer is passed over.
+  const bytes = Buffer.from(text).subarray(0, text.length);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function drain(rows: Rows): Promise<void> {
+  for await (const _ of rows);
+}
+
+const options = { parsePlant, lineBytesMax: 65_536, onUnused: () => {} };
+const DRIP_BYTES = 32;
+
+const route = createRouter(contract.operations, {} as Handlers);
+const pages = loadStatic(join(folder, "web"));
+const gate = createGate({
+  tokens: { find: () => Promise.resolve(undefined) } as never,
+  freshMs: 500,
+  cacheMax: 100,
+  now: Date.now,
+  onAdmit: () => {},
+});
+const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
+const audit = createAudit({ log, changes: "sum" });
+const { createToken } = tokenHandlers({ audit } as never);
+/** Refuses each key that is tried here, as it is too long: no token is made. */
+const makeToken = (key: string) =>
+  createToken({ body: {}, headers: headersOf({ "idempotency-key": key }), principal: LIST_CALL.principal } as never);
+const proxies = new BlockList();
+proxies.addAddress("127.0.0.1");
+const findClient = clientAddress(proxies);
+const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
+const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
+const index = openWordIndex(join(folder, "index"));
+afterAll(() => index.close());
+
+/** A store of one plant, to see what is made of it in answers. */
+function storeOf(plant: NewPlant) {
+  return {
+    list: () => Promise.resolve({ plants: [plant], isLast: true }),
+    takesTurns: () => false,
+    find: () => Promise.resolve(plant),
+    swap: () => Promise.resolve(true),
+  } as never;
+}
+
+/** Everything that a text from outside reaches. Lengths are half of what each may get at the most. */
+const BODY = 32_768;
+const HEAD = 8192;
+const PIECE_BYTES = 8192;
+const CHUNK_LINE = 2000;
+const TRAILERS = 4000;
+const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> = [
+  ["words of a name", BODY, tokenize],
+  ["words of a search", 500, tokenize],
+  ["a look whether a plant is found", BODY, (text) => isFound(plantOf(text), { words: tokenize("a b c d e f g h"), tag: text })],
+  ["a look whether a plant is found by all", 500, (text) => isFound(plantOf(text), { words: tokenize(text).slice(-32), tag: undefined })],
+  ["a body", BODY, readJson],
+  ["a name in JSON", BODY, (text) => readJson(`{"id":1,"name":${JSON.stringify(text)}}`)],
+  ["a name as it stands", BODY, (text) => readJson(`{"id":1,"name":"${text}","scopes":[]}`)],
+  ["an id", BODY, (text) => readJson(`{"id":${text},"name":"a"}`)],
+  ["members", BODY, (text) => readJson(`{${text}"id":1,"name":"a","scopes":["admin"]}`)],
+  ["a member that is unknown", BODY, (text) => readJson(`{"id":1,"name":"a","more":${text}}`)],
+  ["a list of scopes", BODY, (text) => readJson(`{"name":"a","scopes":[${text}"admin"]}`)],
+  ["a whole number", BODY, parseInt64],
+  ["a plant as JSON", BODY, (text) => toText(plantOf(text))],
+  ["an answer as JSON", BODY, (text) => toJson(plantOf(text))],
+  ["an ETag", BODY, (text) => etagOf(plantOf(text))],
+  ["a query", HEAD, (text) => parseQuery(text, listParameters)],
+  ["a parameter", HEAD, (text) => parseQuery(`tag=${text}`, listParameters)],
+  ["an encoded parameter", HEAD, (text) => parseQuery(`tag=${encodeURIComponent(text.toWellFormed())}`, listParameters)],
+  ["a search", HEAD, (text) => parseQuery(`q=${text}`, listParameters)],
+  ["a limit", HEAD, (text) => parseQuery(`limit=${text}`, listParameters)],
+  ["a path", HEAD, route],
+  ["an id in a path", HEAD, (text) => route(`/plants/${text}`)],
+  ["an id of a token in a path", HEAD, (text) => route(`/tokens/${text}`)],
+  ["a head", HEAD, parseHead],
+  ["a target", HEAD, (text) => parseHead(`GET /${text} HTTP/1.1\r\nHost: a`)],
+  ["an absolute target", HEAD, (text) => parseHead(`GET http://${text} HTTP/1.1\r\nHost: a`)],
+  ["a version", HEAD, (text) => parseHead(`GET / HTTP/${text}\r\nHost: a`)],
+  ["fields", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}`)],
+  ["the name of a field", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}: a`)],
+  ["the value of a field", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\na: ${text}`)],
+  ["Connection", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nConnection: ${text}`)],
+  ["Transfer-Encoding", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${text}`)],
+  ["Content-Length", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nContent-Length: ${text}`)],
+  ["chunks", BODY, (text) => readChunks(text, text.length)],
+  ["an extension of a chunk", CHUNK_LINE, (text) => readChunks(`1;${text}`, 1)],
+  ["trailers", TRAILERS, (text) => readChunks(`0\r\n${text}`, text.length)],
+  ["a trailer that drips", TRAILERS, (text) => readChunks(`0\r\na:${text}`, 1)],
+  ["Host", HEAD, (text) => checkHost({ headers: headersOf({ host: text }), authority: undefined })],
+  ["the host of an absolute target", HEAD, (text) => checkHost({ headers: headersOf({}), authority: text })],
+  ["Content-Type of JSON", HEAD, (text) => checkBodyHeaders(headersOf({ "content-type": `application/json${text}` }))],
+  ["Content-Type", HEAD, (text) => checkBodyHeaders(headersOf({ "content-type": text }))],
+  [
+    "Content-Type of a file",
+    HEAD,
+    (text) => openBody({ headers: headersOf({ "content-type": `text/csv${text}` }) } as never, ["text/csv"]),
+  ],
+  ["Content-Length of a body that comes", HEAD, (text) => readLate(headersOf({ "content-length": text }))],
+  ["If-Match", HEAD, (text) => checkIfMatch(headersOf({ "if-match": text }), plantOf("a"))],
+  ["If-None-Match", HEAD, (text) => isRuledOut(headersOf({ "if-none-match": text }), plantOf("a"))],
+  ["Accept-Encoding", HEAD, (text) => pages("/", { method: "GET", headers: headersOf({ "accept-encoding": text }) } as never)],
+  ["Accept", HEAD, (text) => chooseType(text, ["application/x-ndjson", "text/csv; header=present"])],
+  ["parameters in Accept", HEAD, (text) => chooseType(`text/csv;${text}`, ["application/x-ndjson", "text/csv; header=present"])],
+  ["X-Forwarded-For", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": text }))],
+  ["X-Forwarded-For before a proxy", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": `${text}, 127.0.0.1` }))],
+  ["an address with a port in X-Forwarded-For", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": `[::${text}]:1` }))],
+  ["the network of an address", HEAD, (text) => networkOf(`::${text}`)],
+  ["Idempotency-Key", HEAD, makeToken],
+  ["Idempotency-Key in quotes", HEAD, (text) => makeToken(`"${text}"`)],
+  ["Authorization", HEAD, (text) => gate.admit(text, "plants:read")],
+  ["Authorization behind its scheme", HEAD, (text) => gate.admit(`Bearer ${text}`, "plants:read")],
+  ["a line of the log", BODY, (text) => log.debug("event", { text })],
+  ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
+  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text)), turns, audit).listPlants(LIST_CALL as never)],
+  ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
+  ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
+  ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],
+  ["rows of CSV that drip", BODY, (text) => drain(readCsv(drip(`id,name,tag\n1,"${text}`, DRIP_BYTES), options))],
+  ["lines of NDJSON", PIECE_BYTES, (text) => drain(readNdjson(drip(text, text.length), options))],
+  ["lines of NDJSON that drip", BODY, (text) => drain(readNdjson(drip(text, DRIP_BYTES), options))],
+  ["a row of an export", BODY, (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
+  [
+    "an export",
+    BODY,
+    (text) => Array.fromAsync(exportPlants(storeOf(plantOf(text)), { format: "csv", profile: "plain", guardFormulas: false })),
+  ],
+  ["columns of PostgreSQL", BODY, (text) => contentOf([plantOf(text)])],
+  ["a column of PostgreSQL and back", BODY, (text) => fromColumn(toColumn(text))],
+  ["a query of PostgreSQL", 500, (text) => toQuery(tokenize(text))],
+  ["the index of names", BODY, (text) => index.put(1n, { name: text, tag: text })],
+  ["a search of the index", 500, (text) => index.find({ words: tokenize(text).slice(0, 32), tag: text, from: 0n, limit: 100 })],
+];
+
+describe("twice as long a text takes at most two and a half times the work, whatever it is made of:", () => {
+  for (const [what, length, work] of WORKS) {
+    it(`${what} of ${length} and ${2 * length} characters`, async () => {
+      const grown: string[] = [];
+      for (const alphabet of ALPHABETS) {
+        const growth = await growthOf(work, alphabet, length);
+        if (growth > GROWTH_MAX) grown.push(`${alphabet.alphabet}: ${growth.toFixed(1)} times`);
+      }
+      expect(grown).toEqual([]);
+    }, 60_000);
+  }
+});

@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { ENGINES } from "../support/engines.ts";
+import type { Engine } from "../support/engines.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { watchLoop } from "../support/loop/loop.ts";
+import { startProcess } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+
+/** No request keeps the event loop for longer than 50 ms of a quiet processor. One that is shared by ten others is three times as slow. */
+const KEPT_MS_MAX = 150;
+
+const MARKS = ["\u0301", "\u0316", "\u0327", "\u0334", "\u05b0", "\u064b", "\u3099"];
+const NAME_OF_MARKS = `oak ${MARKS.map((mark) => mark.repeat(4000)).join("")}`;
+
+/** Of these each letter becomes four words. */
+const NAME_OF_WORDS = `oak ${"\ufdfa".repeat(20_000)}`;
+
+const services: ServiceProcess[] = [];
+afterAll(() => Promise.all(services.map((service) => service.end("SIGKILL"))));
+
+async function open({ openFlags }: Engine) {
+  const data = temporaryFolder();
+  const loop = watchLoop();
+  const flags = Object.entries(await openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
+  const service = await startProcess({ data, environment: loop.environment, flags: ["--queue-wait-ms", "15000", ...flags] });
+  services.push(service);
+  const headers = { authorization: `Bearer ${await readToken(data)}` };
+  const ask = (path: string, init: { method?: string; body?: string } = {}) => fetch(`${service.url}${path}`, { ...init, headers });
+
+  async function create(name: string, count: number, first: number): Promise<void> {
+    const bodies = Array.from({ length: count }, (_, id) => JSON.stringify({ id: id + first, name }));
+    const answers = await Promise.all(bodies.map((body) => ask("/plants", { method: "POST", body })));
+    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+  }
+
+  /** Does the work while somebody else asks whether the service lives. Returns the longest time that nobody had a turn. */
+  async function keptBy(work: () => Promise<void>): Promise<number> {
+    let isDone = false;
+    loop.reset();
+    const done = work().finally(() => (isDone = true));
+    while (!isDone) expect((await ask("/livez")).status).toBe(200);
+    await done;
+    return loop.longestMs();
+  }
+  return { ask, create, keptBy };
+}
+
+for (const engine of ENGINES) {
+  describe(`on ${engine.engine} the event loop is kept only for moments by`, () => {
+    const opened = open(engine);
+
+    it("creates of names of 60 KB of marks, and searches that find them", async () => {
+      const { ask, create, keptBy } = await opened;
+      const kept = await keptBy(async () => {
+        await create(NAME_OF_MARKS, 12, 0);
+        for (let found = 0; found < 12;) found = ((await (await ask("/plants?q=oak&limit=1000")).json()) as unknown[]).length;
+        await Promise.all(Array.from({ length: 12 }, async () => expect((await ask("/plants?q=oak")).status).toBe(200)));
+      });
+      expect(kept).toBeLessThan(KEPT_MS_MAX);
+    }, 60_000);
+
+    it("a hundred names that are all words, at once", async () => {
+      const { create, keptBy } = await opened;
+      expect(await keptBy(() => create(NAME_OF_WORDS, 100, 100))).toBeLessThan(KEPT_MS_MAX);
+    }, 60_000);
+
+    it("a thousand creates of names of 60 KB, at once", async () => {
+      const { create, keptBy } = await opened;
+      const kept = await keptBy(() => create("\u00e9".repeat(30_000), 1000, 10_000));
+      expect(kept).toBeLessThan(KEPT_MS_MAX);
+    }, 60_000);
+
+    it("a search for marks, of a thousand of them and of more than a search may have", async () => {
+      const { ask, keptBy } = await opened;
+      const q = (count: number) => encodeURIComponent(MARKS.join("").repeat(count / MARKS.length));
+      const kept = await keptBy(async () => {
+        for (let round = 0; round < 10; round += 1) {
+          expect((await ask(`/plants?q=${q(994)}`)).status).toBe(200);
+          expect((await ask(`/plants?q=${q(2100)}`)).status).toBe(400);
+        }
+      });
+      expect(kept).toBeLessThan(KEPT_MS_MAX);
+    }, 60_000);
+
+    it("an import of which every line is refused, or has a name that is all words", async () => {
+      const { ask, keptBy } = await opened;
+      const lines = Array.from({ length: 1000 }, (_, id) => `{"id":${1000 + id},"name":"${"\ufdfa".repeat(1000)}"}\n`).join("");
+      const kept = await keptBy(async () => {
+        for (const body of ["a\n".repeat(300_000), lines]) expect((await ask("/plants/import", { method: "POST", body })).status).toBe(200);
+      });
+      expect(kept).toBeLessThan(KEPT_MS_MAX);
+    }, 60_000);
+  });
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "bun:test";
+import { PlantStoreError } from "../../src/errors.ts";
+import { whileMoving } from "../../src/transfer/row.ts";
+
+const PATIENCE = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
+
+/** So many chunks of a size, with a pause before each; then nothing, for ever or as the end. */
+async function* send({ chunks, size, pauseMs, isEnding = true }: { chunks: number; size: number; pauseMs: number; isEnding?: boolean }) {
+  for (let sent = 0; sent < chunks; sent += 1) {
+    if (pauseMs > 0) await Bun.sleep(pauseMs);
+    yield new Uint8Array(size);
+  }
+  if (!isEnding) await new Promise(() => {});
+}
+
+/** What came through, and how it ended. */
+async function read(bytes: AsyncIterable<Uint8Array>, pauseMs = 0): Promise<{ size: number; end: string }> {
+  let size = 0;
+  try {
+    for await (const chunk of whileMoving(bytes, PATIENCE)) {
+      size += chunk.length;
+      if (pauseMs > 0) await Bun.sleep(pauseMs);
+    }
+    return { size, end: "whole" };
+  } catch (thrown) {
+    return { size, end: (thrown as PlantStoreError).code };
+  }
+}
+
+describe("a body that comes slowly", () => {
+  it("is refused as too slow after the grace when it drips, with what came before passed on", async () => {
+    const { size, end } = await read(send({ chunks: 100, size: 1, pauseMs: 20 }));
+    expect(end).toBe("too_slow");
+    expect(size).toBeGreaterThan(0);
+    expect(size).toBeLessThan(20);
+  });
+
+  it("is read to its end when it is fast enough, however long that takes", async () => {
+    expect(await read(send({ chunks: 15, size: 200, pauseMs: 20 }))).toEqual({ size: 3000, end: "whole" });
+  });
+
+  it("may pause when it has sent enough before, but no longer than a standstill may be", async () => {
+    expect(await read(send({ chunks: 1, size: 100_000, pauseMs: 0, isEnding: false }))).toEqual({ size: 100_000, end: "incomplete_body" });
+  });
+
+  it("is not to blame for the time in which it waits for whoever reads it", async () => {
+    expect(await read(send({ chunks: 10, size: 1, pauseMs: 0 }), 30)).toEqual({ size: 10, end: "whole" });
+  });
+});

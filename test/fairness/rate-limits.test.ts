@@ -1,0 +1,196 @@
+import { BlockList } from "node:net";
+import { afterAll, describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { clientAddress, networkOf } from "../../src/http/client-address.ts";
+import { createRate } from "../../src/rate-limit.ts";
+import { expectConform } from "../support/conform.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const PAGE = { method: "get", path: "/plants" };
+
+describe("a rate", () => {
+  it("allows as many as it says in any minute and a minute's worth in front, and tells how many may follow and when", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }), (perMinute, pauses) => {
+        let time = 0;
+        const rate = createRate(perMinute, () => time);
+        let allowed = 0;
+        let last: { isAllowed: boolean; remaining: number; resetSeconds: number } | undefined;
+        for (const pause of pauses) {
+          time += pause;
+          const next = rate.take("a");
+          // What it said before it keeps.
+          if (last && last.remaining > 0) expect(next.isAllowed).toBe(true);
+          if (last && !last.isAllowed && pause === 0) expect(next.isAllowed).toBe(false);
+          if (next.isAllowed) allowed += 1;
+          expect(allowed).toBeLessThanOrEqual(perMinute + Math.floor((time * perMinute) / 60_000));
+          last = next;
+        }
+        if (last && !last.isAllowed) {
+          time += last.resetSeconds * 1000;
+          expect(rate.take("a").isAllowed).toBe(true);
+        }
+        expect(rate.take("b").isAllowed).toBe(true);
+      }),
+    );
+  });
+
+  it("remembers ten thousand owners, of whom the one that was seen least recently goes", () => {
+    const rate = createRate(1, () => 0);
+    for (let owner = 0; owner <= 10_000; owner += 1) rate.take(`${owner}`);
+    expect(rate.take("10000").isAllowed).toBe(false);
+    expect(rate.take("0").isAllowed).toBe(true);
+  });
+});
+
+describe("an address", () => {
+  for (const { address, network } of [
+    { address: "192.0.2.7", network: "192.0.2.7" },
+    { address: "2001:db8:1:2:3:4:5:6", network: "2001:db8:1:2" },
+    { address: "2001:0db8:1:2::9", network: "2001:db8:1:2" },
+    { address: "2001:db8::1", network: "2001:db8:0:0" },
+    { address: "::1", network: "0:0:0:0" },
+    { address: "fe80::1%eth0", network: "fe80:0:0:0" },
+  ]) {
+    it(`${address} counts as ${network}`, () => expect(networkOf(address)).toBe(network));
+  }
+
+  const trusted = new BlockList();
+  trusted.addSubnet("10.0.0.0", 8);
+  trusted.addAddress("::1", "ipv6");
+  for (const { peer, forwarded, client, why } of [
+    { peer: "10.0.0.1", forwarded: "192.0.2.7", client: "192.0.2.7", why: "what a trusted proxy says" },
+    { peer: "::ffff:10.0.0.1", forwarded: "::ffff:192.0.2.7", client: "192.0.2.7", why: "the same in IPv6's way of writing" },
+    { peer: "10.0.0.1", forwarded: "198.51.100.1, 192.0.2.7, 10.0.0.2", client: "192.0.2.7", why: "the last who is no proxy" },
+    { peer: "192.0.2.9", forwarded: "198.51.100.1", client: "192.0.2.9", why: "the peer, when it is not trusted" },
+    { peer: "10.0.0.1", forwarded: "198.51.100.1, nonsense, 10.0.0.2", client: "10.0.0.2", why: "the last before what is no address" },
+    { peer: "10.0.0.1", forwarded: "10.0.0.3", client: "10.0.0.3", why: "the first proxy, when all are" },
+    { peer: "::1", forwarded: "2001:db8::1", client: "2001:db8::1", why: "IPv6" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7:4711", client: "192.0.2.7", why: "an address with its port" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7, [2001:db8::1]:4711", client: "2001:db8::1", why: "IPv6 with its port" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7:x", client: "10.0.0.1", why: "the peer, when the port is none" },
+    { peer: "10.0.0.1", forwarded: "", client: "10.0.0.1", why: "the peer, when nothing is said" },
+    {
+      peer: "10.0.0.1",
+      forwarded: `198.51.100.1${", 10.0.0.2".repeat(1000)}`,
+      client: "10.0.0.2",
+      why: "a proxy, when there are too many",
+    },
+  ]) {
+    it(`of a client is ${why}`, () => {
+      expect(clientAddress(trusted)(peer, { get: () => forwarded })).toBe(client);
+    });
+  }
+});
+
+async function page({ request }: TestService, headers: Record<string, string> = {}): Promise<Response> {
+  const response = await request("/plants", { headers });
+  await expectConform(PAGE, response);
+  return response;
+}
+
+function fieldsOf({ status, headers }: Response): unknown[] {
+  return [status, headers.get("ratelimit-policy"), headers.get("ratelimit"), headers.get("retry-after")];
+}
+
+describe("a limit of requests", () => {
+  const services: TestService[] = [];
+  afterAll(async () => {
+    for (const service of services) await service.stop();
+  });
+  async function start(flags: Record<string, string>): Promise<TestService> {
+    const service = await startTestService(flags);
+    services.push(service);
+    return service;
+  }
+
+  it("of a token and of an address is told with every answer, and past it the answer is 429 until Retry-After", async () => {
+    const service = await start({ tokenRequestsPerMinute: "3", addressRequestsPerMinute: "100" });
+    const policy = '"token";q=3;w=60, "address";q=100;w=60';
+    expect(fieldsOf(await page(service))).toEqual([200, policy, '"token";r=2;t=20, "address";r=99;t=1', null]);
+    const missing = await service.request("/plants/77");
+    expect(missing.status).toBe(404);
+    expect(missing.headers.get("ratelimit")).toStartWith('"token";r=1;');
+    await page(service);
+    const over = await page(service);
+    expect(fieldsOf(over).slice(0, 2)).toEqual([429, policy]);
+    expect(over.headers.get("ratelimit")).toStartWith('"token";r=0;t=20,');
+    expect(over.headers.get("retry-after")).toBe("20");
+    // What needs no token does not count, and is not refused.
+    for (const path of ["/livez", "/readyz", "/openapi.json", "/"]) {
+      const free = await fetch(`${service.url}${path}`);
+      expect([free.status === 429, free.headers.get("ratelimit")]).toEqual([false, null]);
+    }
+    await page(service);
+    const lines = service.logged.filter((line) => line.includes("limit_hit"));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ kind: "token", principal: "first", address: "127.0.0.1" });
+  });
+
+  it("counts what a token may not do too, and tells of each owner, of a hundred and the others, lines that add up", async () => {
+    const service = await startTestService({ tokenRequestsPerMinute: "2", refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" });
+    const body = JSON.stringify({ name: "reader", scopes: ["plants:read"], days: 1 });
+    const made = await service.request("/tokens", { method: "POST", body, headers: { "idempotency-key": '"reader"' } });
+    const { token } = (await made.json()) as { token: string };
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 5; sent += 1)
+      statuses.push((await service.post('{"id":1,"name":"x"}', { authorization: `Bearer ${token}` })).status);
+    expect(statuses).toEqual([403, 403, 429, 429, 429]);
+
+    for (let at = 0; at < 240; at += 1)
+      await service.request("/plants", { headers: { authorization: "Bearer plant_wrong", "x-forwarded-for": `192.0.2.${at >> 1}` } });
+    await service.stop();
+    const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const sumOf = (kind: string) => lines.reduce((sum, line) => sum + (line["kind"] === kind ? Number(line["requests"]) : 0), 0);
+    expect([sumOf("token"), sumOf("refused")]).toEqual([3, 120]);
+    expect(lines.length).toBeLessThanOrEqual(104);
+  });
+
+  it("of files at a time is told too, and its lines add up", async () => {
+    const service = await startTestService();
+    const stop = new AbortController();
+    const never = () =>
+      service.request("/plants/import", {
+        method: "POST",
+        signal: stop.signal,
+        body: new ReadableStream({ pull: () => new Promise(() => {}), start: (to) => to.enqueue(new TextEncoder().encode("\n")) }),
+      });
+    const running = Array.from({ length: 4 }, () => never().catch(() => undefined));
+    await Bun.sleep(200);
+    for (let sent = 0; sent < 3; sent += 1)
+      expect((await service.request("/plants/import", { method: "POST", body: "{}" })).status).toBe(503);
+    stop.abort();
+    await Promise.all(running);
+    await service.stop();
+    const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ kind, principal, requests }) => [kind, principal, requests])).toEqual([
+      ["overload", "first", 1],
+      ["overload", "first", 2],
+    ]);
+  });
+
+  it("of refused requests makes 429 of 401, and never keeps a valid token from the same address out", async () => {
+    const service = await start({ refusedRequestsPerMinute: "2" });
+    const wrong = { authorization: "Bearer plant_wrong" };
+    expect(fieldsOf(await page(service, wrong))).toEqual([401, null, null, null]);
+    await page(service, wrong);
+    const over = await page(service, wrong);
+    expect(fieldsOf(over)).toEqual([429, '"refused";q=2;w=60', '"refused";r=0;t=30', "30"]);
+    expect(over.headers.get("www-authenticate")).toBeNull();
+    expect(fieldsOf(await page(service))).toEqual([200, null, null, null]);
+  });
+
+  it("counts those behind a trusted proxy each by itself, and nobody else's word", async () => {
+    const wrong = (address: string) => ({ authorization: "Bearer plant_wrong", "x-forwarded-for": address });
+    const behind = await start({ refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" });
+    const direct = await start({ refusedRequestsPerMinute: "1" });
+    const statuses = async (service: TestService) => {
+      const all = [];
+      for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.1"]) all.push((await page(service, wrong(address))).status);
+      return all;
+    };
+    expect(await statuses(behind)).toEqual([401, 401, 429]);
+    expect(await statuses(direct)).toEqual([401, 429, 429]);
+  });
+});

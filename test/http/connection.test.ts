@@ -1,0 +1,276 @@
+import { describe, expect, it } from "bun:test";
+import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
+import { createConnection } from "../../src/http/wire/connection.ts";
+import type { Connection, HttpRequest } from "../../src/http/wire/connection.ts";
+import type { HttpResponse } from "../../src/http/wire/response.ts";
+import { createLater } from "../../src/event-loop.ts";
+import { GROWTH_MAX, growthOf } from "../support/growth.ts";
+
+/** A connection over a wire and beside a clock that the test holds. */
+type Held = Connection &
+  Readonly<{
+    sent: () => string;
+    /** How many more bytes the other end takes. */
+    take: (bytes: number) => void;
+    isPaused: () => boolean;
+    isIdle: () => boolean;
+    isGone: () => boolean;
+    say: (text: string) => void;
+    /** Lets time go by. */
+    pass: (seconds: number) => void;
+  }>;
+
+type HeldOptions = Readonly<{ room?: number; answer?: (request: HttpRequest) => Promise<HttpResponse> }>;
+
+const OK: HttpResponse = { status: 200, body: "{}" };
+
+function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK) }: HeldOptions = {}): Held {
+  let [sent, room, time] = ["", firstRoom, 0];
+  let [isPaused, isIdle, isGone] = [false, true, false];
+  function end(): void {
+    if (isGone) return;
+    isGone = true;
+    connection.close();
+  }
+  const connection = createConnection({
+    wire: {
+      write(data) {
+        if (isGone) return -1;
+        const taken = Buffer.from(data).subarray(0, Math.min(room, Buffer.byteLength(data)));
+        sent += taken.toString("latin1");
+        room -= taken.length;
+        return taken.length;
+      },
+      end,
+      terminate: end,
+      shutdown: () => {},
+      pause: () => (isPaused = true),
+      resume: () => (isPaused = false),
+    },
+    address: "",
+    answer: (request) => answer(request).catch(() => ({ status: 400 })),
+    refuse: ({ status }) => ({ status }),
+    later: createLater(),
+    now: () => time,
+    date: () => "",
+    onIdle: (state) => (isIdle = state),
+    onBug(reason) {
+      throw reason;
+    },
+  });
+  return {
+    ...connection,
+    sent: () => sent,
+    take(bytes) {
+      room += bytes;
+      connection.drain();
+    },
+    isPaused: () => isPaused,
+    isIdle: () => isIdle,
+    isGone: () => isGone,
+    say: (text) => connection.receive(Buffer.from(text, "latin1")),
+    pass(seconds) {
+      time += seconds * 1000;
+      connection.expire(time);
+    },
+  };
+}
+
+async function readAll({ body }: HttpRequest): Promise<HttpResponse> {
+  let length = 0;
+  for await (const piece of body) length += piece.length;
+  return { status: 200, body: String(length) };
+}
+
+function never(): Promise<HttpResponse> {
+  return new Promise(() => {});
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+const GET = "GET / HTTP/1.1\r\nHost: plants\r\n\r\n";
+
+function post(length: number, fields = ""): string {
+  return `POST / HTTP/1.1\r\nHost: plants\r\n${fields}Content-Length: ${length}\r\n\r\n`;
+}
+
+describe("a connection ends", () => {
+  it("when nobody reads its answer, though the body that was asked with comes to its end", async () => {
+    const held = hold({ room: 0 });
+    held.say(post(10));
+    await settle();
+    held.say("0123456789");
+    held.pass(11);
+    expect(held.isGone()).toBe(true);
+  });
+
+  it("when nobody reads the answer of a request that may be silent for ever", async () => {
+    const held = hold({
+      room: 0,
+      answer(request) {
+        request.allowSilence(0);
+        return readAll(request);
+      },
+    });
+    held.say(post(10));
+    held.pass(1000);
+    expect(held.isGone()).toBe(false);
+    held.say("0123456789");
+    await settle();
+    held.pass(11);
+    expect(held.isGone()).toBe(true);
+  });
+
+  it("when a body stops, however much of it came before", async () => {
+    const held = hold({ answer: readAll });
+    held.say(post(1_000_000));
+    for (let sent = 0; sent < 900_000; sent += 50_000) {
+      held.say("x".repeat(50_000));
+      await settle();
+    }
+    held.pass(9);
+    expect(held.isGone()).toBe(false);
+    held.pass(2);
+    expect(held.isGone()).toBe(true);
+  });
+
+  it("when a body does not come, though the client took a while to read that it may", async () => {
+    const held = hold({ room: 5, answer: readAll });
+    held.say(post(10, "Expect: 100-continue\r\n"));
+    await settle();
+    held.take(Infinity);
+    expect(held.sent()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    held.pass(11);
+    expect(held.isGone()).toBe(true);
+  });
+
+  it("when its client has closed its side in the middle of a head", async () => {
+    const held = hold();
+    held.say(`${GET}GET / HT`);
+    held.receiveEnd();
+    await settle();
+    expect(held.sent()).toContain(" 200 ");
+    expect(held.isGone()).toBe(true);
+  });
+
+  it("behind an answer to HTTP/1.0 that asks for both", async () => {
+    const held = hold();
+    held.say("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n");
+    await settle();
+    expect(held.isGone()).toBe(true);
+  });
+});
+
+describe("a connection goes on", () => {
+  it("while a body waits for whoever reads it, and not much longer", async () => {
+    const reader = Promise.withResolvers<void>();
+    const held = hold({ answer: (request) => reader.promise.then(() => readAll(request)) });
+    held.say(post(1_000_000) + "x".repeat(200_000));
+    expect(held.isPaused()).toBe(true);
+    held.pass(1000);
+    expect(held.isGone()).toBe(false);
+    reader.resolve();
+    await settle();
+    expect(held.isPaused()).toBe(false);
+    held.pass(11);
+    expect(held.isGone()).toBe(true);
+  });
+
+  it("when so much of a body was sent ahead that no more was taken", async () => {
+    const first = Promise.withResolvers<HttpResponse>();
+    const answers = [() => first.promise, readAll];
+    const held = hold({ answer: (request) => answers.shift()!(request) });
+    held.say(GET + post(100_000) + "x".repeat(70_000));
+    expect(held.isPaused()).toBe(true);
+    first.resolve(OK);
+    await settle();
+    expect(held.isPaused()).toBe(false);
+    held.say("x".repeat(30_000));
+    await settle();
+    expect(held.sent()).toEndWith("\r\n\r\n100000");
+  });
+});
+
+it("two empty lines in front of a request are refused, wherever they are cut", async () => {
+  for (const packets of [[`\r\n\r\n${GET}`], ["\r\n", `\r\n${GET}`], Array.from(`\r\n\r\n${GET}`)]) {
+    const held = hold();
+    for (const packet of packets) held.say(packet);
+    await settle();
+    expect(held.sent()).toStartWith("HTTP/1.1 400 ");
+  }
+});
+
+it("a connection makes room for others while it waits for a request or has been refused, and not while requests of it are here", async () => {
+  const states: boolean[] = [];
+  const held = hold({
+    answer() {
+      states.push(held.isIdle());
+      return Promise.resolve(OK);
+    },
+  });
+  held.say(GET.repeat(9));
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  expect(states.length).toBeLessThan(9);
+  expect(held.isIdle()).toBe(false);
+  await settle();
+  expect(states).toEqual(Array.from({ length: 9 }, () => false));
+  expect(held.isIdle()).toBe(true);
+  held.say("nonsense\r\n\r\n");
+  await settle();
+  expect(held.isIdle()).toBe(true);
+});
+
+describe("the work for what comes a byte at a time grows no faster than the bytes", () => {
+  const CHUNKED = "POST / HTTP/1.1\r\nHost: plants\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const { what, before, unit, length } of [
+    { what: "a field of a head", before: "GET / HTTP/1.1\r\nX: ", unit: "x", length: 8000 },
+    { what: "fields of a head", before: "GET / HTTP/1.1\r\n", unit: "X:\r\n", length: 8000 },
+    { what: "what is sent ahead", before: GET, unit: GET, length: 32_000 },
+    { what: "a body", before: post(1_000_000), unit: "x", length: 60_000 },
+    { what: "chunks", before: CHUNKED, unit: "1\r\nx\r\n", length: 60_000 },
+    { what: "an extension of a chunk", before: `${CHUNKED}1;`, unit: "x", length: 2000 },
+    { what: "trailers", before: `${CHUNKED}0\r\n`, unit: "X: y\r\n", length: 4000 },
+  ]) {
+    it(what, async () => {
+      const drip = (text: string) => {
+        const bytes = Buffer.from(text, "latin1");
+        for (let times = 0; times < 60_000 / length; times += 1) {
+          const held = hold({ answer: never });
+          held.say(before);
+          for (let at = 0; at < bytes.length; at += 1) held.receive(bytes.subarray(at, at + 1));
+        }
+      };
+      const textOf = (size: number) => unit.repeat(Math.ceil(size / unit.length));
+      expect(await growthOf(drip, { alphabet: what, textOf }, length)).toBeLessThan(GROWTH_MAX);
+    });
+  }
+});
+
+it("chunks of one byte that come together are handed on together, and nothing of what is behind them is touched", () => {
+  const pieces: string[] = [];
+  const decoder = createChunkedDecoder((bytes) => pieces.push(Buffer.from(bytes).toString()));
+  const chunks = `${Array.from("Monstera", (byte) => `1;x\r\n${byte}\r\n`).join("")}0\r\nX: y\r\n\r\n`;
+  const bytes = Buffer.from(chunks + GET);
+  expect(bytes.subarray(decoder.feed(bytes)).toString()).toBe(GET);
+  expect(pieces).toEqual(["Monstera"]);
+  expect(decoder.isDone()).toBe(true);
+});
+
+it("what is done later is done in its order, and leaves others their turn", async () => {
+  const later = createLater();
+  const done: number[] = [];
+  for (let number = 0; number < 60; number += 1)
+    later.do(() => {
+      for (const since = performance.now(); performance.now() - since < 1;);
+      done.push(number);
+    });
+  const seen: number[] = [];
+  while (done.length < 60) {
+    await new Promise(setImmediate);
+    seen.push(done.length);
+  }
+  expect(done).toEqual(Array.from({ length: 60 }, (_, number) => number));
+  expect(seen.length).toBeGreaterThanOrEqual(4);
+});

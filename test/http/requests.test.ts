@@ -1,0 +1,233 @@
+import { connect } from "node:net";
+import { afterAll, describe, expect, it } from "bun:test";
+import { loadContract } from "../../src/contract.ts";
+import { CATALOGUE } from "../../src/errors.ts";
+import { expectConform } from "../support/conform.ts";
+import { sendRaw, statusesIn } from "../support/raw.ts";
+import { startTestService } from "../support/service.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+
+/** Sends bytes as they stand, and resolves with all that came back until the service closed the connection. */
+async function sendUntilClosed(text: string): Promise<string> {
+  const { text: received, isClosed } = await sendRaw(service.url, [text]);
+  expect(isClosed).toBe(true);
+  return received;
+}
+
+/** A request for a target as it stands, after whose answer the connection closes. */
+function requestOf(target: string): string {
+  return `GET ${target} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\nConnection: close\r\n\r\n`;
+}
+
+describe("a path", () => {
+  for (const path of [
+    "/plant",
+    "/plants/",
+    "/plants/abc",
+    "/plants/01",
+    "/plants/9223372036854775808",
+    "/PLANTS",
+    "/tokens/",
+    "/tokens/a-b",
+    `/tokens/${"a".repeat(65)}`,
+    "/tokens/{id}",
+    "/plants/{id}",
+    "/openapi",
+    "/plants%2F1",
+    "/plants%5C1",
+  ]) {
+    it(`${path} that is not there is answered 404, without asking for a token`, async () => {
+      const response = await fetch(`${service.url}${path}`, { method: "POST" });
+      const body = await expectConform({ method: "post", path: "/plants" }, response);
+      expect(body).toEqual({ error: 40400, message: CATALOGUE.unknown_path.message });
+    });
+  }
+});
+
+describe("a request target", () => {
+  for (const target of [
+    String.raw`/x\..\tokens`,
+    String.raw`/.\tokens`,
+    String.raw`/\tokens`,
+    "/plants/../tokens",
+    "/plants/%2e%2e/tokens",
+    "/plants/.%2E/tokens",
+    "/./tokens",
+    "/%2e/tokens",
+    "//tokens",
+    "/tokens/",
+    "/tokens//",
+    "/tokens#x",
+    "/tokens;x",
+    "/%2Ftokens",
+    "http://plants/x/../tokens",
+  ]) {
+    it(`${target} reaches no other resource than the one that it names`, async () => {
+      const received = await sendUntilClosed(requestOf(target));
+      expect(received).toStartWith("HTTP/1.1 404 ");
+      expect(received).toContain(`"error":40400`);
+    });
+  }
+
+  for (const target of ["/%74okens", "/token%73", "/%74%6f%6B%65%6e%73", "http://plants/tokens"]) {
+    it(`${target} is /tokens, as an unreserved character is the same in percent-encoding`, async () => {
+      const received = await sendUntilClosed(requestOf(target));
+      expect(received).toStartWith("HTTP/1.1 200 ");
+      expect(received).toContain(`"id":"first"`);
+    });
+  }
+
+  it("with an id in percent-encoding names the plant with this id", async () => {
+    await service.post(`{"id":5,"name":"Ficus"}`);
+    for (const path of ["/plants/%35", "/%70lants/5"]) expect(await (await service.request(path)).text()).toBe(`{"id":5,"name":"Ficus"}`);
+  });
+});
+
+describe("a method", () => {
+  for (const { path, allow, wrong } of [
+    { path: "/plants", allow: "GET, HEAD, OPTIONS, POST", wrong: ["PUT", "PATCH", "DELETE"] },
+    { path: "/plants/1", allow: "DELETE, GET, HEAD, OPTIONS, PATCH, PUT", wrong: ["POST"] },
+    { path: "/plants/import", allow: "OPTIONS, POST", wrong: ["GET", "PUT", "PATCH", "DELETE", "HEAD"] },
+    { path: "/tokens", allow: "GET, HEAD, OPTIONS, POST", wrong: ["PUT", "PATCH", "DELETE"] },
+    { path: `/tokens/${"z".repeat(64)}`, allow: "DELETE, OPTIONS", wrong: ["GET", "HEAD", "POST", "PUT", "PATCH"] },
+    { path: "/livez", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "DELETE"] },
+    { path: "/openapi/1.0.0.json", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "PUT"] },
+  ]) {
+    for (const method of wrong) {
+      it(`${method} on ${path} is answered 405 with Allow: ${allow}, without asking for a token`, async () => {
+        const response = await fetch(`${service.url}${path}`, { method });
+        expect(response.status).toBe(405);
+        expect(response.headers.get("allow")).toBe(allow);
+        if (method !== "HEAD") expect(await response.json()).toEqual({ error: 40500, message: CATALOGUE.method_not_allowed.message });
+      });
+    }
+
+    it(`OPTIONS on ${path} is answered 204 with the same Allow and no body`, async () => {
+      const response = await fetch(`${service.url}${path}`, { method: "OPTIONS" });
+      expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([204, allow, ""]);
+    });
+  }
+
+  it("HEAD is answered as GET, without the body", async () => {
+    const [head, get] = await Promise.all(
+      ["HEAD", "GET"].map((method) => fetch(`${service.url}/openapi.json`, { method, headers: { "accept-encoding": "identity" } })),
+    );
+    expect(head!.status).toBe(200);
+    expect(head!.headers.get("content-type")).toBe("application/json");
+    expect(Number(head!.headers.get("content-length"))).toBe((await get!.arrayBuffer()).byteLength);
+    expect(await head!.text()).toBe("");
+  });
+});
+
+describe("the service's own operations", () => {
+  for (const path of ["/livez", "/readyz"]) {
+    it(`${path} answers 200 without a token`, async () => {
+      expect(await expectConform({ method: "get", path }, await fetch(`${service.url}${path}`))).toEqual({ status: "ok" });
+    });
+  }
+
+  it("/openapi.json and /openapi/1.0.0.json answer the two contracts", async () => {
+    const contract = loadContract();
+    expect(await (await fetch(`${service.url}/openapi.json`)).text()).toBe(contract.served);
+    expect(await (await fetch(`${service.url}/openapi/1.0.0.json`)).text()).toBe(contract.base);
+  });
+
+  it("keep an id in an example exact to its last digit", async () => {
+    expect(await (await fetch(`${service.url}/openapi.json`)).text()).toContain('"id":-9223372036854775808');
+  });
+});
+
+describe("a request id", () => {
+  it("that was sent comes back", async () => {
+    const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": "import_17.b-2" } });
+    expect(response.headers.get("x-request-id")).toBe("import_17.b-2");
+  });
+
+  for (const bad of ["a b", "x".repeat(129), "a/b", "ä"]) {
+    it(`${JSON.stringify(bad.slice(0, 10))} that breaks the form is replaced`, async () => {
+      const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": bad } });
+      expect(response.headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
+    });
+  }
+
+  it("is made anew for every request that brings none", async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await fetch(`${service.url}/nothing`)).headers.get("x-request-id")));
+    expect(new Set(ids).size).toBe(3);
+  });
+});
+
+describe("on the wire", () => {
+  const host = "Host: plants\r\n";
+  const authorization = `Authorization: Bearer ${service.token}\r\n`;
+
+  it("a body that is declared too large is refused before it is sent, and the connection closed", async () => {
+    const received = await sendUntilClosed(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 1000000\r\n\r\n{`);
+    expect(received).toStartWith("HTTP/1.1 413 ");
+    expect(received).toContain('{"error":41300,');
+  });
+
+  it("the body of a refused token is not read: a promised one that never comes is answered 401", async () => {
+    const received = await sendUntilClosed(`POST /plants HTTP/1.1\r\n${host}Content-Length: 50\r\nConnection: close\r\n\r\n`);
+    expect(received).toStartWith("HTTP/1.1 401 ");
+  });
+
+  for (const path of ["/livez", "/nothing", "/"]) {
+    it(`two Hosts are answered 400 at ${path}, in the words of the interface, and the connection closed`, async () => {
+      const received = await sendUntilClosed(`GET ${path} HTTP/1.1\r\n${host}Host: others\r\n\r\n`);
+      expect(received).toStartWith("HTTP/1.1 400 ");
+      expect(received).toMatch(/^connection: close\r$/im);
+      expect(received).toEndWith(JSON.stringify(CATALOGUE.invalid_host));
+    });
+  }
+
+  for (const { why, authorized, status } of [
+    { why: "a create", authorized: authorization, status: 200 },
+    { why: "a refusal", authorized: "", status: 401 },
+  ]) {
+    it(`${why} in chunks has one answer, whenever its trailers come, and what follows has its own`, async () => {
+      const head = `POST /plants HTTP/1.1\r\n${host}${authorized}Transfer-Encoding: chunked\r\n\r\n`;
+      const chunks = `18\r\n{"id":777,"name":"late"}\r\n0\r\n`;
+      const trailers = "X: y\r\nContent-Length: 5\r\n\r\n";
+      const behind = `GET /livez HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
+      for (const packets of [
+        [head + chunks + trailers, behind],
+        [head + chunks, trailers, behind],
+        [head + chunks, trailers + behind],
+      ]) {
+        const { text } = await sendRaw(service.url, packets);
+        expect(statusesIn(text).at(0)).toBe(status);
+        if (status === 200) expect(statusesIn(text)).toEqual([200, 200]);
+        else expect(statusesIn(text).length).toBeLessThan(3);
+      }
+    });
+  }
+
+  it("HTTP/1.0 without a Host is answered too", async () => {
+    expect(await sendUntilClosed("GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 .*\{"status":"ok"\}$/s);
+  });
+
+  for (const path of ["/nothing//x/livez", "/x//livez"]) {
+    it(`HTTP/1.0 does not take ${path} for another path`, async () => {
+      expect(await sendUntilClosed(`GET ${path} HTTP/1.0\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
+    });
+  }
+
+  it("a path with two slashes in front is another path", async () => {
+    expect(await sendUntilClosed(`POST //plants HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
+  });
+
+  it("a client that goes away in the middle of its body is no error of the service", async () => {
+    const { hostname, port } = new URL(service.url);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 50\r\n\r\n{"id":`, () => socket.destroy());
+        socket.on("close", () => resolve());
+      });
+    });
+    await Bun.sleep(50);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect(service.logged.join("")).not.toContain("unexpected_error");
+  });
+});

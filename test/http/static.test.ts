@@ -1,0 +1,192 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "bun:test";
+import { CATALOGUE } from "../../src/errors.ts";
+import { buildWeb } from "../../web/build.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startTestService } from "../support/service.ts";
+
+const web = join(temporaryFolder(), "web");
+await buildWeb(web);
+const service = await startTestService({}, { web });
+afterAll(() => service.stop());
+
+/** An answer as it is on the wire. */
+async function get(path: string, headers: Record<string, string> = {}, method = "GET") {
+  const response = await fetch(`${service.url}${path}`, {
+    method,
+    headers: { "accept-encoding": "identity", ...headers },
+    decompress: false,
+  });
+  return { response, status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+const { bytes: index } = await get("/");
+/** What the page names: its script, its stylesheet. */
+const assets = [...index.toString().matchAll(/(?:src|href)="\.?(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+
+describe("the page", () => {
+  for (const path of ["/", "/?", "/?q=mons%20deli&tag=tropical", "/?q=%ff&nothing=known"]) {
+    it(`stands at ${path}, without a token`, async () => {
+      const { status, headers, bytes } = await get(path);
+      expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(bytes.equals(readFileSync(join(web, "index.html")))).toBe(true);
+    });
+  }
+
+  it("may run its own scripts, ask its own service, and nothing else", async () => {
+    const { headers } = await get("/");
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+  });
+
+  it("names a script and a stylesheet that are there, and browsers may keep for good", async () => {
+    expect(assets.map((path) => path.replace(/^.*\./, "")).toSorted()).toEqual(["css", "js"]);
+    for (const path of assets) {
+      const { status, headers } = await get(path);
+      expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+      expect(headers.get("content-type")).toStartWith(path.endsWith(".js") ? "text/javascript" : "text/css");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  it("is asked for anew each time, and answered 304 when it is known", async () => {
+    const { headers } = await get("/");
+    expect(headers.get("cache-control")).toBe("no-cache");
+    const etag = headers.get("etag")!;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await get("/", { "if-none-match": known });
+      expect([again.status, again.headers.get("etag"), again.bytes.length]).toEqual([304, etag, 0]);
+    }
+    for (const unknown of ['"other"', etag.replaceAll('"', ""), `${etag}x`])
+      expect((await get("/", { "if-none-match": unknown })).status).toBe(200);
+  });
+
+  it("has another tag in each coding", async () => {
+    const tags = await Promise.all(
+      ["br", "gzip", "identity"].map(async (coding) => (await get("/", { "accept-encoding": coding })).headers.get("etag")),
+    );
+    expect(new Set(tags).size).toBe(3);
+    expect((await get("/", { "accept-encoding": "br", "if-none-match": tags[1]! })).status).toBe(200);
+  });
+
+  it("offers a file of plants to import", async () => {
+    const { status, headers, bytes } = await get("/sample.csv");
+    expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, "text/csv; charset=utf-8", "no-cache"]);
+    const dry = await service.request("/plants/import?dryRun=true", {
+      method: "POST",
+      body: bytes,
+      headers: { "content-type": "text/csv" },
+    });
+    expect(await dry.json()).toMatchObject({ refused: 0, problems: [] });
+  });
+
+  for (const path of ["/", "/sample.csv", "/docs"]) {
+    it(`HEAD ${path} is answered as GET, without the body`, async () => {
+      const [head, full] = [await get(path, {}, "HEAD"), await get(path)];
+      expect([head.status, head.bytes.length, head.headers.get("etag")]).toEqual([200, 0, full.headers.get("etag")]);
+      expect(Number(head.headers.get("content-length"))).toBe(full.bytes.length);
+    });
+
+    it(`takes no other method at ${path}, and says so`, async () => {
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+        const { status, headers, bytes } = await get(path, {}, method);
+        expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+        expect(JSON.parse(bytes.toString())).toEqual(CATALOGUE.method_not_allowed);
+      }
+      const { status, headers, bytes } = await get(path, {}, "OPTIONS");
+      expect([status, headers.get("allow"), bytes.length]).toEqual([204, "GET, HEAD, OPTIONS", 0]);
+    });
+  }
+});
+
+describe("a file of the page", () => {
+  const path = assets.find((one) => one.endsWith(".js"))!;
+
+  for (const { accepted, coding } of [
+    { accepted: "br", coding: "br" },
+    { accepted: "gzip, deflate, br, zstd", coding: "br" },
+    { accepted: "gzip, deflate", coding: "gzip" },
+    { accepted: "x-gzip", coding: "gzip" },
+    { accepted: "GZIP", coding: "gzip" },
+    { accepted: "gzip;q=1.0, br;q=0.5", coding: "gzip" },
+    { accepted: "br;q=0, gzip", coding: "gzip" },
+    { accepted: "br; q=0.001 , identity;q=0", coding: "br" },
+    { accepted: "*", coding: "br" },
+    { accepted: "br;q=0, *;q=0.1", coding: "gzip" },
+    { accepted: "identity;q=0.5, gzip;q=0.4", coding: null },
+    { accepted: "identity", coding: null },
+    { accepted: "deflate, zstd", coding: null },
+    { accepted: "br;q=0, gzip;q=0", coding: null },
+    { accepted: "*;q=0", coding: null },
+    { accepted: "gzip;q=nonsense", coding: null },
+    { accepted: "", coding: null },
+  ]) {
+    it(`comes ${coding === null ? "plain" : `in ${coding}`} to whoever accepts "${accepted}"`, async () => {
+      const { status, headers, bytes } = await get(path, { "accept-encoding": accepted });
+      expect([status, headers.get("content-encoding"), headers.get("vary")]).toEqual([200, coding, "Accept-Encoding"]);
+      const plain = coding === "br" ? brotliDecompressSync(bytes) : coding === "gzip" ? gunzipSync(bytes) : bytes;
+      expect(plain.equals(readFileSync(join(web, path)))).toBe(true);
+    });
+  }
+
+  for (const unknown of [
+    "/assets/",
+    "/assets",
+    "/assets/nothing.js",
+    "/index.html",
+    "/index",
+    "/index.html.br",
+    `${path}.br`,
+    `${path}/`,
+    "/docs/",
+    "/docs.html",
+    "/assets/../index.html.gz",
+    "/%2e%2e/package.json",
+  ]) {
+    it(`does not stand at ${unknown.replace(/-\w+\.js/, "-….js")}`, async () => {
+      const { status, bytes } = await get(unknown.replace("..", "%2e%2e"));
+      expect(status).toBe(404);
+      expect(JSON.parse(bytes.toString())).toEqual(CATALOGUE.unknown_path);
+    });
+  }
+});
+
+describe("a build", () => {
+  it("gives a file whose content changes another name, and is the same again for the same content", async () => {
+    const again = join(temporaryFolder(), "web");
+    await buildWeb(again);
+    expect(readFileSync(join(again, "index.html"), "utf8")).toBe(index.toString());
+  });
+
+  it("takes the place of what was there, whole, and can be read by everybody", async () => {
+    const folder = join(temporaryFolder(), "deep/web");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "old.html"), "old");
+    await Promise.all([buildWeb(folder), buildWeb(folder)]);
+    const other = await startTestService({}, { web: folder });
+    expect((await fetch(`${other.url}/old`)).status).toBe(404);
+    expect((await fetch(other.url)).status).toBe(200);
+    await other.stop();
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  it("that was never made is named at the path of the page, and all else is served", async () => {
+    const other = await startTestService({}, { web: join(temporaryFolder(), "none") });
+    for (const method of ["GET", "POST", "OPTIONS"]) {
+      const response = await fetch(other.url, { method });
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        { error: 40400, message: "The page is not built: run `npm run build:web` and start the service again." },
+      ]);
+    }
+    expect((await fetch(`${other.url}/livez`)).status).toBe(200);
+    expect(await (await fetch(`${other.url}/assets/nothing.js`)).json()).toEqual(CATALOGUE.unknown_path);
+    await other.stop();
+  });
+});

@@ -1,0 +1,94 @@
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { afterAll, describe, expect, it } from "bun:test";
+import { createResponseBudget } from "../../src/http/response-budget.ts";
+import { ENGINES } from "../support/engines.ts";
+import { startTestService } from "../support/service.ts";
+
+const LARGE = 60_000;
+const PLANTS = 20;
+/** So much that the system has no room left for it, and the service keeps as much as it may. */
+const SOCKETS = 40;
+const AHEAD = 12;
+/** Names of one letter, compressed, would be small. */
+const PLAIN = { "accept-encoding": "identity" };
+
+for (const { engine, openFlags } of ENGINES) {
+  const service = await startTestService(await openFlags());
+  afterAll(() => service.stop());
+
+  /** Asks for pages, one behind the other, of which none is read. */
+  function askUnread(): Socket {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname).on("error", () => {});
+    socket.pause();
+    socket.write(`GET /plants?limit=1000 HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n\r\n`.repeat(AHEAD));
+    return socket;
+  }
+
+  /** Asks until this is the answer. */
+  async function expectStatus(status: number, path: string): Promise<Response> {
+    const until = performance.now() + 15_000;
+    for (;;) {
+      const response = await service.request(path, { headers: PLAIN });
+      await response.clone().arrayBuffer();
+      if (response.status === status) return response;
+      expect(performance.now()).toBeLessThan(until);
+      await Bun.sleep(50);
+    }
+  }
+
+  describe(`pages that nobody reads, on ${engine},`, () => {
+    it("count against their token: more of them are answered 503, small answers and other tokens' pages as ever, and all again once they are gone", async () => {
+      const body = Array.from({ length: PLANTS }, (_, id) => `{"id":${id},"name":"${"x".repeat(LARGE)}"}`).join("\n");
+      expect((await service.request("/plants/import", { method: "POST", body })).status).toBe(200);
+      const made = await service.request("/tokens", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"name":"another","scopes":["plants:read"]}',
+      });
+      const { token: another } = (await made.json()) as { token: string };
+
+      const sockets = Array.from({ length: SOCKETS }, askUnread);
+      const refused = await expectStatus(503, "/plants?limit=1000");
+      expect(refused.headers.get("retry-after")).toBe("1");
+      expect(await refused.json()).toMatchObject({ error: 50300 });
+      expect((await service.request("/plants/1")).status).toBe(200);
+      const page = await service.request("/plants?limit=1000", { headers: { ...PLAIN, authorization: `Bearer ${another}` } });
+      expect([page.status, page.headers.get("content-length")]).toEqual([200, String((await page.arrayBuffer()).byteLength)]);
+      for (const socket of sockets) socket.destroy();
+      await expectStatus(200, "/plants?limit=1000");
+      const again = await Promise.all(Array.from({ length: 20 }, () => service.request("/plants?limit=1000", { headers: PLAIN })));
+      expect(again.map(({ status }) => status)).toEqual(again.map(() => 200));
+      await Promise.all(again.map((response) => response.arrayBuffer()));
+    }, 30_000);
+  });
+}
+
+describe("what answers keep in memory until they are read", () => {
+  const answerOf = (body: string | Uint8Array) => ({ status: 200, body, headers: { etag: '"x"' } });
+
+  it("is counted in bytes, for each owner, and given back once", () => {
+    const outgoing = createResponseBudget({ bodyBytesMax: 65_536 });
+    const megabyte = answerOf("é".repeat(2 ** 19));
+    const kept = Array.from({ length: 32 }, () => outgoing(megabyte, "a"));
+    expect(kept[0]).toMatchObject({ status: 200, headers: megabyte.headers });
+    expect(Bun.deepEquals(kept[0]!.body, Buffer.from(megabyte.body as string))).toBe(true);
+    expect(() => outgoing(megabyte, "a")).toThrow(expect.objectContaining({ code: "overloaded" }));
+    for (let times = 0; times < 16; times += 1) outgoing(megabyte, "b");
+    expect(() => outgoing(megabyte, "b")).toThrow(expect.objectContaining({ code: "overloaded" }));
+    for (const { onSent } of kept) for (const give of [onSent, onSent]) give?.();
+    outgoing(answerOf(new Uint8Array(48 * 2 ** 20)), "c");
+    expect(() => outgoing(megabyte, "b")).toThrow();
+  });
+
+  it("leaves alone what is small or made while it is read, and always has room for the largest plant", () => {
+    const outgoing = createResponseBudget({ bodyBytesMax: 2 ** 28 });
+    for (const body of ["x".repeat(65_535), new Uint8Array(65_535), new ReadableStream<Uint8Array>()]) {
+      const answer = { status: 200, body };
+      expect(outgoing(answer, "a")).toBe(answer);
+    }
+    expect(outgoing({ status: 204 }, "a")).toEqual({ status: 204 });
+    expect(outgoing(answerOf(new Uint8Array(6 * 2 ** 28)), "a").status).toBe(200);
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { once } from "node:events";
+import fc from "fast-check";
+import { sendRaw, statusesIn } from "../support/raw.ts";
+import { startTestService } from "../support/service.ts";
+
+const service = await startTestService();
+const small = await startTestService({ connectionsMax: "8" });
+afterAll(() => Promise.all([service.stop(), small.stop()]));
+
+const HEAD = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n`;
+
+function create(id: number): string {
+  const body = `{"id":${id},"name":"Ficus"}`;
+  return `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+function createInChunks(id: number): string {
+  const body = `{"id":${id},"name":"Ficus"}`;
+  const chunks = Array.from(body, (byte) => `1;x\r\n${byte}\r\n`).join("");
+  return `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\nX: y\r\n\r\n`;
+}
+
+function read(id: number, more = ""): string {
+  return `GET /plants/${id} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n${more}\r\n`;
+}
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+async function received(socket: Socket): Promise<string> {
+  let text = "";
+  socket.on("data", (bytes) => (text += bytes.toString("latin1")));
+  socket.resume();
+  await new Promise((resolve) => void socket.once("close", resolve));
+  return text;
+}
+
+describe("requests on one connection", () => {
+  it("that are sent ahead are answered in their order, each with its own answer", async () => {
+    const ids = Array.from({ length: 50 }, (_, at) => at + 1);
+    const text = ids.map((id) => create(id) + read(id)).join("") + read(1, "Connection: close\r\n");
+    const { text: answers, isClosed } = await sendRaw(service.url, [text]);
+    expect(statusesIn(answers)).toEqual(Array.from({ length: 101 }, () => 200));
+    expect(Array.from(answers.matchAll(/\{"id":(\d+),/g), ([, id]) => Number(id))).toEqual([...ids, 1]);
+    expect(isClosed).toBe(true);
+  });
+
+  it("are understood wherever they are cut", async () => {
+    const text = create(501) + createInChunks(502) + read(501) + `\r\n${createInChunks(503)}` + read(502, "Connection: close\r\n");
+    const cuts = fc.uniqueArray(fc.integer({ min: 1, max: text.length - 1 }), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (unsorted) => {
+        const places = [0, ...unsorted.toSorted((left, right) => left - right), text.length];
+        const socket = await open(service.url);
+        const answers = received(socket);
+        for (const [at, place] of places.slice(1).entries()) {
+          socket.write(Buffer.from(text.slice(places[at], place), "latin1"));
+          await new Promise(setImmediate);
+        }
+        expect(statusesIn(await answers)).toEqual([200, 200, 200, 200, 200]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("that are sent ahead by thousands leave others their turn", async () => {
+    const count = 20_000;
+    const flood = await open(service.url);
+    let answered = 0;
+    flood.on("data", (bytes) => (answered += bytes.toString("latin1").split("HTTP/1.1 404 ").length - 1));
+    flood.write("GET /nowhere HTTP/1.1\r\nHost: plants\r\n\r\n".repeat(count));
+    while (answered === 0) await Bun.sleep(1);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect(answered).toBeLessThan(count / 2);
+    while (answered < count) await Bun.sleep(5);
+    flood.destroy();
+  });
+
+  it("come a byte at a time", async () => {
+    const socket = await open(service.url);
+    socket.setNoDelay(true);
+    const answers = received(socket);
+    for (const byte of createInChunks(504) + read(504, "Connection: close\r\n")) {
+      socket.write(byte);
+      await new Promise(setImmediate);
+    }
+    expect(statusesIn(await answers)).toEqual([200, 200]);
+  });
+
+  it("of a client that closes its side behind the last one are all answered", async () => {
+    const socket = await open(service.url);
+    const answers = received(socket);
+    socket.end(create(505) + read(505));
+    expect(statusesIn(await answers)).toEqual([200, 200]);
+  });
+
+  it("behind a body that breaks off are none", async () => {
+    const socket = await open(service.url);
+    const answers = received(socket);
+    socket.end(`${HEAD}Content-Length: 400\r\n\r\n{"id":506`);
+    await answers;
+    expect((await service.request("/plants/506")).status).toBe(404);
+  });
+});
+
+describe("a client that is refused while it sends", () => {
+  for (const { why, head, status } of [
+    { why: "a body that is too large", head: HEAD, status: 413 },
+    { why: "a body without a token", head: "POST /plants HTTP/1.1\r\nHost: plants\r\n", status: 401 },
+    { why: "a body to nowhere", head: "POST /nowhere HTTP/1.1\r\nHost: plants\r\n", status: 404 },
+    { why: "a body behind what is no request", head: "PLANT / HTTP/1.1\r\nHost: plants\r\n", status: 501 },
+  ]) {
+    it(`reads its answer when it has sent all of ${why}, 60 times of 60`, async () => {
+      const body = Buffer.alloc(4_000_000, " ");
+      const statuses: number[] = [];
+      for (let round = 0; round < 60; round += 10) {
+        const sent = Array.from({ length: 10 }, async () => {
+          const socket = await open(service.url);
+          socket.pause();
+          // It does not look at what comes before all is sent.
+          await new Promise((resolve) => socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`, resolve));
+          const error = await new Promise((resolve) => socket.write(body, resolve));
+          const text = error ? "" : await received(socket);
+          return statusesIn(text)[0] ?? 0;
+        });
+        statuses.push(...(await Promise.all(sent)));
+      }
+      expect(statuses).toEqual(Array.from({ length: 60 }, () => status));
+    });
+  }
+});
+
+describe("connections", () => {
+  it("more than there may be push out the one that has waited longest, which is logged once", async () => {
+    const ask = "GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n";
+    const idle: Socket[] = [];
+    const gone: number[] = [];
+    for (let at = 0; at < 8; at += 1) {
+      const socket = await open(small.url);
+      idle.push(socket);
+      void received(socket).then(() => gone.push(at));
+    }
+    // The first one is no longer the one that has waited longest.
+    idle[0]!.write(ask);
+    await once(idle[0]!, "data");
+    const newer: Socket[] = [];
+    for (let more = 1; more <= 3; more += 1) {
+      const socket = await open(small.url);
+      newer.push(socket);
+      socket.write(ask);
+      const [bytes] = (await once(socket, "data")) as [Buffer];
+      expect(statusesIn(bytes.toString("latin1"))).toEqual([200]);
+      for (const until = performance.now() + 5000; gone.length < more && performance.now() < until;) await Bun.sleep(1);
+    }
+    expect(gone).toEqual([1, 2, 3]);
+    expect(small.logged.filter((line) => line.includes(`"event":"connections_full"`))).toHaveLength(1);
+    for (const socket of [...idle, ...newer]) socket.destroy();
+  });
+
+  it("that are all at work turn new ones away, and go on", async () => {
+    const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${small.token}\r\nContent-Length: 22\r\n\r\n`;
+    const busy = await Promise.all(Array.from({ length: 8 }, () => open(small.url)));
+    for (const socket of busy) socket.write(head);
+    await Bun.sleep(50);
+    const turnedAway = await open(small.url);
+    const nothing = received(turnedAway);
+    turnedAway.write("GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n");
+    expect(await nothing).toBe("");
+    const answers = busy.map(received);
+    for (const [at, socket] of busy.entries()) socket.end(`{"id":${at},"name":"Rosa"}`);
+    expect((await Promise.all(answers)).map((text) => statusesIn(text)[0])).toEqual(Array.from({ length: 8 }, () => 200));
+  });
+});

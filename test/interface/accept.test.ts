@@ -1,0 +1,80 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { chooseCoding } from "../../src/http/accept.ts";
+import { GROWTH_MAX, growthOf } from "../support/growth.ts";
+import { startTestService } from "../support/service.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+
+describe("an export with Accept", () => {
+  for (const [accept, type] of [
+    ["text/csv", "text/csv"],
+    ["TEXT/CSV", "text/csv"],
+    ["text/*", "text/csv"],
+    ["text/csv;charset=utf-8", "text/csv"],
+    ['text/csv ; charset="UTF-8" ; header=present', "text/csv"],
+    ["text/csv;header=absent", "application/x-ndjson"],
+    ["text/csv, */*", "text/csv"],
+    ["*/*, text/csv", "text/csv"],
+    ["text/csv;q=0.001, application/x-ndjson;q=0", "text/csv"],
+    ["text/csv;q=0.8, application/x-ndjson", "application/x-ndjson"],
+    ["text/csv;q=0.8, application/x-ndjson;q=0.79", "text/csv"],
+    ["text/csv ; Q = 0.8, application/x-ndjson ; q=.9", "application/x-ndjson"],
+    ["text/csv, application/x-ndjson", "application/x-ndjson"],
+    ["text/csv;q=0", "application/x-ndjson"],
+    ["text/csv;q=0, */*", "application/x-ndjson"],
+    ["application/x-ndjson;q=0, */*;q=0.1", "text/csv"],
+    ["text/*;q=0.9, text/csv;q=0, */*;q=0.1", "application/x-ndjson"],
+    ["application/*, text/csv;q=0.9", "application/x-ndjson"],
+    ["text/csvx, */*;q=0.1", "application/x-ndjson"],
+    ["application/vnd.text/csv", "application/x-ndjson"],
+    ['x/y;z="text/csv", application/x-ndjson;q=0.5', "application/x-ndjson"],
+    ['x/y;z=",text/csv,"', "application/x-ndjson"],
+    ["text/csv;q=x", "application/x-ndjson"],
+    ["text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", "application/x-ndjson"],
+    ["application/json", "application/x-ndjson"],
+    [",, ,", "application/x-ndjson"],
+    ["", "application/x-ndjson"],
+  ] as const) {
+    it(`${JSON.stringify(accept)} is ${type}, and says that it depends on it`, async () => {
+      const { headers } = await service.request("/plants/export", { headers: { accept } });
+      expect(headers.get("content-type")).toStartWith(type);
+      expect(headers.get("vary")).toContain("Accept");
+    });
+  }
+});
+
+describe("Accept-Encoding", () => {
+  for (const [accepted, coding] of [
+    [null, "identity"],
+    ["", "identity"],
+    ["gzip", "gzip"],
+    ["x-gzip", "gzip"],
+    ["GZip ; Q=0.5", "gzip"],
+    ["gzip, deflate, br, zstd", "zstd"],
+    ["zstd;q=0.1, gzip", "gzip"],
+    ["*", "zstd"],
+    ["*, zstd;q=0", "gzip"],
+    ["gzip;q=0", "identity"],
+    ["gzip;q=0.5, identity", "identity"],
+    ["gzip, identity", "gzip"],
+    ["gzip;q=0.1, *;q=0", "gzip"],
+    ["identity;q=0, *;q=0", "identity"],
+    ["br", "identity"],
+    ["gzip;q=2", "gzip"],
+    ["gzip;q=-1", "identity"],
+    ['"gzip', "identity"],
+  ] as const) {
+    it(`${JSON.stringify(accepted)} asks for ${coding} where there are zstd and gzip`, () => {
+      expect(chooseCoding(accepted, ["zstd", "gzip"])).toBe(coding);
+    });
+  }
+
+  for (const hostile of ['"', "\\", '"\\', ",", ";", "q=", "gzip;q=0.5,", '"a",']) {
+    it(`is read in time that grows with its length and no faster, of ${hostile} again and again`, async () => {
+      const alphabet = { alphabet: hostile, textOf: (length: number) => hostile.repeat(length / hostile.length) };
+      const growth = await growthOf((text) => chooseCoding(text, ["zstd", "gzip"]), alphabet, 2 ** 15);
+      expect(growth).toBeLessThanOrEqual(GROWTH_MAX);
+    });
+  }
+});

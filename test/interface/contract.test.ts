@@ -1,0 +1,171 @@
+import { describe, expect, it } from "bun:test";
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { parse } from "yaml";
+import { loadContract } from "../../src/contract.ts";
+import { CATALOGUE } from "../../src/errors.ts";
+
+type Example = { error: number; message: string };
+type ResponseObject = {
+  content?: { "application/json": { schema: unknown; example?: unknown; examples?: Record<string, { value: Example }> } };
+};
+
+const served = JSON.parse(loadContract().served) as {
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, { $ref?: string }> }>>;
+  components: { responses: Record<string, ResponseObject> };
+};
+
+/** Every error example of the contract, by its name. */
+const examples = Object.values(served.components.responses).flatMap(({ content }) =>
+  Object.entries(content?.["application/json"].examples ?? {}),
+);
+
+describe("the served contract", () => {
+  it("lists the same errors as the code: names, numbers and messages", () => {
+    const inContract = examples.map(([code, { value }]) => [code, value]);
+    const inCode = Object.entries(CATALOGUE).map(([code, entry]) => [code, { ...entry }]);
+    expect(Object.fromEntries(inContract)).toEqual(Object.fromEntries(inCode));
+    expect(inContract).toHaveLength(inCode.length);
+  });
+
+  it("uses no error number twice, and each begins with its status", () => {
+    const numbers = examples.map(([, { value }]) => value.error);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    for (const [status, { $ref = "" }] of Object.values(served.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ responses }) => Object.entries(responses)),
+    )) {
+      const response = served.components.responses[$ref.split("/").at(-1) ?? ""];
+      if (Number(status) < 400) continue;
+      const inResponse = Object.values(response?.content?.["application/json"].examples ?? {});
+      expect(inResponse.length).toBeGreaterThan(0);
+      for (const { value } of inResponse) expect(Math.trunc(value.error / 100)).toBe(Number(status));
+    }
+  });
+
+  it("gives POST /plants every status that the service can answer it with", () => {
+    expect(Object.keys(served.paths["/plants"]!["post"]!.responses)).toEqual([
+      "200",
+      "400",
+      "401",
+      "403",
+      "409",
+      "413",
+      "415",
+      "429",
+      "500",
+      "503",
+    ]);
+  });
+
+  it("has only examples that its own schemas accept", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(served, "contract");
+    let checked = 0;
+    function check(node: unknown, pointer: string): void {
+      if (typeof node !== "object" || node === null) return;
+      const holder = node as { schema?: unknown; example?: unknown; examples?: Record<string, { value: unknown }> };
+      const values = [holder.example, ...Object.values(holder.examples ?? {}).map(({ value }) => value)].filter(
+        (value) => value !== undefined,
+      );
+      if (holder.schema !== undefined && pointer.includes("content")) {
+        const validate = ajv.compile({ $ref: `contract${pointer}/schema` });
+        for (const value of values) expect(validate(value), `${pointer}: ${ajv.errorsText(validate.errors)}`).toBe(true);
+        checked += values.length;
+      }
+      for (const [key, child] of Object.entries(node))
+        check(child, `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`);
+    }
+    check(served, "#");
+    expect(checked).toBeGreaterThan(25);
+  });
+});
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Every object in the contract but those in examples, with the path to it. */
+function nodesOf(node: unknown, path: readonly string[] = []): Array<Readonly<{ node: Node; path: readonly string[] }>> {
+  if (typeof node !== "object" || node === null) return [];
+  const inside = Object.entries(node)
+    .filter(([key]) => key !== "example" && key !== "examples")
+    .flatMap(([key, child]) => nodesOf(child, [...path, key]));
+  return [{ node: node as Node, path }, ...inside];
+}
+
+const nodes = nodesOf(served);
+const schemas = nodes.filter(({ path }) => path.at(-1) === "schema" || path.at(-2) === "properties" || path.at(-2) === "schemas");
+
+describe("for those who make clients of it, the contract", () => {
+  it("gives each integer a format", () => {
+    const integers = schemas.filter(({ node }) => node["type"] === "integer");
+    expect(integers.length).toBeGreaterThan(10);
+    expect(integers.filter(({ node }) => !["int32", "int64"].includes(String(node["format"]))).map(({ path }) => path.join("/"))).toEqual(
+      [],
+    );
+  });
+
+  it("gives each const and each enum a type", () => {
+    const fixed = schemas.filter(({ node }) => "const" in node || "enum" in node);
+    expect(fixed.length).toBeGreaterThan(3);
+    expect(fixed.filter(({ node }) => typeof node["type"] !== "string").map(({ path }) => path.join("/"))).toEqual([]);
+  });
+
+  it("names the schema of each body and each answer", () => {
+    const media = nodes.filter(({ path }) => path.at(-2) === "content");
+    expect(media.length).toBeGreaterThan(20);
+    expect(media.filter(({ node }) => !(node["schema"] as Node)["$ref"]).map(({ path }) => path.join("/"))).toEqual([]);
+  });
+
+  it("tells the scope of an operation in x-scope and in its security alike", () => {
+    const operations = Object.values(served.paths).flatMap((methods) => Object.values(methods)) as unknown as Node[];
+    const scopes = operations.map((operation) => operation["x-scope"]);
+    expect(new Set(scopes)).toEqual(new Set(["plants:read", "plants:write", "admin", undefined]));
+    for (const [at, operation] of operations.entries()) {
+      expect(operation["security"], String(operation["operationId"])).toEqual(
+        scopes[at] === undefined ? [] : [{ bearerAuth: [scopes[at]] }],
+      );
+    }
+  });
+
+  for (const [one, other, oneNames, otherNames] of [
+    ["If-Match", "If-None-Match", "`If-None-Match`", "`If-Match`"],
+    ["format", "profile", "`dwc`", "`ndjson`"],
+    ["tag", "q", "`q`", "`tag`"],
+  ] as const) {
+    it(`says at ${one} what it does together with ${other}, and the other way round, and their examples differ`, () => {
+      const [first, second] = [one, other].map(
+        (name) => nodes.find(({ node, path }) => node["name"] === name && path.includes("parameters"))!.node,
+      );
+      expect(first!["description"]).toContain(oneNames);
+      expect(second!["description"]).toContain(otherNames);
+      expect(first!["example"]).not.toEqual(second!["example"]);
+    });
+  }
+
+  it("says what a create does with conditions, and whom to ask", () => {
+    expect((served.paths["/plants"]!["post"] as unknown as Node)["description"]).toMatch(
+      /`If-Match` and `If-None-Match` are not looked at/,
+    );
+    expect((served as unknown as { info: { contact: { name: string } } }).info.contact.name).toBe("The Plant Store authors");
+  });
+});
+
+describe("the base contract", () => {
+  const base = parse(readFileSync(new URL("../../contract/base-1.0.0.yaml", import.meta.url), "utf8")) as Record<string, unknown>;
+
+  it("is version 1.0.0 under MIT in OpenAPI 3.1.0, with one operation behind a bearer token", () => {
+    expect(base).toMatchObject({
+      openapi: "3.1.0",
+      info: { version: "1.0.0", license: { name: "MIT" } },
+      security: [{ bearerAuth: [] }],
+      components: { securitySchemes: { bearerAuth: { type: "http", scheme: "bearer" } } },
+    });
+    expect(Object.entries(base["paths"] as Record<string, object>).map(([path, methods]) => [path, ...Object.keys(methods)])).toEqual([
+      ["/plants", "post"],
+    ]);
+  });
+
+  it("is frozen: its text has not changed since it was published", () => {
+    const text = readFileSync(new URL("../../contract/base-1.0.0.yaml", import.meta.url));
+    expect(Bun.SHA256.hash(text, "hex")).toBe("36656cd7202fdbd3a004e45eef6c68b2c601c40bca1d2aac57b70ac862dbe491");
+  });
+});

@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PROJECT } from "../support/process.ts";
+import { startTestService } from "../support/service.ts";
+
+// Others make their clients from the contract. What two generators make of it, with a TypeScript that they know, compiles and works.
+
+setDefaultTimeout(120_000);
+
+const SOURCE = join(PROJECT, "test/generators");
+const folder = join(temporaryFolder(), "generated");
+
+function run(tool: string, ...words: readonly string[]): void {
+  const path = join(SOURCE, "node_modules/.bin", tool);
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--bun", path, ...words], { cwd: folder, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${tool} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+type Journey = { travel: (url: string, token: string) => Promise<unknown[]> };
+
+describe("a generated client", () => {
+  beforeAll(() => {
+    if (!existsSync(join(SOURCE, "node_modules"))) {
+      const { status, stderr } = spawnSync("npm", ["ci", "--ignore-scripts", "--prefix", SOURCE], { encoding: "utf8" });
+      if (status !== 0) throw new Error(`npm cannot bring the generators:\n${stderr}`);
+    }
+    cpSync(SOURCE, folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
+    symlinkSync(join(SOURCE, "node_modules"), join(folder, "node_modules"));
+    cpSync(join(PROJECT, "contract/openapi.json"), join(folder, "openapi.json"));
+    run("openapi-typescript", "openapi.json", "--output", "paths.d.ts");
+    run("openapi-ts", "--input", "openapi.json", "--output", "sdk", "--client", "@hey-api/client-fetch", "--silent", "--no-log-file");
+  });
+
+  it("compiles strictly", () => {
+    run("tsc", "--project", ".");
+  });
+
+  for (const module of ["openapi-typescript.ts", "openapi-ts.ts"]) {
+    it(`makes a token and gets its secret, creates, lists, reads, puts and patches, and has the number of a 404: ${module}`, async () => {
+      const service = await startTestService();
+      const { travel } = (await import(join(folder, module))) as Journey;
+      const seen = await travel(service.url, service.token);
+      await service.stop();
+      expect(seen).toEqual(["Ficus", true, 7, "Ficus", 201, { id: 7, name: "Ficus" }, 404, 40401]);
+    });
+  }
+});

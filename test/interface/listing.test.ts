@@ -1,0 +1,224 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { expectConform } from "../support/conform.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const LIST = { method: "get", path: "/plants" };
+
+const MIN = "-9223372036854775808";
+const MAX = "9223372036854775807";
+
+/** A service of its own, with these plants. */
+async function startWith(lines: readonly string[]): Promise<TestService> {
+  const service = await startTestService();
+  const response = await service.request("/plants/import", { method: "POST", body: lines.join("\n") });
+  expect(await response.json()).toMatchObject({ created: lines.length, refused: 0 });
+  return service;
+}
+
+function idsIn(text: string): string[] {
+  return Array.from(text.matchAll(/"id":(-?\d+)/g), ([, id]) => id!);
+}
+
+/** The path of the next page: where its Link leads from the page that was asked for. */
+function nextOf(response: Response): string | undefined {
+  const link = response.headers.get("link");
+  if (link === null) return undefined;
+  const { pathname, search } = new URL(/^<(.*)>; rel="next"$/.exec(link)![1]!, response.url);
+  return `${pathname}${search}`;
+}
+
+/** The ids of each page from this path on; `between` runs when a page has come and the next is not yet asked for. */
+async function follow(service: TestService, path: string, between?: (page: number) => Promise<unknown>): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const response = await service.request(next);
+    pages.push(idsIn(await response.clone().text()));
+    await expectConform(LIST, response);
+    next = nextOf(response);
+    await between?.(pages.length);
+  }
+  return pages;
+}
+
+describe("GET /plants", () => {
+  const ids = [MIN, "-9223372036854775807", "-9007199254740993", "-10", "-9", "-1", "0", "1", "9", "10", "9007199254740993", MAX];
+  const service = startWith(ids.toReversed().map((id) => `{"id":${id},"name":"x"}`));
+  afterAll(async () => (await service).stop());
+
+  async function list(query: string): Promise<Response> {
+    return (await service).request(`/plants${query}`);
+  }
+
+  it("answers plants by id, from the one end of int64 to the other, exactly, with a tag only where there is one", async () => {
+    await (await service).request("/plants/9", { method: "PUT", body: '{"name":"x","tag":""}' });
+    const response = await list("");
+    const expected = ids.map((id) => `{"id":${id},"name":"x"${id === "9" ? ',"tag":""' : ""}}`);
+    expect(await response.clone().text()).toBe(`[${expected.join(",")}]`);
+    expect(response.headers.get("link")).toBeNull();
+    await expectConform(LIST, response);
+  });
+
+  for (const { after, first, why } of [
+    { after: MIN, first: 1, why: "the least id leaves out its plant only" },
+    { after: "-9223372036854775807", first: 2, why: "the id itself is left out" },
+    { after: "-8", first: 5, why: "an id that names no plant will do" },
+    { after: "-1", first: 6, why: "0 comes behind -1" },
+    { after: "9007199254740992", first: 10, why: "an id past 2^53 is exact" },
+    { after: "9223372036854775806", first: 11, why: "the greatest id is behind the one before it" },
+    { after: MAX, first: 12, why: "there is nothing behind the greatest id" },
+  ]) {
+    it(`with after=${after}: ${why}`, async () => {
+      const response = await list(`?after=${after}`);
+      expect(idsIn(await response.text())).toEqual(ids.slice(first));
+      expect(response.headers.get("link")).toBeNull();
+    });
+  }
+
+  it("ends a page of large plants at a million bytes, and has a Link to the rest", async () => {
+    const large = await startWith(Array.from({ length: 40 }, (_, at) => `{"id":${at},"name":"${"x".repeat(60_000)}"}`));
+    const pages = await follow(large, "/plants?limit=1000");
+    // 17 plants have fewer than 2^20 bytes, 18 have more.
+    expect(pages.map((page) => page.length)).toEqual([18, 18, 4]);
+    expect(pages.flat()).toEqual(Array.from({ length: 40 }, (_, at) => String(at)));
+    await large.stop();
+  });
+
+  it("has a Link to the next page as long as there is one, and none on the last, even when that is full", async () => {
+    const response = await list("?limit=2");
+    expect(response.headers.get("link")).toBe('<?limit=2&after=-9223372036854775807>; rel="next"');
+    expect(await follow(await service, "/plants?limit=6")).toEqual([ids.slice(0, 6), ids.slice(6)]);
+    expect(await follow(await service, "/plants?limit=5")).toEqual([ids.slice(0, 5), ids.slice(5, 10), ids.slice(10)]);
+    expect(await follow(await service, "/plants?limit=1")).toEqual(ids.map((id) => [id]));
+  });
+
+  it("answers HEAD with the same Link and no body", async () => {
+    const response = await (await service).request("/plants?limit=2", { method: "HEAD" });
+    expect(nextOf(response)).toBe("/plants?limit=2&after=-9223372036854775807");
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+  });
+
+  it("answers an empty array when there is no plant", async () => {
+    const empty = await startTestService();
+    const response = await empty.request("/plants");
+    expect([response.headers.get("link"), await expectConform(LIST, response)]).toEqual([null, []]);
+    await empty.stop();
+  });
+});
+
+describe("the limit of GET /plants", () => {
+  const service = startWith(Array.from({ length: 1002 }, (_, id) => `{"id":${id},"name":"x"}`));
+  afterAll(async () => (await service).stop());
+
+  for (const { query, count, next } of [
+    { query: "", count: 100, next: "/plants?limit=100&after=99" },
+    { query: "?limit=1", count: 1, next: "/plants?limit=1&after=0" },
+    { query: "?limit=1000", count: 1000, next: "/plants?limit=1000&after=999" },
+    { query: "?limit=1001", count: 1000, next: "/plants?limit=1000&after=999" },
+    { query: "?limit=2147483647", count: 1000, next: "/plants?limit=1000&after=999" },
+    { query: "?limit=1000&after=1", count: 1000, next: undefined },
+    { query: "?limit=1000&after=0", count: 1000, next: "/plants?limit=1000&after=1000" },
+  ]) {
+    it(`${query || "left out"} gives ${count} plants, and ${next ?? "no next page"}`, async () => {
+      const response = await (await service).request(`/plants${query}`);
+      expect(nextOf(response)).toBe(next);
+      expect(await expectConform(LIST, response)).toHaveLength(count);
+    });
+  }
+});
+
+describe("the pages of GET /plants", () => {
+  it("hold every plant that is there all the while exactly once, in order, while others are created and deleted in between", async () => {
+    const stay = Array.from({ length: 100 }, (_, at) => `${at * 10 - 500}`);
+    const service = await startWith(stay.map((id) => `{"id":${id},"name":"stays"}`));
+    const pages = await follow(service, "/plants?limit=7", async (page) => {
+      const passing = [-499, 499, page * 70 - 500 + 1, page * 70 - 500 - 1];
+      for (const id of passing) {
+        const method = page % 2 === 1 ? "PUT" : "DELETE";
+        const body = method === "PUT" ? { body: '{"name":"passes"}' } : {};
+        await service.request(`/plants/${id}`, { method, ...body });
+      }
+    });
+    const met = pages.flat();
+    expect(met.filter((id) => stay.includes(id))).toEqual(stay);
+    expect(met.map(BigInt)).toEqual(met.map(BigInt).toSorted((left, right) => (left < right ? -1 : 1)));
+    expect(met.length).toBeGreaterThan(stay.length);
+    await service.stop();
+  });
+});
+
+describe("the tag of GET /plants", () => {
+  const TAGS = [
+    "tree",
+    "Tree",
+    "tre",
+    "tree ",
+    " ",
+    "",
+    "a&b=c",
+    "100% +x",
+    "+",
+    "%2B",
+    "ä/ö?#",
+    "a\u0308",
+    "\u00e4",
+    "樹🌳",
+    "\0",
+    "a\0b",
+    "a",
+    "ſ",
+  ];
+  const service = startWith([
+    ...TAGS.flatMap((tag, at) => [at, at + 100].map((id) => JSON.stringify({ id, name: `Aloe ${id}`, tag }))),
+    '{"id":1000,"name":"without"}',
+  ]);
+  afterAll(async () => (await service).stop());
+
+  for (const [at, tag] of TAGS.entries()) {
+    it(`${JSON.stringify(tag)} finds the plants with exactly this tag, and its Link finds the rest`, async () => {
+      const pages = await follow(await service, `/plants?limit=1&tag=${encodeURIComponent(tag)}`);
+      expect(pages).toEqual([[`${at}`], [`${at + 100}`]]);
+    });
+  }
+
+  it("reads + as a space, as forms send it", async () => {
+    const response = await (await service).request("/plants?tag=100%25+%2Bx");
+    expect(idsIn(await response.text())).toEqual(["7", "107"]);
+  });
+
+  it("that no plant has finds nothing", async () => {
+    expect(await follow(await service, "/plants?tag=nothing")).toEqual([[]]);
+  });
+});
+
+describe("tag, q and after of GET /plants together", () => {
+  const lines = Array.from({ length: 60 }, (_, id) =>
+    JSON.stringify({ id, name: id % 2 === 0 ? "Aloë & 100% + Œillet 銀杏" : "Ginkgo", ...(id % 3 === 0 ? { tag: "a&b" } : {}) }),
+  );
+  const service = startWith(lines);
+  const Q = "aloë & 100% + œi 杏";
+  afterAll(async () => (await service).stop());
+
+  it("find what each of them finds, and q and tag survive in the Link", async () => {
+    const path = `/plants?limit=2&tag=${encodeURIComponent("a&b")}&q=${encodeURIComponent(Q)}`;
+    const all = ["0", "6", "12", "18", "24", "30", "36", "42", "48", "54"];
+    const until = performance.now() + 2000;
+    while ((await follow(await service, path)).flat().length < all.length) expect(performance.now()).toBeLessThan(until);
+    const first = await (await service).request(path);
+    const next = new URL(`http://x${nextOf(first)}`).searchParams;
+    expect([...next]).toEqual([
+      ["limit", "2"],
+      ["after", "6"],
+      ["tag", "a&b"],
+      ["q", Q],
+    ]);
+    expect(await follow(await service, path)).toEqual([
+      ["0", "6"],
+      ["12", "18"],
+      ["24", "30"],
+      ["36", "42"],
+      ["48", "54"],
+    ]);
+    expect(await follow(await service, `${path}&after=29`)).toEqual([["30", "36"], ["42", "48"], ["54"]]);
+  });
+});

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { asPlantId } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/plant.ts";
+import { isFound, tokenize } from "../../src/tokenizer.ts";
+import { expectConform } from "../support/conform.ts";
+import { seedOf } from "../support/random.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const LIST = { method: "get", path: "/plants" };
+
+const service = await startTestService();
+afterAll(() => service.stop());
+
+type Wanted = Readonly<{ tag?: string; on?: TestService }>;
+
+/** The ids of the plants that a search finds. */
+async function search(q: string, { tag, on = service }: Wanted = {}): Promise<number[]> {
+  const wanted = tag === undefined ? "" : `&tag=${encodeURIComponent(tag)}`;
+  const response = await on.request(`/plants?limit=1000&q=${encodeURIComponent(q)}${wanted}`);
+  expect(response.status).toBe(200);
+  return ((await expectConform(LIST, response)) as { id: number }[]).map(({ id }) => id);
+}
+
+/** Resolves once a search finds these plants of an import; fails when it does not within a second. */
+async function expectFoundSoon(q: string, ids: readonly number[], wanted: Wanted = {}): Promise<void> {
+  const until = performance.now() + 1000;
+  let found = await search(q, wanted);
+  while (!Bun.deepEquals(found, ids) && performance.now() < until) {
+    await Bun.sleep(10);
+    found = await search(q, wanted);
+  }
+  expect(found, q).toEqual([...ids]);
+}
+
+const NAMES = [
+  "Monstera deliciosa",
+  "Monstera Délicioùs Ångström",
+  "Weißdorn",
+  "WEISSDORN GROẞ",
+  "Σίσυφος",
+  "ΣΊΣΥΦΟΣ ΦΥΤΌΝ",
+  "Берёза повислая",
+  "銀杏 (いちょう)",
+  "ginkgo銀",
+  "Rosa 'Souvenir 1843' No 7",
+  `${"x".repeat(99)}yz tail`,
+  'AND OR NOT NEAR name "quoted" star* (round) #hash ^up a:b c-d',
+  "은행나무",
+  "",
+  "🌿 🌹",
+  "Aloe\0vera",
+];
+
+describe("q of GET /plants", () => {
+  beforeAll(async () => {
+    const body = NAMES.map((name, id) => JSON.stringify({ id, name })).join("\n");
+    const response = await service.request("/plants/import", { method: "POST", body });
+    expect(await response.json()).toMatchObject({ created: NAMES.length });
+    await expectFoundSoon("vera", [15]);
+  });
+
+  for (const { q, ids, why } of [
+    { q: "deli monst", ids: [0, 1], why: "beginnings of words in any order" },
+    { q: "Délicio", ids: [0, 1], why: "an accent that the name does not have" },
+    { q: "DELICIOUS angstrom", ids: [1], why: "capitals, and no accents where the name has them" },
+    { q: "de\u0301licio", ids: [0, 1], why: "an accent as a character of its own" },
+    { q: "m m m", ids: [0, 1], why: "one beginning more than once" },
+    { q: "elic", ids: [], why: "no middle of a word" },
+    { q: "monstera aloe", ids: [], why: "only names that have all words" },
+    { q: "weissdorn", ids: [2, 3], why: "ß as ss" },
+    { q: "Weiß", ids: [2, 3], why: "ss as ß" },
+    { q: "gross", ids: [3], why: "the capital ß as ss" },
+    { q: "σισυφοσ", ids: [4, 5], why: "the sigma at the end of a word as any other" },
+    { q: "ΣΙΣ", ids: [4, 5], why: "Greek capitals" },
+    { q: "σισυφος φυτον", ids: [5], why: "Greek without accents" },
+    { q: "береза", ids: [6], why: "Cyrillic, е for ё" },
+    { q: "ПОВИС", ids: [6], why: "Cyrillic capitals" },
+    { q: "杏", ids: [7], why: "a Chinese character inside of a word" },
+    { q: "杏銀", ids: [7], why: "Chinese characters in any order" },
+    { q: "銀", ids: [7, 8], why: "a Chinese character behind Latin letters" },
+    { q: "ちょ", ids: [7], why: "Hiragana" },
+    { q: "은행", ids: [12], why: "the beginning of a Korean word" },
+    { q: "1843", ids: [9], why: "a number" },
+    { q: "18 7", ids: [9], why: "the beginning of a number" },
+    { q: "x".repeat(99), ids: [10], why: "a word of 99 characters" },
+    { q: `${"x".repeat(99)}y`, ids: [10], why: "a word of 100" },
+    { q: `${"x".repeat(99)}yqqq tai`, ids: [10], why: "a longer one by its first 100" },
+    { q: `${"x".repeat(99)}z`, ids: [], why: "not a word whose 100th is another" },
+    { q: "vera aloe", ids: [15], why: "words beside U+0000" },
+    { q: "aloe\0vera", ids: [15], why: "words that have U+0000 between them" },
+    { q: '"quoted"', ids: [11], why: "quotes are plain text" },
+    { q: '"monstera deliciosa', ids: [0], why: "so is a quote alone" },
+    { q: '"deliciosa monstera"', ids: [0], why: "quotes make no phrase" },
+    { q: "star* del*", ids: [], why: "so is *" },
+    { q: "deli*", ids: [0, 1], why: "so is * behind a beginning" },
+    { q: "monstera AND ginkgo", ids: [], why: "so is AND" },
+    { q: "monstera OR ginkgo", ids: [], why: "so is OR" },
+    { q: "monstera NOT deliciosa", ids: [], why: "so is NOT" },
+    { q: "NEAR(monstera deliciosa, 2)", ids: [], why: "so is NEAR" },
+    { q: "near AND or Not", ids: [11], why: "these are found as words" },
+    { q: "(round) ((", ids: [11], why: "so are parentheses" },
+    { q: "#hash", ids: [11], why: "so is #" },
+    { q: "^monstera", ids: [0, 1], why: "so is ^" },
+    { q: "words:monstera", ids: [], why: "so is a colon" },
+    { q: "a:b c-d -up", ids: [11], why: "so is -" },
+    { q: "{monstera} + 'deliciosa' \\", ids: [0], why: "so are all other signs" },
+    { q: "%", ids: NAMES.map((_, id) => id), why: "every plant when there is no word" },
+    { q: "", ids: NAMES.map((_, id) => id), why: "every plant when q is empty" },
+    { q: "🌿", ids: NAMES.map((_, id) => id), why: "every plant when q is an emoji, which is no word" },
+    { q: "\0", ids: NAMES.map((_, id) => id), why: "every plant when q is U+0000" },
+  ]) {
+    it(`${JSON.stringify(q.slice(0, 40))} finds ${why}`, async () => {
+      expect(await search(q)).toEqual(ids);
+    });
+  }
+
+  it("takes 32 words and refuses 33, naming the parameter", async () => {
+    expect(await search("m ".repeat(32))).toEqual([0, 1]);
+    const response = await service.request(`/plants?q=${"m+".repeat(33)}`);
+    expect(await expectConform(LIST, response)).toEqual({
+      error: 40006,
+      message: "The query parameter `q` has more than 32 words: leave some out.",
+    });
+  });
+
+  it("takes 1,000 characters and refuses 1,001, naming the parameter", async () => {
+    expect(await search(`monstera${" ".repeat(992)}`)).toEqual([0, 1]);
+    expect(await search(`${"🌿".repeat(992)}monstera`)).toEqual([0, 1]);
+    const response = await service.request(`/plants?q=${"m".repeat(1001)}`);
+    expect(await expectConform(LIST, response)).toEqual({
+      error: 40006,
+      message: "The query parameter `q` must be text of at most 1000 characters: send a shorter one.",
+    });
+  });
+
+  it("counts each Chinese character as a word", async () => {
+    expect(await search("銀".repeat(32))).toEqual([7, 8]);
+    expect((await service.request(`/plants?q=${encodeURIComponent("銀".repeat(33))}`)).status).toBe(400);
+  });
+});
+
+describe("a search", () => {
+  it("finds a plant as soon as its create, put or patch is answered, no longer by the name that it had, and nothing after its delete", async () => {
+    await service.post('{"id":5000,"name":"Quercus robur"}');
+    expect(await search("quercus rob")).toEqual([5000]);
+    await service.request("/plants/5000", { method: "PUT", body: '{"name":"Fagus sylvatica"}' });
+    expect(await search("quercus")).toEqual([]);
+    expect(await search("fag")).toEqual([5000]);
+    await service.request("/plants/5000", { method: "PATCH", body: '{"name":"Tilia cordata"}' });
+    expect(await search("fagus")).toEqual([]);
+    expect(await search("tilia")).toEqual([5000]);
+    await service.request("/plants/5000", { method: "DELETE" });
+    expect(await search("tilia")).toEqual([]);
+    await service.request("/plants/5000", { method: "PUT", body: '{"name":"Tilia platyphyllos"}' });
+    expect(await search("tilia")).toEqual([5000]);
+    expect(await search("cordata")).toEqual([]);
+  });
+
+  it("follows a change of the tag alone", async () => {
+    await service.post('{"id":5001,"name":"Salix alba","tag":"a"}');
+    expect(await search("salix", { tag: "a" })).toEqual([5001]);
+    await service.request("/plants/5001", { method: "PATCH", body: '{"tag":"b"}' });
+    expect(await search("salix", { tag: "a" })).toEqual([]);
+    expect(await search("salix", { tag: "b" })).toEqual([5001]);
+    await service.request("/plants/5001", { method: "PATCH", body: '{"tag":null}' });
+    expect(await search("salix", { tag: "b" })).toEqual([]);
+    expect(await search("salix")).toEqual([5001]);
+  });
+
+  it("does not take a word for a tag, nor a tag for a word", async () => {
+    await service.post('{"id":5002,"name":"Cornus mas","tag":"mas"}');
+    expect(await search("cornus")).toEqual([5002]);
+    expect(await search("cornus", { tag: "cornus" })).toEqual([]);
+    expect(await search("mas", { tag: "mas" })).toEqual([5002]);
+  });
+
+  it("finds plants at both ends of int64, page by page", async () => {
+    const ids = ["-9223372036854775808", "-9223372036854775807", "9223372036854775806", "9223372036854775807"];
+    await Promise.all(ids.map((id) => service.post(`{"id":${id},"name":"Zea mays"}`)));
+    const text = await (await service.request("/plants?q=zea")).text();
+    expect(text).toBe(`[${ids.map((id) => `{"id":${id},"name":"Zea mays"}`).join(",")}]`);
+    const page = await service.request("/plants?q=zea&limit=1&after=-9223372036854775808");
+    expect(page.headers.get("link")).toBe('<?limit=1&after=-9223372036854775807&q=zea>; rel="next"');
+    expect(await page.text()).toBe('[{"id":-9223372036854775807,"name":"Zea mays"}]');
+    expect(await (await service.request("/plants?q=zea&after=9223372036854775807")).text()).toBe("[]");
+  });
+});
+
+const seed = seedOf("search");
+
+describe("random searches", () => {
+  const PLANTS = 400;
+  const SEARCHES = 400;
+
+  /** Words that share beginnings of many lengths, in several scripts. */
+  const word = fc.oneof(
+    { weight: 6, arbitrary: fc.string({ unit: fc.constantFrom("a", "b", "é"), minLength: 1, maxLength: 9 }) },
+    { weight: 2, arbitrary: fc.string({ unit: fc.constantFrom("ß", "S", "ς", "Σ", "ё", "Е", "7"), minLength: 1, maxLength: 8 }) },
+    { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom("銀", "杏", "ガ", "い", "은", "𞤀", "𝕽"), minLength: 1, maxLength: 4 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 96, max: 104 }).map((length) => "ab".repeat(60).slice(0, length)) },
+    { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.constantFrom("AND", "NEAR(", '"', "*", "#a", "^b", "a:b", "-a", "\0", "") },
+  );
+  const text = (wordsMax: number) =>
+    fc
+      .array(fc.tuple(word, fc.constantFrom(" ", " ", "-", ", ", '"')), { minLength: 1, maxLength: wordsMax })
+      .map((parts) => parts.flat().join(""));
+  const tag = fc.constantFrom(undefined, undefined, "", "a", "ab", "#a", "\0");
+
+  it(`${SEARCHES} of 1 to 8 words find what a look at every one of ${PLANTS} plants finds`, async () => {
+    const own = await startTestService();
+    const contents = fc.sample(fc.record({ name: text(6), tag }), { numRuns: PLANTS, seed });
+    const plants: NewPlant[] = contents.map((content, at) => ({
+      id: asPlantId(BigInt(at)),
+      name: content.name,
+      ...(content.tag === undefined ? {} : { tag: content.tag }),
+    }));
+    const lines = plants.map(({ id, ...content }) => JSON.stringify({ id: Number(id), ...content }));
+    const body = [...lines, `{"id":${PLANTS},"name":"zlast"}`].join("\n");
+    const imported = await own.request("/plants/import", { method: "POST", body });
+    expect(await imported.json()).toMatchObject({ created: PLANTS + 1, refused: 0 });
+    await expectFoundSoon("zlast", [PLANTS], { on: own });
+
+    // Beginnings of the words of one plant, so that most searches find something.
+    const withWords = plants.map(({ name }) => tokenize(name)).filter((words) => words.length > 0);
+    const beginnings = fc.constantFrom(...withWords).chain((words) =>
+      fc.array(
+        fc
+          .tuple(fc.constantFrom(...words), fc.integer({ min: 1, max: 8 }))
+          .map(([whole, length]) => Array.from(whole).slice(0, length).join("")),
+        { minLength: 1, maxLength: 8 },
+      ),
+    );
+    const query = fc.oneof({ weight: 3, arbitrary: beginnings.map((words) => words.join(" ")) }, { weight: 1, arbitrary: text(8) });
+    const searches = fc.sample(fc.record({ q: query, tag }), { numRuns: SEARCHES, seed }).filter(({ q }) => tokenize(q).length <= 32);
+    let hits = 0;
+    for (let at = 0; at < searches.length; at += 50) {
+      const some = searches.slice(at, at + 50);
+      const found = await Promise.all(some.map((one) => search(one.q, { on: own, ...(one.tag === undefined ? {} : { tag: one.tag }) })));
+      for (const [offset, { q, tag: wanted }] of some.entries()) {
+        const words = tokenize(q);
+        const expected = plants.filter((plant) => isFound(plant, { words, tag: wanted })).map(({ id }) => Number(id));
+        if (words.length > 0 && expected.length > 0) hits += 1;
+        // The plant that was waited for is found only by what finds every plant.
+        expect(
+          found[offset]!.filter((id) => id < PLANTS),
+          JSON.stringify({ q, tag: wanted, seed }),
+        ).toEqual(expected);
+      }
+    }
+    expect(hits).toBeGreaterThan(SEARCHES / 4);
+    await own.stop();
+  }, 20_000);
+});

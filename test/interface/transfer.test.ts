@@ -1,0 +1,305 @@
+import { existsSync, lchownSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand } from "../support/process.ts";
+import { startTestService } from "../support/service.ts";
+
+const folder = temporaryFolder();
+const FILE = join(folder, "plants.csv");
+const ROWS = "id;tag;name;height\n9223372036854775807;tree;Ginkgo biloba;30\n-5;;Monstera deliciosa;2\n";
+writeFileSync(FILE, ROWS);
+const WITH_BAD = join(folder, "bad.ndjson");
+writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"Hedera"}\n');
+const EXPORTED = "id,name,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n";
+
+/** Exports in the making. */
+function partsIn(where: string): string[] {
+  return readdirSync(where).filter((name) => name.includes(".part"));
+}
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const throughService = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+
+const MADE = `A new store was made in ${join(folder, "data")}.\n`;
+
+for (const { where, flags, environment, made } of [
+  { where: "on a data folder", flags: ["--data", join(folder, "data")], environment: {}, made: MADE },
+  { where: "through a running service", flags: [], environment: throughService, made: "" },
+]) {
+  describe(`plant-store import and export ${where}`, () => {
+    it("imports a file, says what became of it, and exports it again", async () => {
+      const imported = await runCommand(["import", FILE, ...flags], { environment });
+      expect(imported).toEqual({
+        status: 0,
+        stderr: `${made}${FILE}: not imported: the column height\n`,
+        stdout: `${FILE}: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n`,
+      });
+      const target = join(folder, `${where}.csv`);
+      expect(await runCommand(["export", target, ...flags], { environment })).toEqual({ status: 0, stdout: "", stderr: "" });
+      expect(readFileSync(target, "utf8")).toBe(EXPORTED);
+      expect(partsIn(folder)).toEqual([]);
+    });
+
+    it("changes nothing when a file is imported again", async () => {
+      const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
+      expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
+    });
+
+    it("ends with 1 when lines are refused, names each, and takes the others", async () => {
+      const { status, stdout, stderr } = await runCommand(["import", WITH_BAD, ...flags], { environment });
+      expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
+      expect(stderr).toMatch(
+        /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not JSON.*\n$/,
+      );
+    });
+
+    it("writes the refused lines to a file when told so", async () => {
+      const refused = join(folder, "refused.txt");
+      const { status, stderr } = await runCommand(["import", WITH_BAD, "--refused", refused, "--force", ...flags], { environment });
+      expect([status, stderr]).toEqual([1, ""]);
+      expect(
+        readFileSync(refused, "utf8")
+          .split("\n")
+          .map((line) => line.replace(/^\S+bad/, "bad").slice(0, 19)),
+      ).toEqual(["bad.ndjson:2: 40005", "bad.ndjson:3: 40001", ""]);
+    });
+
+    it("stores nothing on a dry run, and replaces on demand", async () => {
+      const other = join(folder, "other.ndjson");
+      writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n');
+      const dry = await runCommand(["import", other, "--on-conflict", "replace", "--dry-run", ...flags], { environment });
+      expect(dry.stdout).toBe(`${other}: would be 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`);
+      const wet = await runCommand(["import", other, "--on-conflict=replace", ...flags], { environment });
+      expect([wet.status, wet.stdout]).toEqual([0, `${other}: 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`]);
+      const { stdout } = await runCommand(["export", "--format", "csv", "--profile", "dwc", ...flags], { environment });
+      expect(stdout).toBe(
+        "catalogNumber,scientificName,tag\n-5,Monstera deliciosa,\n1,Ficus carica,\n3,Hedera,\n9223372036854775807,Ginkgo biloba,tree\n",
+      );
+    });
+  });
+}
+
+describe("plant-store import and export", () => {
+  for (const { what, words, environment = {}, message } of [
+    {
+      what: "a file that is not there",
+      words: ["import", "nofile.csv", "--data", folder],
+      message: "There is no file nofile.csv: check its name.",
+    },
+    {
+      what: "a folder without a store",
+      words: ["export", "--data", join(folder, "none")],
+      message: `There is no store in ${folder}/none: name its folder with --data.`,
+    },
+    {
+      what: "a folder in the place of a file",
+      words: ["import", folder, "--data", folder],
+      message: `${folder} is a folder: name the files in it.`,
+    },
+    {
+      what: "a folder to export to",
+      words: ["export", folder, "--data", join(folder, "data")],
+      message: `${folder} is a folder: name a file in it.`,
+    },
+    {
+      what: "a file in the place of the data folder",
+      words: ["import", FILE, "--data", FILE],
+      message: `${FILE} is no folder: name one with --data.`,
+    },
+    {
+      what: "the imported file as the one for refused lines",
+      words: ["import", FILE, "--refused", FILE, "--data", folder],
+      message: `${FILE} is to be imported: write the refused lines to another file.`,
+    },
+    {
+      what: "a file for refused lines below a file",
+      words: ["import", FILE, "--refused", join(FILE, "x"), "--data", folder],
+      message: `There is no folder ${FILE}: make it, or name another file.`,
+    },
+    {
+      what: "a url that is none",
+      words: ["export", "--url", "foo"],
+      environment: { PLANT_STORE_TOKEN: "x" },
+      message: "foo is no address of a service: give --url one such as http://127.0.0.1:8080.",
+    },
+    {
+      what: "a service without a token",
+      words: ["export", "--url", service.url],
+      message: "There is no token: put one into the environment as PLANT_STORE_TOKEN.",
+    },
+    {
+      what: "a wrong token",
+      words: ["export"],
+      environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" },
+      message: "The bearer token is not valid: send one that exists and is neither expired nor revoked.",
+    },
+    {
+      what: "a flag that does not exist",
+      words: ["import", "--fast", FILE, "--data", folder],
+      message: "The settings are wrong:\n  - --fast is not a setting.",
+    },
+  ]) {
+    it(`refuse ${what} with a sentence and status 1`, async () => {
+      const { status, stdout, stderr } = await runCommand(words, { environment });
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr).toStartWith(`plant-store: ${message}`);
+    });
+  }
+
+  it("name the way through the service when one uses the folder", async () => {
+    const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile!, "..")]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("Another Plant Store serves this data folder");
+    expect(stderr).toContain("through it with --url");
+  });
+
+  it("take NDJSON by its name even when its first line is bad, and a pipe by what it begins with", async () => {
+    const badFirst = join(folder, "first.ndjson");
+    writeFileSync(badFirst, 'oops\n{"id":900,"name":"Acer"}\n');
+    const { status, stdout } = await runCommand(["import", badFirst, "--data", join(folder, "new")]);
+    expect([status, stdout]).toEqual([1, `${badFirst}: 2 read, 1 created, 0 unchanged, 0 replaced, 1 refused\n`]);
+  });
+
+  it("leave no file behind when an export fails", async () => {
+    const target = join(folder, "never.csv");
+    const { status } = await runCommand(["export", target], { environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" } });
+    expect([status, existsSync(target), partsIn(folder)]).toEqual([1, false, []]);
+  });
+});
+
+describe("a file that a command writes", () => {
+  for (const { what, words } of [
+    { what: "an export", words: (file: string) => ["export", file] },
+    { what: "the list of refused lines", words: (file: string) => ["import", WITH_BAD, "--refused", file] },
+  ]) {
+    it(`is not overwritten without --force, nor followed when it is a link: ${what}`, async () => {
+      const own = temporaryFolder();
+      const victim = join(own, "victim");
+      writeFileSync(victim, "precious");
+      const file = join(own, "file");
+      const link = join(own, "link");
+      const nowhere = join(own, "nowhere");
+      writeFileSync(file, "old");
+      symlinkSync(victim, link);
+      symlinkSync(join(own, "new"), nowhere);
+      for (const path of [file, link, nowhere]) {
+        const { status, stdout, stderr } = await runCommand(words(path), { environment: throughService });
+        expect([status, stdout, stderr]).toEqual([
+          1,
+          "",
+          `plant-store: ${path} is there already: name another file, or overwrite it with --force.\n`,
+        ]);
+      }
+      expect([readFileSync(file, "utf8"), readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["old", "precious", false]);
+      await runCommand([...words(file), "--force"], { environment: throughService });
+      expect(readFileSync(file, "utf8")).not.toBe("old");
+      await runCommand([...words(link), "--force"], { environment: throughService });
+      expect([readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["precious", false]);
+      expect(partsIn(own)).toEqual([]);
+    });
+  }
+
+  it("is written through a name that nobody can plant a link at, and what a killed export has left is removed", async () => {
+    const own = temporaryFolder();
+    const victim = join(own, "victim");
+    writeFileSync(victim, "precious");
+    const file = join(own, "plants.ndjson");
+    symlinkSync(victim, `${file}.part`);
+    const left = `${file}.4194305-${"0".repeat(18)}.part`;
+    writeFileSync(left, "left");
+    const others = [`${file}.${process.pid}-${"0".repeat(18)}.part`, `${file}.mine.part`];
+    for (const other of others) writeFileSync(other, "somebody's");
+    expect((await runCommand(["export", file], { environment: throughService })).status).toBe(0);
+    expect([readFileSync(victim, "utf8"), readlinkSync(`${file}.part`), lstatSync(file).isFile()]).toEqual(["precious", victim, true]);
+    expect(readFileSync(file, "utf8")).toContain('"Ginkgo biloba"');
+    expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "somebody's", "somebody's"]);
+  });
+
+  for (const { what, words } of [
+    { what: "an export", words: (file: string) => ["export", file, "--force"] },
+    { what: "the list of refused lines", words: (file: string) => ["import", WITH_BAD, "--refused", file, "--force"] },
+  ]) {
+    it(`never is one of a store, whatever is asked for: ${what}`, async () => {
+      const data = join(temporaryFolder(), "data");
+      expect((await runCommand(["import", FILE, "--data", data])).status).toBe(0);
+      const names = ["plants.db", "plants.db-wal", "plants.db.lock", "plants.db.search", "first-token"];
+      const told = await Promise.all(names.map((name) => runCommand([...words(join(data, name)), "--data", data])));
+      told.push(await runCommand(words(join(data, "plants.db")), { environment: throughService }));
+      for (const [at, { status, stderr }] of told.entries()) {
+        const file = join(data, names[at] ?? "plants.db");
+        expect([status, stderr]).toEqual([1, `plant-store: ${file} has the name of a file of a store: choose another name.\n`]);
+      }
+      expect((await runCommand(["export", "--data", data])).stdout).toContain('"Ginkgo biloba"');
+    });
+
+    it(`has a name, in a folder that is there: ${what}`, async () => {
+      const folderless = join(folder, "no", "such");
+      for (const { path, message } of [
+        { path: join(folderless, "file"), message: `There is no folder ${folderless}: make it, or name another file.` },
+        { path: "", message: "The name of a file is empty: name one." },
+      ]) {
+        const { status, stderr } = await runCommand(words(path), { environment: throughService });
+        expect([status, stderr]).toEqual([1, `plant-store: ${message}\n`]);
+      }
+    });
+  }
+
+  // Only root can make what belongs to another user.
+  it.skipIf(process.getuid?.() !== 0)("does not go to a pipe or a link that another user has put there", async () => {
+    const own = temporaryFolder();
+    const pipe = join(own, "pipe");
+    const link = join(own, "link");
+    Bun.spawnSync(["mkfifo", pipe]);
+    symlinkSync("/dev/null", link);
+    for (const path of [pipe, link]) {
+      lchownSync(path, 65534, 65534);
+      const { status, stderr } = await runCommand(["export", path, "--force"], { environment: throughService });
+      const message = `plant-store: ${path} is a pipe or link of another user, who chose where it leads: name another file.\n`;
+      expect([status, stderr]).toEqual([1, message]);
+    }
+  });
+
+  it("may be a device, which is written as it is", async () => {
+    const { status, stdout } = await runCommand(["export", "/dev/null"], { environment: throughService });
+    expect([status, stdout, lstatSync("/dev/null").isCharacterDevice()]).toEqual([0, "", true]);
+  });
+});
+
+const FORMULAS = [
+  { name: "=cmd|' /C calc'!A0", guarded: "'=cmd|' /C calc'!A0" },
+  { name: "+1", guarded: "'+1" },
+  { name: "-1", guarded: "'-1" },
+  { name: "@SUM(1)", guarded: "'@SUM(1)" },
+  { name: "\t=1", guarded: '"\'\t=1"' },
+  { name: "\r=1", guarded: '"\'\r=1"' },
+  { name: "\n=1", guarded: '"\'\n=1"' },
+  ...["＝1", "＋1", "－1", "＠SUM(1)"].map((name) => ({ name, guarded: `'${name}` })),
+  { name: "=1,2", guarded: '"\'=1,2"' },
+  { name: "a=1", guarded: "a=1" },
+  { name: "'=1", guarded: "'=1" },
+  { name: "", guarded: "" },
+];
+
+describe("an export that is guarded against formulas", () => {
+  it("puts a ' before each name and tag that begins one, and leaves ids and all else; without the guard nothing is changed", async () => {
+    const own = await startTestService();
+    const lines = FORMULAS.map(({ name }, at) => `{"id":${at - 5},"name":${JSON.stringify(name)},"tag":${JSON.stringify(name)}}\n`);
+    await own.request("/plants/import", { method: "POST", body: lines.join("") });
+    const guarded = `id,name,tag\n${FORMULAS.map(({ guarded: cell }, at) => `${at - 5},${cell},${cell === "" ? '""' : cell}\n`).join("")}`;
+    const environment = { PLANT_STORE_URL: own.url, PLANT_STORE_TOKEN: own.token };
+    for (const words of [["--guard-formulas"], ["--guard-formulas", "--format", "csv"]]) {
+      expect((await runCommand(["export", ...words], { environment })).stdout).toBe(guarded);
+    }
+    expect(await (await own.request("/plants/export?guardFormulas=true")).text()).toBe(guarded);
+    const plain = await (await own.request("/plants/export?format=csv&guardFormulas=false")).text();
+    expect(plain).toBe(await (await own.request("/plants/export?format=csv")).text());
+    expect(plain).not.toContain("'=cmd|' /C calc'!A0,'");
+
+    const { status, stderr } = await runCommand(["export", "--guard-formulas", "--format", "ndjson"], { environment });
+    expect([status, stderr]).toEqual([1, "plant-store: The guard against formulas is for CSV: ask for csv as the format, or for none.\n"]);
+    expect((await own.request("/plants/export?guardFormulas=true&format=ndjson")).status).toBe(400);
+    await own.stop();
+  });
+});

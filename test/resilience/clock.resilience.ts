@@ -1,0 +1,186 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, it } from "bun:test";
+import { NEVER_PROBE, TOKENS_BY_STEADY_CLOCK, TRUST_THE_FUTURE, WAIT_BY_WALL_CLOCK } from "../support/bugs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { PROJECT } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { openClock } from "../support/clock.ts";
+import { startFlood } from "../support/flood.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices, startService } from "../support/service-process.ts";
+import { judgeFolder, SOUND } from "../support/stored.ts";
+
+afterEach(killServices);
+
+const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/** Where the clock goes, in days from the true time, one jump after the other. */
+const JUMPS = Array.from({ length: inForm(1, 50) }, () => [1, 0, -1, 1, -1, 0]).flat();
+const BETWEEN_MS = 300;
+
+type NewToken = Readonly<{ id: string; token: string; created: string }>;
+
+/** A service with a clock that can be set. */
+async function openGarden(root = PROJECT) {
+  const data = temporaryFolder();
+  const clock = openClock();
+  const service = await startService({ data, root, environment: clock.environment });
+  const first = await readToken(data);
+
+  function request(path: string, init: RequestInit = {}, token = first): Promise<Response> {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    return fetch(`${service.url}${path}`, { ...init, headers });
+  }
+  function create(id: number): Promise<Response> {
+    return request("/plants", { method: "POST", body: `{"id":${id},"name":"plant"}` });
+  }
+  async function createToken(days?: number): Promise<NewToken> {
+    const response = await request("/tokens", { method: "POST", body: JSON.stringify({ name: "clock", scopes: ["plants:read"], days }) });
+    return (await response.json()) as NewToken;
+  }
+  async function statusWith({ token }: NewToken): Promise<number> {
+    return (await request("/plants", {}, token)).status;
+  }
+  return { data, clock, service, first, request, create, createToken, statusWith };
+}
+
+type Garden = Awaited<ReturnType<typeof openGarden>>;
+
+async function isSoon(isSo: () => Promise<boolean>, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) return false;
+    await Bun.sleep(20);
+  }
+  return true;
+}
+
+it(`${JUMPS.length} jumps of the clock, of a day or two forwards and back, leave each create answered 200, nothing lost, and nothing logged but what was done`, async () => {
+  const { data, clock, service, first, createToken } = await openGarden();
+  const flood = startFlood({ url: service.url, token: first, firstId: 1n });
+  for (const days of JUMPS) {
+    clock.setDaysOff(days);
+    const answered = flood.count();
+    await Bun.sleep(BETWEEN_MS);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    // The service really lives at another time.
+    expect(Math.abs(Date.parse((await createToken()).created) - Date.now() - days * DAY_MS)).toBeLessThan(HOUR_MS);
+    expect(flood.count()).toBeGreaterThan(answered);
+  }
+  const journal = await flood.stop();
+  expect(journal.others).toEqual([]);
+  expect(journal.answered).toHaveLength(journal.attempted.length);
+  expect(journal.answered.length).toBeGreaterThan(JUMPS.length * 50);
+  const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
+  expect(events).toEqual(["store_made", "settings", "started", ...JUMPS.map(() => "token_created")]);
+  expect(await service.end("SIGTERM")).toBe(0);
+  expect(judgeFolder(data, journal)).toEqual(SOUND);
+  tell("clock", `${JUMPS.length} jumps of a day or two, ${journal.answered.length} creates, each answered 200, 0 lost`);
+});
+
+describe("a token that expires in an hour", () => {
+  async function observe(root?: string): Promise<number[]> {
+    const { clock, createToken, statusWith } = await openGarden(root);
+    const token = await createToken(1 / 24);
+    const statuses: number[] = [];
+    for (const days of [0, 1, 0, -1]) {
+      clock.setDaysOff(days);
+      statuses.push(await statusWith(token));
+    }
+    return statuses;
+  }
+
+  it("is refused when the clock jumps a day forwards, and taken when it jumps back", async () => {
+    expect(await observe()).toEqual([200, 401, 200, 200]);
+  });
+
+  it("would be noticed to live on if the service went by another clock", async () => {
+    expect(await observe(plantBugs(TOKENS_BY_STEADY_CLOCK))).toEqual([200, 200, 200, 200]);
+  });
+});
+
+describe("a token that is revoked after the clock went a day back", () => {
+  async function isRefused(root?: string): Promise<boolean> {
+    const { clock, createToken, statusWith, request } = await openGarden(root);
+    const token = await createToken();
+    expect(await statusWith(token)).toBe(200);
+    clock.setDaysOff(-1);
+    expect((await request(`/tokens/${token.id}`, { method: "DELETE" })).status).toBe(204);
+    return isSoon(async () => (await statusWith(token)) === 401, 3000);
+  }
+
+  it("is refused, although it was taken at a later time", async () => {
+    expect(await isRefused()).toBe(true);
+  });
+
+  it("would be noticed to be taken if what is known from the future counted as fresh", async () => {
+    expect(await isRefused(plantBugs(TRUST_THE_FUTURE))).toBe(false);
+  });
+});
+
+/** Another process that holds the write lock is the slowest disk there is. */
+function lock(data: string): () => void {
+  const other = new DatabaseSync(join(data, "plants.db"));
+  other.exec("BEGIN IMMEDIATE");
+  return () => other.close();
+}
+
+describe("a create that waits for the disk while the clock jumps a day forwards", () => {
+  /** Longer than the service takes to look for creates that have waited too long. */
+  const WAIT_MS = 400;
+  /** Less than a create may wait. */
+  const WAIT_MS_MAX = 900;
+
+  /** The status of the create, in a try in which it really waited for less time than it may. */
+  async function observe(root?: string): Promise<number> {
+    const { data, clock, create } = await openGarden(root);
+    for (let id = 1; id < 10; id += 1) {
+      clock.setDaysOff(0);
+      const unlock = lock(data);
+      const began = performance.now();
+      const response = create(id);
+      await Bun.sleep(WAIT_MS / 4);
+      clock.setDaysOff(1);
+      await Bun.sleep(WAIT_MS);
+      unlock();
+      const { status } = await response;
+      if (performance.now() - began < WAIT_MS_MAX) return status;
+    }
+    throw new Error("The machine is too slow to wait for half a second.");
+  }
+
+  it("has not waited too long", async () => {
+    expect(await observe()).toBe(200);
+  });
+
+  it("would be noticed to be refused if waiting were measured by that clock", async () => {
+    expect(await observe(plantBugs(WAIT_BY_WALL_CLOCK))).toBe(503);
+  });
+});
+
+describe("a service that is unready as the disk refuses to write while the clock jumps a day back", () => {
+  async function isReady({ service }: Garden): Promise<boolean> {
+    return (await fetch(`${service.url}/readyz`)).status === 200;
+  }
+
+  async function isHealed(root?: string): Promise<boolean> {
+    const garden = await openGarden(root);
+    const unlock = lock(garden.data);
+    expect((await garden.create(1)).status).toBe(503);
+    // The create is given up before the disk is.
+    expect(await isSoon(async () => !(await isReady(garden)), 4000)).toBe(true);
+    garden.clock.setDaysOff(-1);
+    unlock();
+    return isSoon(() => isReady(garden), 4000);
+  }
+
+  it("tries again and is ready", async () => {
+    expect(await isHealed()).toBe(true);
+  });
+
+  it("would be noticed not to try again", async () => {
+    expect(await isHealed(plantBugs(NEVER_PROBE))).toBe(false);
+  });
+});

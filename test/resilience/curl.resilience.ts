@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { afterEach, expect, it } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { findProgram } from "../support/program.ts";
+import { killServices, startService } from "../support/service-process.ts";
+
+afterEach(killServices);
+
+/** Runs a line as a person does who pastes it into a shell, and takes the answer apart. */
+function paste(line: string): { status: number; headers: string; body: string } {
+  findProgram("curl");
+  const { stdout, stderr } = spawnSync("sh", ["-c", `${line} -s -S -i`], { encoding: "utf8" });
+  const [, status = `none: ${stderr}`, headers = "", body = ""] = /^HTTP\/1\.1 (\d+)[^\n]*\r\n(.*?)\r\n\r\n(.*)$/s.exec(stdout) ?? [];
+  return { status: Number(status), headers, body };
+}
+
+function edit(line: string, from: string | RegExp, to: string): string {
+  const edited = line.replace(from, to);
+  if (edited === line) throw new Error(`There is no ${from} in the line: ${line}`);
+  return edited;
+}
+
+it("the curl line of the start creates a plant, again and again, also after kill -9, and no other under its id or without a token", async () => {
+  const data = temporaryFolder();
+  const service = await startService({ data });
+  const line = service.started["curl"]!;
+  const other = edit(line, "Monstera deliciosa", "Ficus lyrata");
+  const created = { status: 200, body: '{"name":"Monstera deliciosa","tag":"tropical"}' };
+
+  expect(paste(line)).toMatchObject(created);
+  expect(paste(line)).toMatchObject(created);
+  expect(paste(other)).toMatchObject({ status: 409, body: expect.stringContaining('"error":40900') });
+  const refused = paste(edit(line, / -H "Authorization:[^"]*"/, ""));
+  expect(refused).toMatchObject({ status: 401, body: expect.stringContaining('"error":40100') });
+  expect(refused.headers).toMatch(/^www-authenticate: Bearer realm="plant-store"$/im);
+
+  expect(await service.end("SIGKILL")).toBeNull();
+  expect(paste(line).status).toBeNaN();
+  // On the same port the very same line serves again. The other name first: a plant that was lost would be created by its own line.
+  const restarted = await startService({ data, flags: ["--port", new URL(service.url).port] });
+  expect(restarted.started["curl"]).toBe(line);
+  expect(paste(other).status).toBe(409);
+  expect(paste(line)).toMatchObject(created);
+});

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { parse } from "yaml";
+import { parseConfig } from "../../src/config.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+import { findFreePort } from "../support/port.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { findFaults, startLoad } from "../support/postgres/load.ts";
+import { until } from "../support/postgres/postmaster.ts";
+import { PROJECT } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { findProgram } from "../support/program.ts";
+import { killServices, startService } from "../support/service-process.ts";
+
+const DEPLOY = join(PROJECT, "deploy");
+const balancerText = readFileSync(join(DEPLOY, "haproxy.cfg"), "utf8");
+type Compose = Readonly<{
+  services: Readonly<Record<string, Readonly<{ environment?: Record<string, string> }>>>;
+  networks: Readonly<{ default: Readonly<{ ipam: Readonly<{ config: readonly Readonly<{ subnet: string }>[] }> }> }>;
+}>;
+const compose = parse(readFileSync(join(DEPLOY, "compose.yaml"), "utf8"), { merge: true }) as Compose;
+const replicas = Object.keys(compose.services).filter((name) => name.startsWith("plants-"));
+
+let balancer: ChildProcess | undefined;
+afterEach(async () => {
+  balancer?.kill("SIGKILL");
+  await killServices();
+});
+
+/** The balancer of deploy/ as it stands, in front of services on other ports than there. */
+async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<string> {
+  const port = await findFreePort();
+  const text = balancerText
+    .replace("bind :8080", `bind 127.0.0.1:${port}`)
+    .replaceAll(/(server (plants-\d)) \S+/g, (_, server: string, name: string) => `${server} ${addresses.get(name)}`);
+  const path = join(temporaryFolder(), "haproxy.cfg");
+  writeFileSync(path, text);
+  balancer = spawn(findProgram("haproxy"), ["-f", path], { stdio: ["ignore", "ignore", "ignore"] });
+  const url = `http://127.0.0.1:${port}`;
+  await until("The balancer answers", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);
+  return url;
+}
+
+describe("the replicas of deploy/", () => {
+  it("have settings that the service takes, and believe the balancer, which is in their network", () => {
+    expect(replicas).toHaveLength(3);
+    const [network] = compose.networks.default.ipam.config;
+    for (const name of replicas) {
+      const environment = compose.services[name]!.environment ?? {};
+      expect(parseConfig(environment, {}).database.kind).toBe("postgres");
+      expect(environment["PLANT_STORE_TRUSTED_PROXIES"]).toBe(network!.subnet);
+      expect(balancerText).toContain(`server ${name} ${name}:8080`);
+    }
+  });
+
+  it("are replaced one after the other behind the balancer, under load, without a failed request", async () => {
+    const database = await (await sharedCluster()).createDatabase();
+    const drainDelay = compose.services[replicas[0]!]!.environment!["PLANT_STORE_DRAIN_DELAY_MS"]!;
+    const folders = new Map(replicas.map((name) => [name, temporaryFolder()]));
+    const start = (name: string, port = "0") =>
+      startService({ data: folders.get(name)!, flags: ["--database", database, "--drain-delay-ms", drainDelay, "--port", port] });
+    const running = new Map<string, Awaited<ReturnType<typeof start>>>();
+    for (const name of replicas) running.set(name, await start(name));
+    const url = await startBalancer(new Map([...running].map(([name, service]) => [name, new URL(service.url).host])));
+    const load = startLoad({ urls: [url], token: await readToken(folders.get(replicas[0]!)!), clients: 8, firstId: 1n });
+    for (const [name, service] of running) {
+      expect(await service.end("SIGTERM")).toBe(0);
+      await start(name, new URL(service.url).port);
+      await Bun.sleep(1000);
+    }
+    const journal = await load.stop();
+    expect(journal.wrong).toEqual([]);
+    expect([...journal.statuses.keys()]).toEqual([200]);
+    expect(journal.answered.size).toBeGreaterThan(1000);
+    expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
+  });
+
+  it("leave the balancer to answer as the service would when none of them is ready", async () => {
+    const service = await startService({ data: temporaryFolder() });
+    const url = await startBalancer(new Map(replicas.map((name) => [name, new URL(service.url).host])));
+    await service.end("SIGKILL");
+    await until("The balancer has noticed", async () => (await fetch(`${url}/plants/1`)).status === 503);
+    const response = await fetch(`${url}/plants/1`);
+    expect([response.headers.get("content-type"), response.headers.get("retry-after")]).toEqual(["application/json", "1"]);
+    expect(await response.json()).toMatchObject({ error: 50301 });
+  });
+});

@@ -1,0 +1,180 @@
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "bun:test";
+import { ANNOUNCED_TOO_EARLY, CUT_OFF_WORK, NO_DRAIN_DELAY } from "../support/bugs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { findFreePort } from "../support/port.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { findFaults } from "../support/postgres/load.ts";
+import { PROJECT } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { startBalanced } from "../support/drain/balanced.ts";
+import type { Balanced } from "../support/drain/balanced.ts";
+import { plantOf } from "../support/flood.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices, spawnService, startService } from "../support/service-process.ts";
+import { judgeFolder, SOUND } from "../support/stored.ts";
+
+afterEach(killServices);
+
+const RESTARTS = inForm(4, 50);
+const CLIENTS = 16;
+/** Some looks of a balancer. */
+const DELAY_MS = 500;
+const END_MS_MAX = 10_000;
+/** The default takes part of the time that a short form has. */
+const DRAIN_MS = inForm(2000, 8000);
+/** A run counts only if there was load: answered creates for each restart. */
+const ANSWERED_MIN = 100;
+
+/** Lines of an import come one by one, for longer than the delay: it is under way when the service stops to listen. */
+const IMPORT_LINES = 6;
+const IMPORT_PAUSE_MS = 150;
+
+type Restart = Readonly<{ status: number | null; endMs: number; imported: string }>;
+type RollOptions = Readonly<{ replicas: 1 | 2; flags: readonly string[]; root?: string; restarts: number }>;
+type Roll = Balanced & Readonly<{ restarts: readonly Restart[]; data: string }>;
+
+/** An import that takes its time. Resolves with the answer, or with why there was none. */
+async function importSlowly(url: string, token: string, turn: number): Promise<string> {
+  let line = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (line === IMPORT_LINES) return controller.close();
+      line += 1;
+      controller.enqueue(new TextEncoder().encode(`{"id":${-turn * IMPORT_LINES - line},"name":"slow"}\n`));
+      await Bun.sleep(IMPORT_PAUSE_MS);
+    },
+  });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
+  try {
+    const response = await fetch(`${url}/plants/import`, { method: "POST", body, headers });
+    const { created } = (await response.json()) as { created: number };
+    return `${response.status}, ${created} created`;
+  } catch (reason) {
+    return String(reason);
+  }
+}
+
+/** SIGTERM while an import is under way. */
+async function end(service: ServiceProcess, token: string, turn: number): Promise<Restart> {
+  const importing = importSlowly(service.url, token, turn);
+  await Bun.sleep(IMPORT_PAUSE_MS);
+  const began = performance.now();
+  const status = await service.end("SIGTERM");
+  return { status, endMs: performance.now() - began, imported: await importing };
+}
+
+/** Restarts under load, one replica after the other, each on its port. */
+async function roll({ replicas, flags, root = PROJECT, restarts: count }: RollOptions): Promise<Roll> {
+  const folders = Array.from({ length: replicas }, temporaryFolder);
+  const ports = await Promise.all(folders.map(findFreePort));
+  const start = (replica: number) =>
+    startService({
+      data: folders[replica]!,
+      root,
+      flags: [...flags, "--drain-delay-ms", String(DELAY_MS), "--port", String(ports[replica])],
+    });
+  const services: ServiceProcess[] = [];
+  for (let replica = 0; replica < replicas; replica += 1) services.push(await start(replica));
+  const token = await readToken(folders[0]!);
+  const load = startBalanced({ urls: services.map(({ url }) => url), token, clients: CLIENTS, firstId: 1n });
+  const restarts: Restart[] = [];
+  for (let turn = 0; turn < count; turn += 1) {
+    await Bun.sleep(300);
+    const replica = turn % replicas;
+    restarts.push(await end(services[replica]!, token, turn));
+    services[replica] = await start(replica);
+  }
+  await Bun.sleep(300);
+  return { ...(await load.stop()), restarts, data: folders[0]! };
+}
+
+function expectSmooth({ statuses, broken, last, restarts, attempted, answered }: Roll, count: number): void {
+  expect(broken).toEqual([]);
+  expect([...statuses.keys()]).toEqual([200]);
+  expect(answered).toHaveLength(attempted.length);
+  expect(answered.length).toBeGreaterThan(count * ANSWERED_MIN);
+  // Each service that went away said so to clients that were connected.
+  expect(last).toBeGreaterThanOrEqual(count);
+  expect(restarts).toHaveLength(count);
+  for (const { status, endMs, imported } of restarts) {
+    expect({ status, imported }).toEqual({ status: 0, imported: `200, ${IMPORT_LINES} created` });
+    expect(endMs).toBeLessThan(END_MS_MAX);
+  }
+}
+
+function figuresOf({ restarts, answered, broken, last }: Roll): string {
+  const endMs = Math.round(Math.max(...restarts.map((restart) => restart.endMs)));
+  return `${restarts.length} restarts, ${answered.length} creates answered 200, ${last} of them with Connection: close; ${broken.length} broken; ended within ${endMs} ms, with 0`;
+}
+
+describe("a rolling restart under load on kept connections breaks no request, answers 200 only, and every service ends with 0 within 10 s", () => {
+  it(`${RESTARTS} times, two replicas on one PostgreSQL`, async () => {
+    const database = await (await sharedCluster()).createDatabase();
+    const result = await roll({ replicas: 2, flags: ["--database", database], restarts: RESTARTS });
+    expectSmooth(result, RESTARTS);
+    const names = (ids: readonly bigint[]) => ids.map((id) => [id, plantOf(id).name] as const);
+    const sent = new Map(names(result.attempted).map(([id, name]) => [id, new Set([name])]));
+    expect(await findFaults(database, { answered: new Map(names(result.answered)), sent })).toEqual({ lost: [], strange: [] });
+    tell("drain, two replicas", figuresOf(result));
+  });
+
+  it(`${RESTARTS} times, one service on SQLite that clients wait for`, async () => {
+    const result = await roll({ replicas: 1, flags: [], restarts: RESTARTS });
+    expectSmooth(result, RESTARTS);
+    expect(judgeFolder(result.data, result)).toEqual(SOUND);
+    tell("drain, one service", figuresOf(result));
+  });
+
+  it("would be noticed to break requests if it did not wait for the balancer", async () => {
+    const { broken } = await roll({ replicas: 1, flags: [], root: plantBugs(NO_DRAIN_DELAY), restarts: 2 });
+    expect(broken.length).toBeGreaterThan(0);
+  });
+
+  it("would be noticed to cut off an import under way if it did not wait for it", async () => {
+    const { restarts } = await roll({ replicas: 1, flags: [], root: plantBugs(CUT_OFF_WORK), restarts: 1 });
+    expect(restarts[0]!.imported).not.toContain("200");
+  });
+});
+
+it(`a request that never comes to its end is cut off after ${DRAIN_MS} ms, and the service ends with 0 within 10 s`, async () => {
+  const data = temporaryFolder();
+  const service = await startService({ data, flags: ["--drain-ms", String(DRAIN_MS)] });
+  const { hostname, port } = new URL(service.url);
+  const hanging = connect(Number(port), hostname);
+  hanging.on("error", () => {});
+  const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${await readToken(data)}\r\nContent-Length: 50\r\n\r\n{`;
+  hanging.write(head);
+  // It would be given up as silent before the end otherwise.
+  const trickle = setInterval(() => hanging.write(" "), 1000);
+  await Bun.sleep(100);
+  const began = performance.now();
+  expect(await service.end("SIGTERM")).toBe(0);
+  const endMs = performance.now() - began;
+  clearInterval(trickle);
+  hanging.destroy();
+  expect(endMs).toBeGreaterThan(DRAIN_MS - 500);
+  expect(endMs).toBeLessThan(END_MS_MAX);
+  tell("drain with a request that never ends", `ended after ${Math.round(endMs)} ms, with 0`);
+});
+
+describe("SIGTERM at the moment when the service says that it runs", () => {
+  async function endAtStart(root: string): Promise<number | null> {
+    const signalled = Promise.withResolvers<number | null>();
+    const service = spawnService({ data: temporaryFolder(), root, onLine });
+    function onLine(line: string): void {
+      if (line.includes('"event":"started"')) signalled.resolve(service.end("SIGTERM"));
+    }
+    return signalled.promise;
+  }
+
+  it(`ends it with 0, ${RESTARTS} times`, async () => {
+    for (let turn = 0; turn < RESTARTS; turn += 1) expect(await endAtStart(PROJECT)).toBe(0);
+  });
+
+  it("would be noticed to cut it off if it said so before it knew the signal", async () => {
+    expect(await endAtStart(plantBugs(ANNOUNCED_TOO_EARLY))).not.toBe(0);
+  });
+});

@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { PROJECT } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../support/bugs.ts";
+import { findLost } from "../support/creates.ts";
+import { DISK_KINDS, isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
+import { killServices, startService, startTraced } from "../support/service-process.ts";
+import { parseTrace, syncsOf } from "../support/trace.ts";
+import { tell } from "../support/run-form.ts";
+import { createWitness } from "../support/witness.ts";
+
+afterEach(async () => {
+  await killServices();
+  unmountDisks();
+});
+
+const REFUSED_MIN = 10;
+/** Within this time of space coming back it must be ready again, without a restart. */
+const HEAL_MS_MAX = 1000;
+
+/** A service on a disk that will take no writes for a while. */
+type Scenario = Readonly<{
+  service: ServiceProcess;
+  data: string;
+  /** Fills the disk and makes room again, where it does not happen by itself. */
+  fill?: () => void;
+  free?: () => void;
+}>;
+
+/** What a client sees before, while and after the disk takes no writes. */
+async function observe({ service: { url }, data, fill = () => {}, free = () => {} }: Scenario) {
+  const witness = await createWitness({ url, data });
+  await witness.create(20);
+  const before = witness.ids.length;
+  fill();
+  await witness.create(500, () => witness.refusals.length >= REFUSED_MIN);
+  const freed = performance.now();
+  free();
+  const isHealed = await witness.waitUntilReady();
+  const healMs = performance.now() - freed;
+  const healed = witness.ids.length;
+  await witness.create(20);
+  return { witness, isHealed, healMs, before, after: witness.ids.length - healed };
+}
+
+async function expectHealing(scenario: Scenario, refusal: string): Promise<Awaited<ReturnType<typeof observe>>> {
+  const observed = await observe(scenario);
+  const { witness, isHealed, before, after } = observed;
+  expect(witness.creates).toEqual(new Set([200, 503]));
+  expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
+  expect(new Set(witness.refusals)).toEqual(new Set([refusal]));
+  expect(witness.readiness).toEqual(new Set([200, 503]));
+  expect(witness.liveness).toEqual(new Set([200]));
+  expect(isHealed).toBe(true);
+  expect([before, after]).toEqual([20, 20]);
+  const { service, data } = scenario;
+  const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
+  // On a disk that is really full the index of names cannot be written either; the folder that a file system is mounted on may be open to others.
+  const others = events.filter((event) => !["search_behind", "data_exposed"].includes(event));
+  expect(others).toEqual(["store_made", "settings", "started", "store_trouble", "store_healed"]);
+  expect(await service.end("SIGTERM")).toBe(0);
+  expect(await findLost({ data, ids: witness.ids })).toEqual([]);
+  return observed;
+}
+
+/** Fourteen writes to the WAL fail. The 161st from the start is the head of a page or the page, which the 162nd then is not. */
+async function startFailing({
+  error,
+  first,
+  root = PROJECT,
+}: {
+  error: "ENOSPC" | "EIO";
+  first: number;
+  root?: string;
+}): Promise<Scenario> {
+  const data = temporaryFolder();
+  const inject = ["-P", join(data, "plants.db-wal"), "-e", `inject=pwrite64:error=${error}:when=${first}..${first + 13}`];
+  return { service: await startTraced({ data, root, inject }), data };
+}
+
+describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it heals by itself and has lost no answered plant", () => {
+  for (const { why, error, first, refusal } of [
+    { why: "with 50302 when the disk becomes full within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
+    { why: "with 50301 when the disk refuses to write", error: "EIO", first: 161, refusal: "50301, Retry-After: 1" },
+  ] as const) {
+    it(why, async () => {
+      await expectHealing(await startFailing({ error, first }), refusal);
+    });
+  }
+
+  for (const kind of DISK_KINDS) {
+    if (!isMountAllowed(kind)) {
+      tell("full disk", `${kind}: not tried, as nothing can be mounted here`);
+      continue;
+    }
+    it(`with 50302 when a real file system is full, ${kind}, which is read all the while, within a second of space coming back`, async () => {
+      const { folder, fill, free } = mountDisk(kind);
+      const service = await startService({ data: folder });
+      const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
+      expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
+      expect(witness.reads).toEqual(new Set([200]));
+      tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
+    });
+  }
+
+  it("a service that never tried again would be noticed", async () => {
+    const { witness, isHealed, healMs } = await observe(await startFailing({ error: "ENOSPC", first: 161, root: plantBugs(NEVER_PROBE) }));
+    expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
+    expect(isHealed).toBe(false);
+    expect(healMs).toBeGreaterThan(HEAL_MS_MAX);
+  });
+});
+
+it("a checkpoint that the disk refuses is tried again, while every create is answered 200 and the service stays ready", async () => {
+  const data = temporaryFolder();
+  const inject = ["-P", join(data, "plants.db"), "-e", "inject=pwrite64:error=EIO:when=12..13"];
+  const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject });
+  function failures(): number {
+    return service.lines.filter((line) => line.includes('"event":"checkpoint_failed"')).length;
+  }
+  const witness = await createWitness({ url: service.url, data });
+  await witness.create(500, () => failures() === 2);
+  await witness.create(60);
+  expect(failures()).toBe(2);
+  expect([witness.creates, witness.readiness]).toEqual([new Set([200]), new Set([200])]);
+  await service.end("SIGKILL");
+  const calls = parseTrace(await service.trace());
+  const lastFailure = calls.findLast(({ result }) => result.startsWith("-1 EIO"))?.ended ?? Number.NaN;
+  expect(syncsOf(calls, "plants.db").some(({ began, result }) => began > lastFailure && result === "0")).toBe(true);
+  expect(await findLost({ data, ids: witness.ids })).toEqual([]);
+});

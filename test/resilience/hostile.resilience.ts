@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, it } from "bun:test";
+import { loadContract } from "../../src/contract.ts";
+import { ORDER_ANY_MARKS } from "../support/bugs.ts";
+import { ENGINES } from "../support/engines.ts";
+import type { Engine } from "../support/engines.ts";
+import { watchLoop } from "../support/loop/loop.ts";
+import { plantBugs } from "../support/planted.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { seedOf } from "../support/random.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { createJudge } from "../support/hostile/judge.ts";
+import { CONNECTIONS, drawRequest, toBytes } from "../support/hostile/requests.ts";
+import { killServices, startOn } from "../support/service-process.ts";
+import { findGrowth, watchVitals } from "../support/vitals.ts";
+import { openWire } from "../support/http-wire.ts";
+
+const BUG_REQUESTS = 8000;
+const REQUESTS = inForm(20_000, 1_000_000);
+/** A run with so many faults need not go on. */
+const FAULTS_MAX = 5;
+const SAMPLE_MS = inForm(200, 2000);
+const SHOWN_LENGTH = 2000;
+
+/** Longest that the event loop may be kept, in milliseconds of the processor: what 24 clients ask at once, on a machine that is shared by others. */
+const KEPT_MS_MAX = 250;
+
+afterEach(killServices, 30_000);
+
+type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number }>;
+
+/** Starts a service of its own and sends it hostile requests over several connections. Ends early when there are faults enough. */
+async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
+  const loop = watchLoop();
+  const service = await startOn(engine, root, loop.environment);
+  loop.reset();
+  const { token } = service;
+  const judge = createJudge(token);
+  const vitals = watchVitals(service.pid, SAMPLE_MS);
+  const faults: string[] = [];
+  const started = performance.now();
+
+  async function fire(first: number): Promise<void> {
+    const wire = openWire(service.url);
+    for (let number = first; number < requests && faults.length < FAULTS_MAX; number += CONNECTIONS) {
+      const request = drawRequest(seed, number);
+      const fault = await judge.send(wire, request);
+      if (fault !== undefined) faults.push(`request ${number} of seed ${seed}: ${fault}\n${show(toBytes(request, "TOKEN"))}`);
+    }
+    wire.close();
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => fire(connection)));
+  const seconds = (performance.now() - started) / 1000;
+  const growth = findGrowth(vitals.stop(), "megabytes");
+  // With nothing else under way: nobody else can have changed the plant between its write and its reading.
+  faults.push(...(await judge.repeatDoubtful(service.url)));
+  const keptMs = loop.longestMs();
+  if (keptMs > KEPT_MS_MAX) faults.push(`the event loop was kept for ${keptMs} ms`);
+  return { service, judge, faults, growth, seconds, keptMs };
+}
+
+/** What a run must have met to be worth anything: each of these answers, and a success of each operation but the one that needs a token's id. */
+const operations = loadContract().operations.filter(({ id }) => id !== "revokeToken");
+const STATUSES = [200, 204, 400, 401, 404, 405, 409, 412, 413, 415];
+const MEGABYTES_GROWTH_MAX = 1.25;
+
+for (const engine of ENGINES) {
+  it(`hostile input on ${engine.engine}: ${REQUESTS} generated requests are answered as the contract says, none 5xx, plants come back as sent, and memory stays flat`, async () => {
+    const { service, judge, faults, growth, seconds, keptMs } = await attack({ engine, seed: seedOf("hostile") });
+    const { middle, last } = growth;
+    const counts = [...judge.statuses].toSorted(([left], [right]) => left - right).map(([status, count]) => `${status}: ${count}`);
+    tell(
+      `hostile input, ${engine.engine}`,
+      `${counts.join(", ")}; ${judge.readBack()} plants read back; ${Math.round(REQUESTS / seconds)} requests a second; ${Math.round(middle)} MB, then ${Math.round(last)} MB; the event loop kept for ${keptMs} ms at the most`,
+    );
+    expect(faults).toEqual([]);
+    expect(STATUSES.filter((status) => !judge.statuses.has(status))).toEqual([]);
+    expect(operations.filter(({ method, path }) => !judge.successes.has(`${method} ${path}`)).map(({ id }) => id)).toEqual([]);
+    expect(judge.readBack()).toBeGreaterThan(REQUESTS / 100);
+    expect(last / middle).toBeLessThan(MEGABYTES_GROWTH_MAX);
+    expect(service.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+
+    const init = { method: "POST", body: '{"id":4711,"name":"Monstera"}', headers: { authorization: `Bearer ${service.token}` } };
+    expect((await fetch(`${service.url}/plants`, init)).status).toBe(200);
+    expect(await service.end("SIGTERM")).toBe(0);
+  });
+}
+
+const [sqlite, postgres] = ENGINES;
+const BUGS: ReadonlyArray<Readonly<{ why: string; engine: Engine; bug: PlantedBug | readonly PlantedBug[]; fault: RegExp }>> = [
+  {
+    why: "ids went through a double",
+    engine: sqlite!,
+    bug: { file: "src/json.ts", from: "return BigInt(literal);", to: "return BigInt(Number(literal));" },
+    fault: /not answered as sent|reads back as|created elsewhere/,
+  },
+  {
+    why: "lone surrogates were let through",
+    engine: sqlite!,
+    bug: { file: "src/contract.ts", from: "context.fail(_`!${context.data}.isWellFormed()`)", to: "context.fail(_`false`)" },
+    fault: /taken though it is no plant/,
+  },
+  {
+    why: "U+0000 went to PostgreSQL as it is",
+    engine: postgres!,
+    bug: {
+      file: "src/store/postgres/engine/text.ts",
+      from: "if (!text.includes(NUL) && !text.includes(ESCAPE)) return text;",
+      to: "return text;",
+    },
+    fault: /a status of its own fault/,
+  },
+  {
+    why: "an error told what broke inside",
+    engine: sqlite!,
+    bug: {
+      file: "src/json.ts",
+      from: 'new PlantStoreError("malformed_json", { cause })',
+      to: 'new PlantStoreError("malformed_json", { cause, message: `${(cause as Error).stack}` })',
+    },
+    fault: /something internal/,
+  },
+  {
+    why: "marks were put into their order however many they are",
+    engine: postgres!,
+    bug: ORDER_ANY_MARKS,
+    fault: /the event loop was kept/,
+  },
+];
+
+describe("hostile input would be noticed to do harm if", () => {
+  for (const { why, engine, bug, fault } of BUGS) {
+    it(`${why}, on ${engine.engine}`, async () => {
+      const { faults } = await attack({ engine, seed: seedOf("planted bug"), root: plantBugs([bug].flat()), requests: BUG_REQUESTS });
+      expect(faults.join("\n")).toMatch(fault);
+    });
+  }
+});
+
+/** A request as text that JavaScript and Python read alike. */
+function show(bytes: Buffer): string {
+  const text = JSON.stringify(bytes.toString("latin1"));
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)} and ${text.length - SHOWN_LENGTH} characters more` : text;
+}

@@ -1,0 +1,259 @@
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { DROP_THE_WAL, INDEX_DONE_EARLY, MIGRATE_IN_PIECES, TOKEN_BEFORE_ITS_FILE } from "../support/bugs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { PROJECT } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { openRandom, seedOf } from "../support/random.ts";
+import { readToken } from "../support/service.ts";
+import { importPlants, plantOf } from "../support/flood.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices, spawnService, startService } from "../support/service-process.ts";
+import { judgeFolder, SOUND } from "../support/stored.ts";
+import type { Verdict } from "../support/stored.ts";
+
+afterEach(killServices);
+
+const FOLDERS = inForm(3, 30);
+const KILLS_EACH = inForm(4, 10);
+const KILLS = inForm(8, 200);
+const READY_MS_MAX = 2000;
+/** Kills come within so many times what a start takes, so that some come after it, while the index is made. */
+const START_SHARE_MAX = 1.3;
+const INDEX_MS_MAX = 20_000;
+
+const random = openRandom(seedOf("kill -9 while starting"));
+
+let startMs: number;
+beforeAll(async () => {
+  const { service, readyMs } = await startTimed(temporaryFolder(), PROJECT);
+  startMs = readyMs;
+  await service.end("SIGTERM");
+});
+
+/** Starts the service and kills it -9 at a random moment of its start. Returns whether it had become ready. */
+async function killStart({ data, root }: { data: string; root: string }): Promise<boolean> {
+  let isReady = false;
+  const service = spawnService({ data, root });
+  service.started.then(
+    () => (isReady = true),
+    () => {},
+  );
+  await Bun.sleep(random() * START_SHARE_MAX * startMs);
+  await service.end("SIGKILL");
+  return isReady;
+}
+
+/** A whole start, and how long it took until /readyz was 200. */
+async function startTimed(data: string, root: string): Promise<{ service: ServiceProcess; readyMs: number }> {
+  const spawned = performance.now();
+  const service = await startService({ data, root });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  return { service, readyMs: performance.now() - spawned };
+}
+
+/** Whether people who read the file of the first token can create a plant with it. */
+async function isTokenGood({ url }: ServiceProcess, data: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${await readToken(data).catch(() => "")}`, "content-type": "application/json" };
+  return (await fetch(`${url}/plants`, { method: "POST", body: '{"id":1,"name":"first"}', headers })).status === 200;
+}
+
+describe("kill -9 in the very first start", () => {
+  /** A new folder, starts that are killed on it, and whether the start after them gives a token that works. */
+  async function isFolderGood(root: string, kills: number) {
+    const data = temporaryFolder();
+    for (let kill = 0; kill < kills; kill += 1) await killStart({ data, root });
+    const { service, readyMs } = await startTimed(data, root);
+    const isGood = await isTokenGood(service, data);
+    await service.end("SIGTERM");
+    return { isGood, readyMs };
+  }
+
+  it(`again and again leaves a folder on which the next start is ready within ${READY_MS_MAX} ms, with a first token that works`, async () => {
+    const readyMs: number[] = [];
+    for (let folder = 0; folder < FOLDERS; folder += 1) {
+      const result = await isFolderGood(PROJECT, KILLS_EACH);
+      expect(result.isGood).toBe(true);
+      readyMs.push(result.readyMs);
+    }
+    expect(Math.max(...readyMs)).toBeLessThan(READY_MS_MAX);
+    tell(
+      "kill -9 in the first start",
+      `${FOLDERS * KILLS_EACH} kills on ${FOLDERS} folders; then ready within ${Math.round(Math.max(...readyMs))} ms`,
+    );
+  });
+
+  it("would be noticed to leave no token if the store knew it before its file did", async () => {
+    const root = plantBugs(TOKEN_BEFORE_ITS_FILE);
+    let isGood = true;
+    for (let folder = 0; folder < 20 && isGood; folder += 1) isGood = (await isFolderGood(root, 3)).isGood;
+    expect(isGood).toBe(false);
+  });
+});
+
+const IDS = Array.from({ length: 40_000 }, (_, at) => BigInt(at + 1));
+const SENT = { attempted: IDS, answered: IDS };
+
+/** A folder with plants that are in the WAL only, as the service that was answering for them was killed. */
+async function makeFullFolder(): Promise<string> {
+  const data = temporaryFolder();
+  const service = await startService({ data });
+  expect(await importPlants(service, { data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
+  await service.end("SIGKILL");
+  return data;
+}
+
+/** Makes a folder what another one is. */
+function copyFolder(from: string, to: string): string {
+  rmSync(to, { recursive: true });
+  cpSync(from, to, { recursive: true });
+  return to;
+}
+
+function removeIndex(data: string): void {
+  for (const file of readdirSync(data)) if (file.startsWith("plants.db.search")) rmSync(join(data, file));
+}
+
+/** The plants, of some at random, that a search for the words of their name does not find. */
+async function findUnfound({ url }: ServiceProcess, data: string): Promise<bigint[]> {
+  const headers = { authorization: `Bearer ${await readToken(data)}` };
+  const deadline = performance.now() + INDEX_MS_MAX;
+  const search = (id: bigint) => fetch(`${url}/plants?q=${encodeURIComponent(plantOf(id).name)}`, { headers });
+  while ((await search(1n)).status === 503) {
+    if (performance.now() > deadline) throw new Error(`The index of names is not made within ${INDEX_MS_MAX} ms.`);
+    await Bun.sleep(50);
+  }
+  const unfound: bigint[] = [];
+  for (let round = 0; round < 100; round += 1) {
+    const id = IDS[Math.trunc(random() * IDS.length)]!;
+    if (!(await (await search(id)).text()).includes(`"id":${id},`)) unfound.push(id);
+  }
+  return unfound;
+}
+
+type Starts = Readonly<{
+  root?: string;
+  kills: number;
+  /** Whether each start comes upon such a folder, or upon what the start before it left. */
+  isAfresh: boolean;
+}>;
+
+/** Starts that are killed, each judged by what it left, and one that is not. */
+async function killStarts({ root = PROJECT, kills, isAfresh }: Starts) {
+  const full = await makeFullFolder();
+  removeIndex(full);
+  const data = copyFolder(full, temporaryFolder());
+  const verdicts: Verdict[] = [];
+  let ready = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    if (isAfresh) copyFolder(full, data);
+    if (await killStart({ data, root })) ready += 1;
+    verdicts.push(judgeFolder(data, SENT));
+  }
+  const { service, readyMs } = await startTimed(data, root);
+  const unfound = await findUnfound(service, data);
+  await service.end("SIGTERM");
+  verdicts.push(judgeFolder(data, SENT));
+  return { ready, readyMs, unfound, verdicts };
+}
+
+describe("kill -9 in a start on plants that only the WAL holds, with the index of names missing", () => {
+  for (const { what, isAfresh } of [
+    { what: "each on such a folder", isAfresh: true },
+    { what: "each on what the one before it left", isAfresh: false },
+  ]) {
+    it(`${KILLS} times, ${what}, leaves all plants in their place; the next start is ready within ${READY_MS_MAX} ms and finds every plant by its name`, async () => {
+      const { ready, readyMs, unfound, verdicts } = await killStarts({ kills: KILLS, isAfresh });
+      expect(verdicts).toEqual(Array.from({ length: KILLS + 1 }, () => SOUND));
+      expect(unfound).toEqual([]);
+      expect(readyMs).toBeLessThan(READY_MS_MAX);
+      expect(ready).toBeLessThan(KILLS);
+      tell(
+        "kill -9 while starting",
+        `${KILLS} kills, ${what}, ${KILLS - ready} before it was ready; then ready after ${Math.round(readyMs)} ms, ${IDS.length} plants, 0 lost`,
+      );
+    });
+  }
+
+  it("would be noticed to lose plants if a start threw the WAL away", async () => {
+    const data = await makeFullFolder();
+    const { service } = await startTimed(data, plantBugs(DROP_THE_WAL));
+    await service.end("SIGTERM");
+    expect(judgeFolder(data, SENT).lost).toEqual(IDS);
+  });
+
+  it("would be noticed to find too little if a half-made index counted as whole", async () => {
+    expect((await killStarts({ root: plantBugs(INDEX_DONE_EARLY), kills: 1, isAfresh: true })).unfound.length).toBeGreaterThan(0);
+  });
+});
+
+/** Takes the schema back to version 1: what the steps after it made is gone. */
+function makeOld(data: string): void {
+  const db = new DatabaseSync(join(data, "plants.db"));
+  db.exec("DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; PRAGMA user_version = 1");
+  db.exec("DROP INDEX IF EXISTS tokens_by_parent");
+  for (const { name } of db.prepare("SELECT name FROM pragma_table_info('tokens') WHERE name IN ('parent', 'used')").all())
+    db.exec(`ALTER TABLE tokens DROP COLUMN ${String(name)}`);
+  db.close();
+  removeIndex(data);
+}
+
+type Schema = Readonly<{ user_version: number; made: number }>;
+
+/** The version that the file says, without a mark that a kill may have left, and how much of the steps after the first is there. */
+function readSchema(data: string): Schema {
+  const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
+  const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent')";
+  const schema = {
+    ...db.prepare("SELECT user_version & 255 AS user_version FROM pragma_user_version").get(),
+    ...db.prepare(made).get(),
+  } as Schema;
+  db.close();
+  return schema;
+}
+
+const OLD: Schema = { user_version: 1, made: 0 };
+const NEW: Schema = { user_version: 3, made: 4 };
+
+describe("kill -9 in a start that brings an older store to the newest schema", () => {
+  it(`${KILLS} times leaves the old schema or the new one, and all plants in their place`, async () => {
+    const data = await makeFullFolder();
+    let olds = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      makeOld(data);
+      await killStart({ data, root: PROJECT });
+      const schema = readSchema(data);
+      expect(isWhole(schema)).toBe(true);
+      if (schema.user_version === OLD.user_version) olds += 1;
+    }
+    makeOld(data);
+    const { service, readyMs } = await startTimed(data, PROJECT);
+    expect(readSchema(data)).toEqual(NEW);
+    expect(await findUnfound(service, data)).toEqual([]);
+    await service.end("SIGTERM");
+    expect(judgeFolder(data, SENT)).toEqual(SOUND);
+    tell(
+      "kill -9 while migrating",
+      `${KILLS} kills, ${olds} left the old schema and ${KILLS - olds} the new; then ready after ${Math.round(readyMs)} ms, 0 plants lost`,
+    );
+  });
+
+  it("would be noticed to leave neither if the steps were commits of their own", async () => {
+    const data = await makeFullFolder();
+    const root = plantBugs(MIGRATE_IN_PIECES);
+    const schemas: Schema[] = [];
+    for (let kill = 0; kill < 20 && !schemas.some((schema) => !isWhole(schema)); kill += 1) {
+      makeOld(data);
+      await killStart({ data, root });
+      schemas.push(readSchema(data));
+    }
+    expect(schemas.filter((schema) => !isWhole(schema))).toHaveLength(1);
+  });
+});
+
+function isWhole(schema: Schema): boolean {
+  return [OLD, NEW].some((whole) => Bun.deepEquals(schema, whole));
+}

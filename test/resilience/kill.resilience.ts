@@ -1,0 +1,212 @@
+import { afterEach, describe, expect, it } from "bun:test";
+import { ANSWER_BEFORE_COMMIT, ANSWER_IMPORT_BEFORE_COMMIT, TELL_CHECKPOINTS } from "../support/bugs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { findFaults } from "../support/postgres/load.ts";
+import { PROJECT } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { openRandom, seedOf } from "../support/random.ts";
+import { importPlants, plantOf } from "../support/flood.ts";
+import type { Flood, Journal } from "../support/flood.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killAgain } from "../support/kills.ts";
+import type { Kills } from "../support/kills.ts";
+import { killServices, startService } from "../support/service-process.ts";
+import { countPlants, judgeFolder, SOUND } from "../support/stored.ts";
+import type { Verdict } from "../support/stored.ts";
+
+afterEach(killServices);
+
+const CYCLES = inForm(20, 500);
+const CYCLES_ELSEWHERE = inForm(5, 50);
+const CYCLES_IMPORTING = inForm(3, 20);
+/** Less than a checkpoint takes. */
+const CHECKPOINT_MS = 1.5;
+/** The plants of the file that is imported. */
+const IDS = Array.from({ length: 100_000 }, (_, at) => BigInt(at + 1));
+/** A run counts only if the service was really busy: answered creates a second. */
+const RATE_MIN = 500;
+/** From the spawn of a restart to the first answer 200 of /readyz. */
+const READY_MS_MAX = 2000;
+const LOAD_MS = { min: 50, max: 350 } as const;
+const DRAINING = ["--drain-delay-ms", "120"];
+
+const random = openRandom(seedOf("kill -9"));
+
+function sleepBetween({ min, max }: Readonly<{ min: number; max: number }>): Promise<void> {
+  return Bun.sleep(min + random() * (max - min));
+}
+
+/** While it serves: at any time under load. */
+function whileServing(): Promise<void> {
+  return sleepBetween(LOAD_MS);
+}
+
+/** While it drains: at any time after SIGTERM, in the delay, among the last answers, or while the store is closed. */
+async function whileDraining(service: ServiceProcess): Promise<void> {
+  await sleepBetween({ min: 50, max: 250 });
+  void service.end("SIGTERM");
+  await sleepBetween({ min: 0, max: 140 });
+}
+
+/** In a checkpoint: within the time that one takes after the service has said that it begins. */
+async function whileCheckpointing(service: ServiceProcess, flood: Flood): Promise<void> {
+  const seen = service.lines.length;
+  const answered = flood.count();
+  while (!service.lines.slice(seen).some((line) => line.includes('"checkpoint_begins"'))) {
+    if (flood.count() > answered + 50_000) throw new Error("50,000 plants were answered without a checkpoint.");
+    await Bun.sleep(0);
+  }
+  await Bun.sleep(random() * CHECKPOINT_MS);
+}
+
+/** Whether the last that a killed service said of checkpoints is that one begins. */
+function isInCheckpoint({ lines }: ServiceProcess): boolean {
+  return lines.findLast((line) => line.includes('"checkpoint_'))?.includes("begins") ?? false;
+}
+
+type FolderKills = Kills & Readonly<{ verdicts: readonly Verdict[]; end: Verdict }>;
+type Options = Readonly<Pick<Parameters<typeof killAgain>[0], "cycles" | "moment" | "flags"> & { bugs?: readonly PlantedBug[] }>;
+
+/** Kills on SQLite, with the plants of each cycle compared after its restart, and all of them after the last. */
+async function killOnFolder({ bugs = [], ...options }: Options): Promise<FolderKills> {
+  const data = temporaryFolder();
+  const verdicts: Verdict[] = [];
+  const judge = (journal: Journal): void => void verdicts.push(judgeFolder(data, journal));
+  const isEnough = (): boolean => verdicts.some(({ lost }) => lost.length > 0);
+  const kills = await killAgain({ data, judge, isEnough, ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}), ...options });
+  return { ...kills, verdicts, end: judgeFolder(data, kills.all) };
+}
+
+function expectNothingLost({ verdicts, end, readyMsMax }: FolderKills, cycles: number): void {
+  expect(verdicts.filter((verdict) => !Bun.deepEquals(verdict, SOUND))).toEqual([]);
+  expect(verdicts).toHaveLength(cycles);
+  expect(end).toEqual(SOUND);
+  expect(readyMsMax).toBeLessThan(READY_MS_MAX);
+}
+
+/** Kills on PostgreSQL, with the plants of all cycles compared after the last. */
+async function killOnPostgres({ cycles, root = PROJECT }: Readonly<{ cycles: number; root?: string }>) {
+  const database = await (await sharedCluster()).createDatabase();
+  const flags = ["--database", database];
+  const kills = await killAgain({ data: temporaryFolder(), root, flags, cycles, moment: whileServing, judge: () => {} });
+  const answered = new Map(kills.all.answered.map((id) => [id, plantOf(id).name]));
+  const sent = new Map(kills.all.attempted.map((id) => [id, new Set([plantOf(id).name])]));
+  return { kills, faults: await findFaults(database, { answered, sent }) };
+}
+
+/** Of all the time under load: a single burst may be shorter than what a busy machine takes to begin it. */
+function expectBusy({ journals, all }: Kills): void {
+  const seconds = journals.reduce((sum, journal) => sum + journal.seconds, 0);
+  expect(all.answered.length / seconds).toBeGreaterThan(RATE_MIN);
+  for (const { answered } of journals) expect(answered.length).toBeGreaterThan(0);
+}
+
+function figuresOf({ journals, all, struck, readyMsMax }: Kills): string {
+  const rates = journals.map(({ answered, seconds }) => answered.length / seconds);
+  const unknown = all.attempted.length - all.answered.length;
+  return [
+    `${journals.length} kills, ${struck} of a process that had not ended`,
+    `${all.answered.length} plants answered at ${Math.round(Math.min(...rates))} to ${Math.round(Math.max(...rates))} a second, ${unknown} sent without an answer`,
+    `ready again within ${Math.round(readyMsMax)} ms`,
+  ].join("; ");
+}
+
+describe("kill -9 under load", () => {
+  it(`loses no answered plant in ${CYCLES} kills while it serves ${RATE_MIN} creates a second and more, and it is ready again within ${READY_MS_MAX} ms`, async () => {
+    const kills = await killOnFolder({ cycles: CYCLES, moment: whileServing });
+    tell("kill -9 while serving", figuresOf(kills));
+    expectNothingLost(kills, CYCLES);
+    expect(kills.struck).toBe(CYCLES);
+    expectBusy(kills);
+  });
+
+  it(`loses no answered plant in ${CYCLES_ELSEWHERE} kills while it copies the WAL into the database`, async () => {
+    const services: ServiceProcess[] = [];
+    const moment = (service: ServiceProcess, flood: Flood) => whileCheckpointing(service, flood).finally(() => services.push(service));
+    const kills = await killOnFolder({ cycles: CYCLES_ELSEWHERE, moment, bugs: TELL_CHECKPOINTS });
+    expectNothingLost(kills, CYCLES_ELSEWHERE);
+    expect(kills.struck).toBe(CYCLES_ELSEWHERE);
+    expect(kills.all.answered.length).toBeGreaterThan(CYCLES_ELSEWHERE * 50);
+    const inside = services.filter(isInCheckpoint).length;
+    expect(inside).toBeGreaterThan(0);
+    tell("kill -9 while checkpointing", `${inside} within a checkpoint; ${figuresOf(kills)}`);
+  });
+
+  it(`loses no answered plant in ${CYCLES_ELSEWHERE} kills while it drains`, async () => {
+    const kills = await killOnFolder({ cycles: CYCLES_ELSEWHERE, moment: whileDraining, flags: DRAINING });
+    expectNothingLost(kills, CYCLES_ELSEWHERE);
+    expect(kills.struck).toBeGreaterThan(0);
+    expect(kills.all.answered.length).toBeGreaterThan(CYCLES_ELSEWHERE * 50);
+    tell("kill -9 while draining", figuresOf(kills));
+  });
+
+  it(`loses no answered plant in ${CYCLES_ELSEWHERE} kills while it serves from PostgreSQL`, async () => {
+    const { kills, faults } = await killOnPostgres({ cycles: CYCLES_ELSEWHERE });
+    expect(faults).toEqual({ lost: [], strange: [] });
+    expect(kills.struck).toBe(CYCLES_ELSEWHERE);
+    expect(kills.readyMsMax).toBeLessThan(READY_MS_MAX);
+    expectBusy(kills);
+    tell("kill -9 on PostgreSQL", figuresOf(kills));
+  });
+
+  for (const { where, ...options } of [
+    { where: "while it serves", moment: whileServing, bugs: ANSWER_BEFORE_COMMIT },
+    { where: "while it checkpoints", moment: whileCheckpointing, bugs: [...ANSWER_BEFORE_COMMIT, ...TELL_CHECKPOINTS] },
+    { where: "while it drains", moment: whileDraining, flags: DRAINING, bugs: ANSWER_BEFORE_COMMIT },
+  ]) {
+    it(`would be noticed to lose plants ${where} if they were answered before their commit`, async () => {
+      const { all, verdicts } = await killOnFolder({ cycles: 20, ...options });
+      expect(all.answered.length).toBeGreaterThan(0);
+      expect(verdicts.at(-1)?.lost.length).toBeGreaterThan(0);
+    });
+  }
+
+  it("would be noticed to lose plants on PostgreSQL if they were answered before their commit", async () => {
+    const { faults } = await killOnPostgres({ cycles: 3, root: plantBugs(ANSWER_BEFORE_COMMIT) });
+    expect(faults.lost.length).toBeGreaterThan(0);
+  });
+});
+
+describe("kill -9 in the middle of an import", () => {
+  const SENT = { attempted: IDS, answered: [] };
+  const ALL = { attempted: IDS, answered: IDS };
+
+  it(`leaves whole plants of the file only, ${CYCLES_IMPORTING} times, and the same import again completes it for good`, async () => {
+    const data = temporaryFolder();
+    let stored = 0;
+    for (let cycle = 0; cycle < CYCLES_IMPORTING; cycle += 1) {
+      const service = await startService({ data });
+      const importing = importPlants(service, { data, ids: IDS }).catch(() => undefined);
+      await sleepBetween({ min: 100, max: 500 });
+      await service.end("SIGKILL");
+      await importing;
+      expect(judgeFolder(data, SENT)).toEqual(SOUND);
+      const now = countPlants(data);
+      expect(now).toBeGreaterThanOrEqual(stored);
+      stored = now;
+    }
+    expect(stored).toBeGreaterThan(0);
+    const service = await startService({ data });
+    const { read, created, unchanged, refused } = await importPlants(service, { data, ids: IDS });
+    await service.end("SIGKILL");
+    expect({ read, all: created! + unchanged!, refused }).toEqual({ read: IDS.length, all: IDS.length, refused: 0 });
+    expect(unchanged).toBeGreaterThanOrEqual(stored);
+    expect(judgeFolder(data, ALL)).toEqual(SOUND);
+    tell(
+      "kill -9 while importing",
+      `${CYCLES_IMPORTING} kills, no plant in part; ${stored} of ${IDS.length} plants were there before the last import`,
+    );
+  });
+
+  it("would be noticed to lose plants if the import were answered before its commits", async () => {
+    const data = temporaryFolder();
+    const service = await startService({ data, root: plantBugs(ANSWER_IMPORT_BEFORE_COMMIT) });
+    const { created } = await importPlants(service, { data, ids: IDS });
+    await service.end("SIGKILL");
+    expect(created).toBe(IDS.length);
+    expect(judgeFolder(data, ALL).lost.length).toBeGreaterThan(0);
+  });
+});

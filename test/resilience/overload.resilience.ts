@@ -1,0 +1,155 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { median } from "../../bench/quantile.ts";
+import { ENGINES } from "../support/engines.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/planted.ts";
+import { PROJECT } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readToken } from "../support/service.ts";
+import type { Arrived, Arrivals } from "../support/arrivals.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices, startService } from "../support/service-process.ts";
+import { readVitals } from "../support/vitals.ts";
+
+afterEach(killServices);
+
+const SECONDS = inForm(2, 10);
+const ROUNDS = inForm(2, 3);
+
+/** How many times as much as it can do the service is asked for. */
+const FACTORS = inForm([5], [2, 5]);
+
+/** As many clients as keep the service busy, and as many as it cannot serve. */
+const BUSY = 128;
+const CROWD = 2000;
+
+/** What is promised at five times capacity. The short form is for machines that do other work too: it finds what breaks, the long one what bends. */
+const GOODPUT_MIN = inForm(0.6, 0.9);
+const P99_TIMES_MAX = inForm(10, 3);
+const MEMORY_TIMES_MAX = 1.5;
+
+/** Times that are short anyway, on a machine where anybody may wait that long for a processor. */
+const P99_MS_ALWAYS = 20;
+
+/** What it was before it was built for overload: it refused late, and at once. */
+const NO_SHEDDING: readonly PlantedBug[] = [
+  {
+    file: "src/http/admission.ts",
+    from: 'queue && queue !== "imports" && isFull(queue, owner) ? refuse(headers, owner) : undefined',
+    to: "undefined",
+  },
+];
+
+/** What a service did at its capacity, at 0.8 of it, and at several times as much. */
+type Round = Readonly<{ peak: number; calmP99Ms: number; calmMemory: number; crowd: ReadonlyMap<number, Crowd> }>;
+type Crowd = Arrived & Readonly<{ memory: number; livenessMsMax: number }>;
+
+/** The service and those who ask it have a core each, where there are two. */
+function onCore(core: 0 | 1): string[] {
+  return availableParallelism() > 1 ? ["taskset", "--cpu-list", String(core)] : [];
+}
+
+async function arrive(arrivals: Arrivals): Promise<Arrived> {
+  const program = [process.execPath, join(import.meta.dirname, "../support/arrivals.ts"), JSON.stringify(arrivals)];
+  const child = Bun.spawn([...onCore(1), ...program], { stdout: "pipe", stderr: "inherit" });
+  return JSON.parse(await child.stdout.text()) as Arrived;
+}
+
+/** Looks all along whether the service answers that it lives: the longest that took, and the most memory that it had. */
+function watch({ url, pid }: ServiceProcess): () => Promise<Readonly<{ livenessMsMax: number; memory: number }>> {
+  let longest = 0;
+  let memory = 0;
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const begun = performance.now();
+      const { status } = await fetch(`${url}/livez`);
+      longest = Math.max(longest, status === 200 ? performance.now() - begun : Infinity);
+      memory = Math.max(memory, readVitals(pid).megabytes);
+      await Bun.sleep(100);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await watching;
+    return { livenessMsMax: longest, memory };
+  };
+}
+
+type Watched = Readonly<{ service: ServiceProcess; token: string; times: readonly number[] }>;
+
+async function runRound({ service, token, times }: Watched, firstId: number): Promise<Round> {
+  const usual = { url: service.url, token, seconds: SECONDS };
+  let nextId = firstId;
+  const ids = () => (nextId += 10_000_000);
+  // So many that a connection which is free has a request at once.
+  const full = await arrive({ ...usual, rate: 100_000, connections: BUSY, firstId: ids() });
+  const peak = goodputOf(full);
+  const calm = await arrive({ ...usual, rate: Math.trunc(peak * 0.8), connections: CROWD, firstId: ids() });
+  const calmMemory = readVitals(service.pid).megabytes;
+  const crowd = new Map<number, Crowd>();
+  for (const factor of times) {
+    const endWatch = watch(service);
+    const arrived = await arrive({ ...usual, rate: Math.trunc(peak * factor), connections: CROWD, firstId: ids() });
+    crowd.set(factor, { ...arrived, ...(await endWatch()) });
+  }
+  return { peak, calmP99Ms: calm.p99Ms, calmMemory, crowd };
+}
+
+function goodputOf({ statuses }: Arrived): number {
+  return (statuses["200"] ?? 0) / SECONDS;
+}
+
+async function measure(root: string, flags: readonly string[], times: readonly number[]): Promise<Round[]> {
+  const data = temporaryFolder();
+  const service = await startService({ data, root, flags, under: onCore(0) });
+  const watched = { service, token: await readToken(data), times };
+  await runRound({ ...watched, times: [] }, 0);
+  const rounds: Round[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) rounds.push(await runRound(watched, round * 1_000_000_000));
+  return rounds;
+}
+
+/** What of the promise does not hold, in a sentence each. */
+function findBroken(rounds: readonly Round[], factor: number): string[] {
+  const of = (figure: (round: Round, crowd: Crowd) => number) => median(rounds.map((round) => figure(round, round.crowd.get(factor)!)));
+  const goodput = of(({ peak }, crowd) => goodputOf(crowd) / peak);
+  const p99Ms = of((_, crowd) => crowd.p99Ms);
+  const calmP99Ms = of(({ calmP99Ms: calm }) => calm);
+  const memory = of(({ calmMemory }, crowd) => crowd.memory / calmMemory);
+  tell(
+    `overload, ${factor} times capacity`,
+    `peak ${Math.round(of(({ peak }) => peak))}/s, goodput ${goodput.toFixed(2)} of it, p99 of the accepted ${p99Ms.toFixed(1)} ms (${calmP99Ms.toFixed(1)} ms at 0.8 of capacity), memory ${memory.toFixed(2)} times, refused ${Math.round(of((_, { statuses }) => (statuses["503"] ?? 0) / SECONDS))}/s after ${Math.round(of((_, { refusedP99Ms }) => refusedP99Ms))} ms (p99), turned away by clients ${Math.round(of((_, { turnedAway }) => turnedAway / SECONDS))}/s`,
+  );
+  return [
+    ...(goodput >= GOODPUT_MIN ? [] : [`the goodput is ${goodput.toFixed(2)} of the peak`]),
+    ...(p99Ms <= Math.max(P99_MS_ALWAYS, P99_TIMES_MAX * calmP99Ms)
+      ? []
+      : [`the p99 is ${(p99Ms / calmP99Ms).toFixed(1)} times that at 0.8`]),
+    ...(memory <= MEMORY_TIMES_MAX ? [] : [`the memory is ${memory.toFixed(2)} times that at 0.8`]),
+  ];
+}
+
+for (const { engine, openFlags } of ENGINES) {
+  describe(`on ${engine}, five times as many creates as it can do`, () => {
+    it("leave it as fast as it was, and those that are too many are answered 503 with Retry-After", async () => {
+      const flags = Object.entries(await openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
+      const rounds = await measure(PROJECT, flags, FACTORS);
+      for (const { crowd } of rounds) {
+        for (const { statuses, broken, withoutRetryAfter, livenessMsMax } of crowd.values()) {
+          expect(Object.keys(statuses).toSorted()).toEqual(["200", "503"]);
+          expect({ broken, withoutRetryAfter }).toEqual({ broken: 0, withoutRetryAfter: 0 });
+          expect(livenessMsMax).toBeLessThan(1000);
+        }
+      }
+      for (const factor of FACTORS) expect(findBroken(rounds, factor)).toEqual([]);
+    });
+  });
+}
+
+it("a service that refuses late and at once would be noticed", async () => {
+  expect(findBroken(await measure(plantBugs(NO_SHEDDING), [], [5]), 5)).not.toEqual([]);
+});

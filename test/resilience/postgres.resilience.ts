@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it } from "bun:test";
+import { ANSWER_BEFORE_COMMIT } from "../support/bugs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
+import type { Cluster } from "../support/postgres/cluster.ts";
+import type { Fault } from "../support/postgres/faults.ts";
+import { findFaults, startLoad } from "../support/postgres/load.ts";
+import { startProxy } from "../support/postgres/proxy.ts";
+import type { Proxy } from "../support/postgres/proxy.ts";
+import { readToken } from "../support/service.ts";
+import { seedOf } from "../support/random.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices, startService } from "../support/service-process.ts";
+
+const CLIENTS = 24;
+const FAULT_SECONDS = inForm(20, 60);
+const FAILOVERS = 5;
+/** A run counts only if the service was really busy. */
+const RATE_MIN = 200;
+
+const FAULTS: readonly Fault[] = [
+  { kind: "cut_before" },
+  { kind: "cut_during" },
+  { kind: "cut_after" },
+  { kind: "torn" },
+  { kind: "hold", holdMs: 30 },
+  { kind: "hold", holdMs: 2000 },
+  { kind: "error", sqlstate: "40001" },
+  { kind: "error", sqlstate: "40P01" },
+  { kind: "error", sqlstate: "25006" },
+  { kind: "error", sqlstate: "53100" },
+  { kind: "fatal", sqlstate: "57P01" },
+  { kind: "refusal", sqlstate: "53300" },
+  { kind: "refusal", sqlstate: "57P03" },
+];
+
+const proxies: Proxy[] = [];
+afterEach(async () => {
+  await killServices();
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
+}, 30_000);
+
+async function openProxy(target: Readonly<{ host: string; port: number }>): Promise<Proxy> {
+  const proxy = await startProxy({ target });
+  proxies.push(proxy);
+  return proxy;
+}
+
+/** A load of some seconds with faults at random between the service and its database. */
+async function runWithFaults(root: string | undefined, seconds: number) {
+  const seed = seedOf("faults");
+  const server = await sharedCluster();
+  const database = await server.createDatabase();
+  const proxy = await openProxy(server);
+  const data = temporaryFolder();
+  const service = await startService({ data, flags: ["--database", proxy.url(database)], ...(root === undefined ? {} : { root }) });
+  proxy.randomly({ faults: FAULTS, probability: 0.05, seed });
+  const started = performance.now();
+  const load = startLoad({ urls: [service.url], token: await readToken(data), clients: CLIENTS, firstId: 1n });
+  await Bun.sleep(seconds * 1000);
+  proxy.clear();
+  const journal = await load.stop();
+  const rate = journal.answered.size / ((performance.now() - started) / 1000);
+  return { journal, rate, injected: proxy.injected, ...(await findFaults(database, journal)) };
+}
+
+describe("random faults between the service and PostgreSQL under load", () => {
+  it(`lose nothing that was answered in ${FAULT_SECONDS} s, store nothing twice or differently, and are answered 200 and 503 only`, async () => {
+    const { journal, rate, injected, lost, strange } = await runWithFaults(undefined, FAULT_SECONDS);
+    tell("faults of PostgreSQL", `${Math.round(rate)} plants a second, ${text(journal.statuses)}; injected ${text(injected)}`);
+    expect(journal.wrong).toEqual([]);
+    expect(new Set(journal.statuses.keys())).toEqual(new Set([200, 503]));
+    expect({ lost, strange }).toEqual({ lost: [], strange: [] });
+    expect(rate).toBeGreaterThan(RATE_MIN);
+    // Every fault, also the two of one kind.
+    expect(injected.size).toBe(FAULTS.length - 1);
+    for (const [kind, count] of injected) expect(count, kind).toBeGreaterThan(FAULT_SECONDS / 10);
+  });
+
+  it("would be seen to lose plants if they were answered before their commit", async () => {
+    const { lost } = await runWithFaults(plantBugs(ANSWER_BEFORE_COMMIT), 5);
+    expect(lost.length).toBeGreaterThan(0);
+  });
+});
+
+/** Three services on a primary and its synchronous standby. `fail` kills the primary and promotes the standby, and makes a new one. */
+async function openFailover(root: string | undefined) {
+  let primary: Cluster = await startCluster();
+  const name = new URL(await primary.createDatabase("garden")).pathname;
+  let standby = await primary.addStandby();
+  const [left, right] = [await openProxy(primary), await openProxy(standby)];
+  const database = `postgres://plants@127.0.0.1:${left.port},127.0.0.1:${right.port}${name}`;
+  const folders = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+  const services = [];
+  for (const data of folders)
+    services.push(await startService({ data, flags: ["--database", database], ...(root === undefined ? {} : { root }) }));
+  let turn = 0;
+  return {
+    services,
+    token: await readToken(folders[0]!),
+    databaseUrl: () => primary.url("garden"),
+    /** Resolves with the moment of the promotion. */
+    async fail(): Promise<number> {
+      await primary.kill();
+      await standby.promote();
+      const promoted = performance.now();
+      primary = standby;
+      return promoted;
+    },
+    async renew(): Promise<void> {
+      standby = await primary.addStandby();
+      [left, right][turn % 2]!.pointAt(standby);
+      turn += 1;
+    },
+  };
+}
+
+/** Waits until every service has answered a create with 200; returns how long that took. */
+async function waitUntilBack(urls: readonly string[], token: string, since: number): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  for (const [at, url] of urls.entries()) {
+    for (;;) {
+      const response = await fetch(`${url}/plants`, { method: "POST", body: `{"id":-${at + 1},"name":"back"}`, headers });
+      await response.arrayBuffer();
+      if (response.status === 200) break;
+      expect(response.status).toBe(503);
+      await Bun.sleep(10);
+    }
+  }
+  return performance.now() - since;
+}
+
+describe("three services on a primary with a synchronous standby", () => {
+  it(`lose nothing that was answered when the primary is killed and the standby promoted, ${FAILOVERS} times, and are back within 5 s`, async () => {
+    const { services, token, databaseUrl, fail, renew } = await openFailover(undefined);
+    const urls = services.map(({ url }) => url);
+    const outages: number[] = [];
+    for (let round = 0; round < FAILOVERS; round += 1) {
+      const load = startLoad({ urls, token, clients: CLIENTS, firstId: BigInt(round + 1) * 1_000_000_000n });
+      await Bun.sleep(1500);
+      const promoted = await fail();
+      outages.push(await waitUntilBack(urls, token, promoted));
+      await renew();
+      await Bun.sleep(500);
+      const journal = await load.stop();
+      expect(journal.wrong).toEqual([]);
+      expect([...journal.statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+      expect(await findFaults(databaseUrl(), journal)).toEqual({ lost: [], strange: [] });
+      expect(journal.answered.size).toBeGreaterThan(2 * RATE_MIN);
+      tell(
+        `failover ${round + 1}`,
+        `${journal.answered.size} plants, ${text(journal.statuses)}, back after ${Math.round(outages.at(-1)!)} ms`,
+      );
+    }
+    expect(Math.max(...outages)).toBeLessThan(5000);
+  });
+
+  it("would be seen to lose plants if they were answered before their commit", async () => {
+    const { services, token, databaseUrl, fail } = await openFailover(plantBugs(ANSWER_BEFORE_COMMIT));
+    const load = startLoad({ urls: services.map(({ url }) => url), token, clients: CLIENTS, firstId: 1n });
+    await Bun.sleep(1000);
+    await fail();
+    const journal = await load.stop();
+    expect((await findFaults(databaseUrl(), journal)).lost.length).toBeGreaterThan(0);
+  });
+});
+
+function text(counts: ReadonlyMap<unknown, number>): string {
+  return [...counts].map(([what, count]) => `${String(what)}: ${count}`).join(", ");
+}

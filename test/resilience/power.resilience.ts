@@ -1,0 +1,167 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { ANSWER_BEFORE_COMMIT, CHECKPOINT_OFTEN, SYNC_OFF } from "../support/bugs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { openRandom, seedOf } from "../support/random.ts";
+import type { Random } from "../support/random.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { LOSSES, readImage, replay, writeImage } from "../support/power/image.ts";
+import type { Stage } from "../support/power/image.ts";
+import { openJournal } from "../support/power/journal.ts";
+import { changePlants } from "../support/power/changes.ts";
+import type { Done } from "../support/power/changes.ts";
+import { killServices, startService, startTraced } from "../support/service-process.ts";
+import { readPlants, readServed } from "../support/power/stored-plants.ts";
+import { answersIn, parseTrace } from "../support/trace.ts";
+
+afterEach(killServices);
+
+const CLIENTS = 8;
+const STEPS = 25;
+/** How the processes end, one after the other: after a kill the next one finds a WAL, after a stop none. */
+const ENDS = ["SIGKILL", "SIGTERM", "SIGKILL"] as const;
+/** After how many answers a process is killed. */
+const KILL_AFTER_MIN = 80;
+const KILL_AFTER_MAX = 180;
+const ANSWERED_MIN = 2 * KILL_AFTER_MIN + CLIENTS * STEPS;
+
+const ROUNDS = inForm(1, 20);
+const IMAGES = 1050;
+const IMAGES_OF_BUG = 100;
+/** On so many of the images a service is started. */
+const SERVED = inForm(6, 20);
+
+/** Processes that serve one data folder after the other, under load: what was answered, and every moment of the disk. */
+async function record(bugs: readonly PlantedBug[], random: Random) {
+  const root = plantBugs([...CHECKPOINT_OFTEN, ...bugs]);
+  const data = temporaryFolder();
+  const journal = openJournal();
+  const stages: Stage[] = [];
+  const answers: number[] = [];
+  const statuses = new Set<number>();
+  let lines = 0;
+  let done: Done | undefined;
+  for (const end of ENDS) {
+    const service = await startTraced({ data, root });
+    const killAfter = end === "SIGKILL" ? KILL_AFTER_MIN + random() * (KILL_AFTER_MAX - KILL_AFTER_MIN) : Infinity;
+    const load = { url: service.url, data, journal, random, clients: CLIENTS, steps: STEPS };
+    let count = 0;
+    function onAnswer(): void {
+      count += 1;
+      if (count > killAfter) void service.end("SIGKILL");
+    }
+    done = await changePlants({ ...load, before: done, onAnswer });
+    await service.end(end);
+    const text = await service.trace();
+    const calls = parseTrace(text);
+    for (const { request, status, began } of answersIn(calls)) {
+      journal.answer({ request, status, moment: lines + began });
+      answers.push(lines + began);
+      statuses.add(status);
+    }
+    const stage = { calls, lines: text.split("\n").length, left: readImage(data) };
+    stages.push(stage);
+    lines += stage.lines;
+  }
+  return { root, journal, statuses, answers, disk: replay(data, stages) };
+}
+
+type Recorded = Awaited<ReturnType<typeof record>>;
+type Sample = Readonly<{ images: number; served: number; random: Random }>;
+
+/** What is wrong with images of moments all over the run, and with services that are started on some of them. */
+async function judge({ root, journal, answers, disk }: Recorded, { images, served, random }: Sample) {
+  const moments = [...disk.lines, ...answers];
+  const cuts = Array.from({ length: images }, () => moments[Math.trunc(random() * moments.length)]!);
+  const folder = join(temporaryFolder(), "image");
+  const faults: string[] = [];
+  const unsynced = { wal: 0, database: 0 };
+  for (const [at, cut] of cuts.toSorted((one, other) => one - other).entries()) {
+    disk.advance(cut);
+    if (disk.isAtRisk("plants.db-wal")) unsynced.wal += 1;
+    if (disk.isAtRisk("plants.db")) unsynced.database += 1;
+    const loss = LOSSES[at % LOSSES.length]!;
+    const image = disk.image(loss, random);
+    try {
+      writeImage(image, folder);
+      const found = journal.findFaults(readPlants(folder), cut);
+      if ((at + 1) % Math.trunc(images / served) === 0) {
+        writeImage(image, folder);
+        const service = await startService({ data: folder, root });
+        found.push(...journal.findFaults(await readServed({ url: service.url, data: folder }), cut));
+        await service.end("SIGKILL");
+      }
+      if (found.length > 0) faults.push(`line ${cut}, ${loss.what}: ${found[0]}, and ${found.length - 1} more`);
+    } catch (reason) {
+      faults.push(`line ${cut}, ${loss.what}: ${String(reason)}`);
+    }
+  }
+  return { faults, unsynced };
+}
+
+describe("a power cut", () => {
+  const random = openRandom(seedOf("power"));
+
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    it(`at any of 1,000 moments and more of a loaded run leaves a sound store with every plant as answered, round ${round} of ${ROUNDS}`, async () => {
+      const run = await record([], random);
+      expect(run.statuses).toEqual(new Set([200, 204]));
+      expect(run.journal.made()).toBeGreaterThanOrEqual(ANSWERED_MIN);
+      const { faults, unsynced } = await judge(run, { images: IMAGES, served: SERVED, random });
+      expect(faults).toEqual([]);
+      expect(unsynced.wal).toBeGreaterThan(200);
+      expect(unsynced.database).toBeGreaterThan(50);
+      tell(
+        "power loss",
+        `${IMAGES} images of a run with ${run.journal.made()} answered changes, ${unsynced.wal} with an unsynced WAL, ${unsynced.database} within a checkpoint, ${SERVED} served over HTTP: none damaged, nothing answered lost`,
+      );
+    });
+  }
+
+  for (const { why, bug } of [
+    { why: "SQLite did not sync", bug: SYNC_OFF },
+    { why: "the answer were sent before the commit", bug: ANSWER_BEFORE_COMMIT },
+  ]) {
+    it(`would be noticed to lose plants if ${why}`, async () => {
+      const { faults } = await judge(await record(bug, random), { images: IMAGES_OF_BUG, served: 0, random });
+      expect(faults.filter((fault) => fault.includes("in the place of")).length).toBeGreaterThan(10);
+    });
+  }
+});
+
+const MAKE = 'openat(AT_FDCWD, "/data/file", O_RDWR|O_CREAT, 0644) = 3</data/file>';
+const SYNC_NAME = "fsync(4</data>) = 0";
+const WRITE_A = 'pwrite64(3</data/file>, "aa", 2, 511) = 2';
+const WRITE_B = 'pwrite64(3</data/file>, "bb", 2, 511) = 2';
+const SYNC = "fsync(3</data/file>) = 0";
+const TRUNCATE = "ftruncate(3</data/file>, 0) = 0";
+
+describe("a disk may hold after a power cut", () => {
+  for (const { why, lines, may } of [
+    { why: "only what was synced", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC], may: ["aa"] },
+    { why: "no file whose name was not synced", lines: [MAKE, WRITE_A, SYNC], may: ["no file", "aa"] },
+    { why: "any sectors of what was not", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, WRITE_B], may: ["aa", "ab", "ba", "bb"] },
+    { why: "what a truncate took", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, TRUNCATE], may: ["aa", ""] },
+    {
+      why: "nothing of a failed sync, after another too",
+      lines: [MAKE, SYNC_NAME, WRITE_A, SYNC.replace("0", "-1 EIO"), SYNC],
+      may: ["", "a", "aa", "\0a"],
+    },
+    {
+      why: "nothing of a write that ended after the sync began",
+      lines: [MAKE, SYNC_NAME, WRITE_A.replace(/\) = 2/, " <unfinished ...>"), `8 ${SYNC}`, "<... pwrite64 resumed>) = 2"],
+      may: ["", "a", "aa", "\0a"],
+    },
+  ]) {
+    it(why, () => {
+      const calls = parseTrace(lines.map((line) => (line.startsWith("8 ") ? line : `7 ${line}`)).join("\n"));
+      const disk = replay("/data", [{ calls, lines: lines.length, left: new Map() }]);
+      disk.advance(lines.length - 1);
+      const random = openRandom(1);
+      const seen = Array.from({ length: 200 }, () => LOSSES.map((loss) => disk.image(loss, random).get("file"))).flat();
+      expect(new Set(seen.map((bytes) => bytes?.subarray(511).toString() ?? "no file"))).toEqual(new Set(may));
+    });
+  }
+});

@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { CATALOGUE } from "../../src/errors.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { sendRaw, statusesIn } from "../support/raw.ts";
+import { readToken } from "../support/service.ts";
+import { endAttacks, startOdd } from "../support/attack/attack.ts";
+import { TOKENS_TARGETS } from "../support/attack/oddities.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { startCareless } from "../support/proxies/careless.ts";
+import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront } from "../support/proxies/fronts.ts";
+import { runVictims } from "../support/proxies/victims.ts";
+import { killServices, startService } from "../support/service-process.ts";
+
+const REQUESTS = inForm(8000, 80_000);
+const CARELESS_REQUESTS = inForm(4000, 20_000);
+const ROUNDS_MAX = 5;
+/** Beside fewer of them nothing is shown. */
+const ODD_MIN = 200;
+
+let hosts: readonly string[];
+let tokens: Readonly<{ full: string; reader: string }>;
+let nextId = 1;
+
+beforeAll(async () => {
+  const database = await (await sharedCluster()).createDatabase();
+  const data = temporaryFolder();
+  const start = (folder: string) => startService({ data: folder, flags: ["--database", database, "--queue-wait-ms", "15000"] });
+  const first = await start(data);
+  const others = await Promise.all([start(temporaryFolder()), start(temporaryFolder())]);
+  hosts = [first, ...others].map(({ url }) => new URL(url).host);
+  const full = await readToken(data);
+  const made = await fetch(`${first.url}/tokens`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${full}`, "content-type": "application/json" },
+    body: '{"name":"reader","scopes":["plants:read"]}',
+  });
+  tokens = { full, reader: ((await made.json()) as { token: string }).token };
+}, 60_000);
+
+afterEach(async () => {
+  endAttacks();
+  await endFronts();
+});
+afterAll(killServices);
+
+/** What the victims of a proxy saw beside somebody who sends what is odd. */
+async function attackThrough(url: string, requests: number) {
+  const odd = await startOdd({ url, token: tokens.reader });
+  const firstId = nextId;
+  nextId += requests + 2;
+  const seen = await runVictims({ url, token: tokens.full, requests, firstId });
+  while (odd.counts().sent < ODD_MIN) await Bun.sleep(10);
+  await odd.end();
+  return { ...seen, odd: odd.counts() };
+}
+
+for (const name of FRONT_NAMES) {
+  describe(`${name} as it is shipped`, () => {
+    it("lets nobody get a wrong answer beside requests that proxies and services misread", async () => {
+      const { answered, wrong, odd } = await attackThrough(await startFront(name, { hosts }), REQUESTS);
+      expect(wrong).toEqual([]);
+      expect(answered).toBe(REQUESTS);
+      expect(odd.statuses["501"]).toBeGreaterThan(0);
+      tell("proxies", `${name}: ${answered} right answers, ${wrong.length} wrong beside ${odd.sent} odd requests`);
+    });
+
+    it("does so also in front of replicas that close on unknown methods and answer trailers", async () => {
+      const careless = startCareless();
+      const { wrong } = await attackThrough(await startFront(name, careless), CARELESS_REQUESTS);
+      careless.stop();
+      expect(wrong).toEqual([]);
+    });
+
+    it("answers a method that HTTP plants do not have itself, in the words of the interface", async () => {
+      const url = await startFront(name, { hosts });
+      for (const method of ["PLANT", "PROPFIND", "BREW"]) {
+        const { text } = await sendRaw(url, [`${method} /plants HTTP/1.1\r\nHost: plants\r\nConnection: close\r\n\r\n`]);
+        expect(text).toStartWith("HTTP/1.1 501 ");
+        expect(text).toMatch(/^content-type: application\/json\r$/im);
+        expect(text).toContain('{"error":50100,');
+      }
+    });
+
+    it("has only errors of the catalogue in its configuration", () => {
+      const found = Array.from(shippedText(name).matchAll(/\{"error":\d+,"message":"[^"]+"\}/g), ([text]) => text);
+      expect(found.length).toBeGreaterThan(1);
+      expect(Object.values(CATALOGUE).map((entry) => JSON.stringify(entry))).toEqual(expect.arrayContaining(found));
+    });
+
+    it("holds a rule about /tokens, however that is written", async () => {
+      const withRule = await startFront(name, { hosts, edit: (text) => addRule(name, text) });
+      const reached: string[] = [];
+      for (const target of ["/tokens", ...TOKENS_TARGETS]) {
+        const request = `GET ${target} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${tokens.full}\r\nConnection: close\r\n\r\n`;
+        const { text } = await sendRaw(withRule, [request], { waitMs: 2000 });
+        if (statusesIn(text).some((status) => status < 400) || text.includes('"scopes"')) reached.push(`${target}: ${text}`);
+      }
+      expect(reached).toEqual([]);
+      const withoutRule = await startFront(name, { hosts });
+      const response = await fetch(`${withoutRule}/%74okens`, { headers: { authorization: `Bearer ${tokens.full}` } });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"scopes"')]);
+    });
+
+    it("would be noticed to hurt others without its guards", async () => {
+      const careless = startCareless();
+      const url = await startFront(name, { ...careless, edit: (text) => removeGuards(name, text) });
+      let asked = 0;
+      let hurt = 0;
+      // What comes late meets somebody by chance.
+      for (; hurt === 0 && asked < ROUNDS_MAX * CARELESS_REQUESTS; asked += CARELESS_REQUESTS)
+        hurt = (await attackThrough(url, CARELESS_REQUESTS)).wrong.length;
+      careless.stop();
+      expect(hurt).toBeGreaterThan(0);
+      tell("proxies", `${name} without its guards: ${hurt} of ${asked} answers wrong`);
+    });
+  });
+}

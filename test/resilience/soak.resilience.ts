@@ -1,0 +1,151 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { ENGINES } from "../support/engines.ts";
+import type { Engine } from "../support/engines.ts";
+import { plantBugs } from "../support/planted.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { seedOf } from "../support/random.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices } from "../support/service-process.ts";
+import { readVitals } from "../support/vitals.ts";
+import { takeTurns } from "../support/soak/rounds.ts";
+import type { Turns } from "../support/soak/rounds.ts";
+import { startSubject } from "../support/soak/subject.ts";
+import type { Pulse } from "../support/soak/subject.ts";
+import { findWear, tellWear } from "../support/soak/wear.ts";
+import type { Window } from "../support/soak/wear.ts";
+
+/** An hour wants TEST_SOAK_SECONDS=3600. */
+const SECONDS = inForm(7, Number(process.env["TEST_SOAK_SECONDS"] ?? 600));
+const PER_SECOND = inForm(400, 1000);
+const WINDOWS = inForm(15, 60);
+/** Of a p99 in which a shared machine has its part, one ratio says little. */
+const TURNS: Turns = inForm({ warmUp: 2, count: 5, seconds: 0.5 }, { warmUp: 15, count: 60, seconds: 4 });
+/** The bugs are so steep that a few seconds show them, in the long form too. */
+const BUG_RUN = { seconds: 9, perSecond: 200, windows: 15, turns: { warmUp: 1, count: 3, seconds: 0.5 } };
+
+afterAll(killServices, 30_000);
+
+type Soak = Readonly<{
+  engine: Engine;
+  seed: number;
+  name?: string;
+  root?: string;
+  seconds?: number;
+  perSecond?: number;
+  windows?: number;
+  turns?: Turns;
+}>;
+
+/** A service under a mix of work at a fixed rate: looked at window by window, then beside a new one that has the same to do. */
+async function soak({
+  engine,
+  seed,
+  name = engine.engine,
+  root,
+  seconds = SECONDS,
+  perSecond = PER_SECOND,
+  windows: windowCount = WINDOWS,
+  turns = TURNS,
+}: Soak) {
+  const old = await startSubject({ engine, seed, root });
+  const windows: Window[] = [];
+  const windowMs = (seconds * 1000) / windowCount;
+  const load = old.start(perSecond);
+  const started = performance.now();
+  while (windows.length < windowCount) {
+    await Bun.sleep(started + (windows.length + 1) * windowMs - performance.now());
+    windows.push({ ...readVitals(old.service.pid), ...load.takePulse() });
+    draw(name, (windows.length * windowMs) / 1000, windows.at(-1)!);
+  }
+  const perSecondAnswered = load.answered() / ((performance.now() - started) / 1000);
+  await load.stop();
+  const young = await startSubject({ engine, seed, root });
+  const pairs = await takeTurns({ old, young }, { ...turns, perSecond });
+  const statuses = [await old.end(), await young.end()];
+  return { windows, pairs, statuses, wrong: [...old.wrong, ...young.wrong], perSecondAnswered };
+}
+
+/** A line, so that whoever watches sees something grow. */
+function draw(name: string, seconds: number, { megabytes, files, threads, p99Ms, cpuMs }: Window): void {
+  const cells = [
+    `${Math.round(seconds)} s`,
+    `${Math.round(megabytes)} MB`,
+    `${files} files`,
+    `${threads} threads`,
+    `p99 ${p99Ms.toFixed(1)} ms`,
+    `${cpuMs.toFixed(2)} CPU ms`,
+  ];
+  console.log(`${name.padEnd(16)}${cells.map((cell) => cell.padStart(14)).join("")}  ${"#".repeat(Math.round(megabytes / 10))}`);
+}
+
+describe(`${SECONDS} s of mixed work at a fixed rate`, () => {
+  for (const engine of ENGINES) {
+    it(`leave memory, files, threads, latency and processor time a request flat on ${engine.engine}, every answer right, and the catalogue as it must be`, async () => {
+      const { statuses, wrong, perSecondAnswered, ...run } = await soak({ engine, seed: seedOf("soak") });
+      tell(`a long run, ${engine.engine}`, `${Math.round(perSecondAnswered)} requests a second for ${SECONDS} s; ${tellWear(run)}`);
+      expect(wrong).toEqual([]);
+      expect(perSecondAnswered).toBeGreaterThan(PER_SECOND * 0.9);
+      expect(findWear(run)).toEqual({ grown: [], aged: [] });
+      expect(statuses).toEqual([0, 0]);
+    });
+  }
+});
+
+const ANSWERING = "const requestId = requestIdOf(request);";
+/** The old service has answered 1,800 requests when the turns begin, and the new one less than 900 when they end. */
+const COUNTING = "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1);";
+/** In microseconds: a clock would run on while others have the processor. */
+const SPENT = "const spent = () => process.cpuUsage().user + process.cpuUsage().system;";
+const BUGS: ReadonlyArray<Readonly<{ why: string; grown: keyof Window; aged?: keyof Pulse; bug: PlantedBug }>> = [
+  {
+    why: "every request left something in memory",
+    grown: "megabytes",
+    bug: {
+      file: "src/http/app.ts",
+      from: ANSWERING,
+      to: `((globalThis as any).kept ??= []).push(request, new Uint8Array(300_000).fill(1)); ${ANSWERING}`,
+    },
+  },
+  {
+    why: "every request left a file open",
+    grown: "files",
+    bug: { file: "src/http/app.ts", from: ANSWERING, to: `process.getBuiltinModule("node:fs").openSync("/dev/null"); ${ANSWERING}` },
+  },
+  {
+    why: "every answer waited longer than the one before, after a while",
+    grown: "p99Ms",
+    aged: "p99Ms",
+    bug: {
+      file: "src/http/app.ts",
+      from: ANSWERING,
+      to: `${COUNTING} if (count > 1150) await new Promise((go) => setTimeout(go, Math.min(800, (count - 1150) * 20))); ${ANSWERING}`,
+    },
+  },
+  {
+    why: "every request took more of the processor than the one before",
+    grown: "cpuMs",
+    aged: "cpuMs",
+    bug: {
+      file: "src/http/app.ts",
+      from: ANSWERING,
+      to: `${COUNTING} ${SPENT} const until = spent() + 1000 * Math.min(4, 0.002 * 1.007 ** (count - 300)); while (spent() < until); ${ANSWERING}`,
+    },
+  },
+];
+
+describe("a long run would be noticed to wear the service out if", () => {
+  for (const { why, grown, aged, bug } of BUGS) {
+    it.concurrent(why, async () => {
+      const run = await soak({
+        engine: ENGINES[0]!,
+        seed: seedOf("planted bug"),
+        name: `bug: ${grown}`,
+        root: plantBugs([bug]),
+        ...BUG_RUN,
+      });
+      const wear = findWear(run);
+      expect(wear.grown).toContain(grown);
+      if (aged) expect(wear.aged).toContain(aged);
+    });
+  }
+});

@@ -1,0 +1,241 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { loadContract, plantParser } from "../../src/contract.ts";
+import { createSplitter } from "../../src/transfer/csv-parser.ts";
+import { readCsv } from "../../src/transfer/csv.ts";
+import type { ImportSummary } from "../../src/transfer/import.ts";
+import type { Row } from "../../src/transfer/row.ts";
+import { checkFile } from "../../web/import/check.ts";
+import { sendFile, NOTHING_SENT } from "../../web/import/sending.ts";
+import type { Progress } from "../../web/import/sending.ts";
+import { createClient } from "../../src/client/client.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand } from "../support/process.ts";
+import { seedOf } from "../support/random.ts";
+import { startTestService } from "../support/service.ts";
+
+const seed = seedOf("damaged");
+const LINE_BYTES_MAX = 300;
+const parsePlant = plantParser(loadContract());
+
+/** The rows of a file that comes in pieces of this size. */
+async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {
+  const bytes = Buffer.from(text);
+  async function* come(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+  }
+  const rows: Row[] = [];
+  for await (const some of readCsv(come(), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused: () => {} })) rows.push(...some);
+  return rows;
+}
+
+/** A line of a file as it was meant: its text, and what it stands for when it is a plant. */
+type Written = Readonly<{ text: string; plant?: Readonly<{ id: bigint; name: string; tag?: string }> }>;
+
+const newline = fc.constantFrom("\n", "\r\n", "\r");
+
+/** Text that stands in quotes. It begins with a letter: what does not can look like the end of a cell to a quote that was left open. */
+const quotedText = fc
+  .tuple(fc.constantFrom("a", "é", "🌿"), fc.array(fc.constantFrom("b", ",", '"', "\n", "\r\n", " ", "é", '","', ',"\n'), { maxLength: 6 }))
+  .map(([first, rest]) => first + rest.join(""));
+const plainText = fc
+  .array(fc.constantFrom("a", " ", "é", "🌿", "'", "\\", ";"), { minLength: 1, maxLength: 8 })
+  .map((parts) => parts.join(""));
+
+function cellOf(text: fc.Arbitrary<string>, toCell: (text: string) => string) {
+  return text.map((one) => ({ text: one, cell: toCell(one) }));
+}
+const cell = fc.oneof(
+  cellOf(plainText, (text) => text),
+  cellOf(quotedText, (text) => `"${text.replaceAll('"', '""')}"`),
+);
+
+const goodRow = fc.tuple(cell, fc.option(cell, { nil: undefined })).map(([name, tag]) => (id: number): Written => ({
+  text: `${id},${name.cell},${tag?.cell ?? ""}`,
+  plant: { id: BigInt(id), name: name.text, ...(tag ? { tag: tag.text } : {}) },
+}));
+
+/** Damaged lines, none of which can be read as the end of a quote that another one has left open. */
+const badRow = fc
+  .constantFrom(
+    '9,"open',
+    '9,"open,x',
+    '9,a,"open',
+    '9,in"side,x',
+    '9,"a"b,x',
+    '9,"a" "b",x',
+    "9,a,x,more",
+    "garbage",
+    '"9,a,x',
+    'x"y',
+    '9,"""open',
+  )
+  .map((text) => (): Written => ({ text }));
+
+const file = fc
+  .array(fc.tuple(fc.oneof({ weight: 3, arbitrary: goodRow }, { weight: 1, arbitrary: badRow }), newline), { minLength: 1, maxLength: 30 })
+  .map((rows) => {
+    const written = rows.map(([row, end], at) => ({ ...row(1000 + at), end }));
+    return { written, text: `id,name,tag\n${written.map(({ text, end }) => text + end).join("")}` };
+  });
+
+const plantOf = (row: Row) => ("plant" in row ? row.plant : undefined);
+const linesIn = (text: string) => text.split(/\r\n|\r|\n/).length - 1;
+
+describe("a damaged file of CSV", () => {
+  it("loses no well-formed row, and each damaged line is refused once, by its number", async () => {
+    await fc.assert(
+      fc.asyncProperty(file, async ({ written, text }) => {
+        const rows = await rowsOf(text);
+        expect(rows.map(plantOf)).toEqual(written.map(({ plant }) => plant) as never);
+        let line = 2;
+        for (const [at, { text: row, end }] of written.entries()) {
+          expect(rows[at]!.line).toBe(line);
+          line += linesIn(row + end);
+        }
+      }),
+      { seed, numRuns: 500 },
+    );
+  });
+
+  it("with a quote put in or taken out anywhere accounts for every line: each begins a row, or stands in the plant of one that was taken", async () => {
+    await fc.assert(
+      fc.asyncProperty(file, fc.nat(), fc.constantFrom("", '"', '""', "\n", ","), async ({ text }, place, put) => {
+        const body = "id,name,tag\n".length;
+        const at = body + (place % (text.length - body));
+        const damaged = text.slice(0, at) + put + text.slice(put === "" ? at + 1 : at);
+        const rows = await rowsOf(damaged);
+        const begins = new Map(rows.map((row) => [row.line, row]));
+        let until = 0;
+        for (const [index, content] of damaged.split(/\r\n|\r|\n/).entries()) {
+          const row = begins.get(index + 1);
+          if (row && "plant" in row) until = row.line + linesIn(`${row.plant.name}${row.plant.tag ?? ""}`);
+          // A row that is CSV, but no plant, may go over several lines.
+          else if (row && row.refusal.code === "invalid_body") until = Infinity;
+          else if (row) until = row.line;
+          if (index > 0 && content !== "") expect(index + 1 <= until, `line ${index + 1} of ${JSON.stringify(damaged)}`).toBe(true);
+        }
+        expect(rows.map(({ line }) => line)).toEqual([...begins.keys()].toSorted((left, right) => left - right));
+      }),
+      { seed, numRuns: 500 },
+    );
+  });
+
+  it("is read the same in pieces of any size", async () => {
+    await fc.assert(
+      fc.asyncProperty(file, fc.integer({ min: 1, max: 9 }), fc.nat(400), async ({ text }, pieceBytes, long) => {
+        const padded = `${text}7,"${"x".repeat(long)}\n${"y".repeat(long)}`;
+        expect(await rowsOf(padded, pieceBytes)).toEqual(await rowsOf(padded));
+      }),
+      { seed, numRuns: 200 },
+    );
+  });
+
+  it("goes on behind a quote that is never closed, in a file far longer than a row may be", async () => {
+    const rows = Array.from({ length: 1000 }, (_, at) => `${at},plant ${at},\n`);
+    const read = await rowsOf(`id,name,tag\n0,"open,\n${rows.join("")}`);
+    expect(read.filter((row) => "refusal" in row).map(({ line }) => line)).toEqual([2]);
+    expect(read).toHaveLength(1001);
+  });
+});
+
+/** How many bytes are looked at, one by one, to split a file. */
+function workFor(text: string, pieceLength: number): number {
+  const original = String.prototype.charCodeAt;
+  let count = 0;
+  const splitter = createSplitter({ delimiter: ",", bytesMax: 4096, onRow: () => undefined, onFault: () => {} });
+  function counted(this: string, at: number): number {
+    count += 1;
+    return original.call(this, at);
+  }
+  Object.assign(String.prototype, { charCodeAt: counted });
+  try {
+    for (let at = 0; at < text.length; at += pieceLength) splitter.feed(text.slice(at, at + pieceLength));
+    splitter.end();
+  } finally {
+    Object.assign(String.prototype, { charCodeAt: original });
+  }
+  return count;
+}
+
+describe("the work for a damaged file", () => {
+  const lines = {
+    "a quote that is opened in each line": () => '1,"a\n',
+    "one in every hundredth": (at: number) => (at % 100 === 0 ? '1,"a\n' : "1,a\n"),
+    "one in every hundredth, and quoted cells": (at: number) => (at % 100 === 0 ? '1,"a\n' : '1,",",""\n'),
+    "quotes that end one cell and begin another": () => ',","\n',
+    "two quotes a line": () => '1,"""a\n',
+    "a quote alone": () => '"\n',
+    "empty quoted cells": () => '"","",""\n',
+    "a quote that is opened behind a cell over two lines": () => '1,"a\nb","c\n',
+    "rows with too many cells behind such a cell": (at: number) => (at % 2 === 0 ? '1,"a\n' : '2,b",,,,,,\n'),
+  } as const;
+  for (const [what, line] of Object.entries(lines)) {
+    it(`is at most three looks at each byte: ${what}`, () => {
+      for (const pieceLength of [100, 20_000]) {
+        const text = Array.from({ length: 10_000 }, (_, at) => line(at)).join("");
+        expect(workFor(text, pieceLength) / text.length).toBeLessThanOrEqual(3.01);
+      }
+    });
+  }
+
+  it("is at most three looks at each byte of random lines", () => {
+    const parts = ['"', '""', ",", "a", '","', ',"', '",'];
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.constantFrom(...parts), { maxLength: 5 }), { minLength: 1, maxLength: 40 }), (pattern) => {
+        const once = pattern.map((line) => `${line.join("")}\n`).join("");
+        const text = once.repeat(Math.ceil(20_000 / once.length));
+        expect(workFor(text, 4096) / text.length).toBeLessThanOrEqual(3.1);
+      }),
+      { seed, numRuns: 100 },
+    );
+  });
+});
+
+const service = await startTestService();
+afterAll(() => service.stop());
+
+type Told = Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused" | "problems">;
+
+function expectSum({ read, created, unchanged, replaced, refused }: Omit<Told, "problems">, rows: number): void {
+  expect([created + unchanged + replaced + refused, read]).toEqual([read, rows]);
+}
+
+describe("page, command and service", () => {
+  it("tell the same of a damaged file, and all of it", async () => {
+    const client = createClient({ url: service.url, token: service.token });
+    const folder = temporaryFolder();
+    for (const [at, { text }] of fc.sample(file, { seed, numRuns: 3 }).entries()) {
+      const whole = `${text}${"1,again,x\n".repeat(3000)}`;
+      const checked = await checkFile(new File([whole], "x.csv"), { signal: new AbortController().signal, onRows: () => {} });
+      let sent: Progress = NOTHING_SENT;
+      const told = await client.importPlants(whole, { format: "csv", dryRun: true, onConflict: "replace" });
+      await sendFile(checked, NOTHING_SENT, {
+        client,
+        onConflict: "replace",
+        signal: new AbortController().signal,
+        onProgress: (progress) => (sent = progress),
+      });
+      expectSum(told, checked.rows);
+      expectSum(sent.counts, checked.rows);
+      expect([told.refused, sent.counts.refused]).toEqual([checked.refused, checked.refused]);
+      expect(told.problems).toEqual(checked.problems);
+      expect(sent.problems).toEqual(checked.problems);
+
+      const path = join(folder, `${at}.csv`);
+      writeFileSync(path, whole);
+      const data = join(folder, String(at));
+      const { stdout, stderr } = await runCommand(["import", path, "--refused", `${path}.txt`, "--data", data]);
+      expect(stderr).toBe(`A new store was made in ${data}.\n`);
+      const [read, created, unchanged, replaced, refused] = Array.from(stdout.slice(path.length).matchAll(/\d+/g), ([count]) =>
+        Number(count),
+      );
+      expectSum({ read: read!, created: created!, unchanged: unchanged!, replaced: replaced!, refused: refused! }, checked.rows);
+      expect(await Bun.file(`${path}.txt`).text()).toBe(
+        checked.problems.map(({ line, error, message }) => `${path}:${line}: ${error} ${message}\n`).join(""),
+      );
+    }
+  }, 20_000);
+});

@@ -1,0 +1,206 @@
+import { describe, expect, it } from "bun:test";
+import { asPlantId } from "../../src/plant.ts";
+import { createGroupCommit } from "../../src/store/group-commit.ts";
+import type { Outcomes } from "../../src/store/group-commit.ts";
+import { rejectionOf } from "../support/rejection.ts";
+
+function plant(id: number, name = "x") {
+  return { id: asPlantId(BigInt(id)), name };
+}
+
+const LARGE = "x".repeat(60_000);
+
+/** A group commit over a store whose commits end only when the test says so. */
+function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?: number; enough?: number } = {}) {
+  const commits: { size: number; end: PromiseWithResolvers<Outcomes> }[] = [];
+  const group = createGroupCommit({
+    inFlightMax: 1,
+    gatherTurns: 4,
+    enough: Infinity,
+    queueMax: 100,
+    waitMs: 60_000,
+    ...limits,
+    now: () => performance.now(),
+    commit({ creates }) {
+      const end = Promise.withResolvers<Outcomes>();
+      commits.push({ size: creates.length, end });
+      return end.promise;
+    },
+  });
+  async function endCommit(at: number): Promise<void> {
+    while (commits.length <= at) await Bun.sleep(1);
+    commits[at]!.end.resolve({ creates: Array.from({ length: commits[at]!.size }, () => "created" as const), swaps: [] });
+  }
+  return { group, commits, endCommit };
+}
+
+describe("the group commit", () => {
+  it("answers nobody before the commit of his plant has ended", async () => {
+    const { group, endCommit } = groupCommit();
+    const answered: number[] = [];
+    const first = group.create(plant(1)).then(() => answered.push(1));
+    await Bun.sleep(20);
+    const second = group.create(plant(2)).then(() => answered.push(2));
+    await Bun.sleep(20);
+    expect(answered).toEqual([]);
+    await endCommit(0);
+    await first;
+    await Bun.sleep(20);
+    expect(answered).toEqual([1]);
+    await endCommit(1);
+    await second;
+    expect(answered).toEqual([1, 2]);
+  });
+
+  it("calls whileWriting after the commit has begun and before it ends", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const begunAtCall: number[] = [];
+    const create = group.create(plant(1), { whileWriting: () => begunAtCall.push(commits.length) });
+    expect(begunAtCall).toEqual([]);
+    while (commits.length === 0) await Bun.sleep(1);
+    expect(begunAtCall).toEqual([1]);
+    await endCommit(0);
+    expect(await create).toBe("created");
+    expect(begunAtCall).toEqual([1]);
+  });
+
+  it("puts all that arrives while a commit runs into the next one", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const creates = [group.create(plant(1))];
+    await Bun.sleep(20);
+    for (let id = 2; id <= 50; id += 1) creates.push(group.create(plant(id)));
+    await endCommit(0);
+    await endCommit(1);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([1, 49]);
+  });
+
+  it("runs as many commits at a time as it may, and puts what arrives meanwhile into the next", async () => {
+    const { group, commits, endCommit } = groupCommit({ inFlightMax: 2 });
+    const creates = [group.create(plant(1))];
+    await Bun.sleep(20);
+    creates.push(group.create(plant(2)));
+    await Bun.sleep(20);
+    for (let id = 3; id <= 10; id += 1) creates.push(group.create(plant(id)));
+    await Bun.sleep(20);
+    expect(commits.map(({ size }) => size)).toEqual([1, 1]);
+    await endCommit(1);
+    await endCommit(2);
+    await endCommit(0);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([1, 1, 8]);
+  });
+
+  it("begins a commit at once when enough wait for it, as long as another may run", async () => {
+    const { group, commits, endCommit } = groupCommit({ inFlightMax: 2, enough: 3 });
+    const creates = Array.from({ length: 8 }, (_, at) => group.create(plant(at + 1)));
+    expect(commits.map(({ size }) => size)).toEqual([3, 3]);
+    await Bun.sleep(20);
+    expect(commits).toHaveLength(2);
+    for (const at of [0, 1, 2]) await endCommit(at);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([3, 3, 2]);
+  });
+
+  it("refuses as overloaded what is more than queueMax, at once, and answers the rest", async () => {
+    const { group, endCommit } = groupCommit({ queueMax: 10 });
+    const running = group.create(plant(0));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 9 }, (_, at) => group.create(plant(at + 1)));
+    expect(group.isFull()).toBe(false);
+    waiting.push(group.create(plant(10)));
+    expect(group.isFull()).toBe(true);
+    expect(await rejectionOf(group.create(plant(11)))).toMatchObject({ code: "overloaded" });
+    await endCommit(0);
+    await endCommit(1);
+    expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
+  });
+
+  it("leaves places to others when one owner has filled its own, and counts none for what is being committed", async () => {
+    const { group, endCommit } = groupCommit({ queueMax: 10 });
+    const greedy = { owner: "greedy" };
+    const running = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
+    expect([group.isFull("greedy"), group.isFull("other")]).toEqual([true, false]);
+    expect(await rejectionOf(group.create(plant(11), greedy))).toMatchObject({ code: "overloaded" });
+    waiting.push(group.create(plant(12), { owner: "other" }));
+    await endCommit(0);
+    await endCommit(1);
+    expect(new Set(await Promise.all([...running, ...waiting]))).toEqual(new Set(["created"]));
+  });
+
+  it("begins the next commit for large plants once one has a million characters", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const creates = Array.from({ length: 40 }, (_, at) => group.create(plant(at, LARGE)));
+    for (const at of [0, 1, 2]) await endCommit(at);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([17, 17, 6]);
+  });
+
+  it("counts a large plant as several that wait, which keep nobody out once they have begun, and lets the largest wait alone", async () => {
+    const { group, commits, endCommit } = groupCommit({ queueMax: 10 });
+    const running = group.create(plant(0));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 5 }, (_, at) => group.create(plant(at + 1, LARGE)));
+    expect(group.isFull()).toBe(true);
+    expect(await rejectionOf(group.create(plant(11)))).toMatchObject({ code: "overloaded" });
+    await endCommit(0);
+    while (commits.length < 2) await Bun.sleep(1);
+    const largest = group.create(plant(12, LARGE.repeat(100)));
+    expect(group.isFull()).toBe(true);
+    await endCommit(1);
+    await endCommit(2);
+    expect(new Set(await Promise.all([running, ...waiting, largest]))).toEqual(new Set(["created"]));
+  });
+
+  it("gives the places of those back that have waited too long", async () => {
+    const { group } = groupCommit({ waitMs: 100, queueMax: 10 });
+    const running = rejectionOf(group.create(plant(0)));
+    await Bun.sleep(20);
+    const waiting = Array.from({ length: 5 }, (_, at) => rejectionOf(group.create(plant(at + 1, LARGE))));
+    expect(group.isFull()).toBe(true);
+    for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "overloaded" });
+    expect(group.isFull()).toBe(false);
+    await running;
+  });
+
+  it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {
+    const { group } = groupCommit({ waitMs: 100 });
+    const start = performance.now();
+    const running = rejectionOf(group.create(plant(1)));
+    await Bun.sleep(20);
+    const waiting = rejectionOf(group.create(plant(2)));
+    expect(await running).toMatchObject({ code: "store_unavailable" });
+    expect(await waiting).toMatchObject({ code: "overloaded" });
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it("passes on why a commit failed to each of its plants, and goes on with the next", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    const failing = [rejectionOf(group.create(plant(1))), rejectionOf(group.create(plant(2)))];
+    while (commits.length === 0) await Bun.sleep(1);
+    const reason = new Error("disk on fire");
+    commits[0]!.end.reject(reason);
+    expect(await Promise.all(failing)).toEqual([reason, reason]);
+    const next = group.create(plant(3));
+    await endCommit(1);
+    expect(await next).toBe("created");
+  });
+
+  it("refuses what waits when it closes, and ends when the running commit has", async () => {
+    const { group, endCommit } = groupCommit();
+    const running = group.create(plant(1));
+    await Bun.sleep(20);
+    const waiting = rejectionOf(group.create(plant(2)));
+    let isClosed = false;
+    const closing = group.close().then(() => (isClosed = true));
+    expect(await waiting).toMatchObject({ code: "draining" });
+    expect(await rejectionOf(group.create(plant(3)))).toMatchObject({ code: "draining" });
+    await Bun.sleep(20);
+    expect(isClosed).toBe(false);
+    await endCommit(0);
+    expect(await running).toBe("created");
+    await closing;
+  });
+});

@@ -1,0 +1,112 @@
+// Sends creates at a fixed rate, whatever the answers: an open loop, as people arrive who do not know of each other. A program of its own, so that
+// it does not wait for whoever watches it: `bun arrivals.ts '{"url":…}'` prints what became of the requests, as JSON.
+import type { Socket } from "bun";
+import { quantile } from "../../bench/quantile.ts";
+
+export type Arrivals = Readonly<{
+  url: string;
+  token: string;
+  /** Requests a second. */
+  rate: number;
+  seconds: number;
+  /** Connections that stay open, each with one request at a time. Who arrives when all are busy goes away. */
+  connections: number;
+  firstId: number;
+}>;
+
+/** Times are from the moment at which a request was due, in milliseconds. */
+export type Arrived = Readonly<{
+  due: number;
+  /** Found no free connection. */
+  turnedAway: number;
+  statuses: Readonly<Record<string, number>>;
+  /** Of the answers 503, those without Retry-After. */
+  withoutRetryAfter: number;
+  broken: number;
+  /** Of the answers 200. */
+  p99Ms: number;
+  /** Of the answers 503. */
+  refusedP99Ms: number;
+}>;
+
+type Line = { socket: Socket<Line> | undefined; dueAt: number };
+
+/** How long the last answers are waited for. */
+const LAST_MS = 2000;
+
+async function send({ url, token, rate, seconds, connections, firstId }: Arrivals): Promise<Arrived> {
+  const { hostname, port } = new URL(url);
+  const head = `POST /plants HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
+  const free: Line[] = [];
+  const statuses: Record<string, number> = {};
+  const accepted: number[] = [];
+  const refused: number[] = [];
+  let [due, turnedAway, withoutRetryAfter, broken, pending] = [0, 0, 0, 0, 0];
+  let isOver = false;
+
+  function take(line: Line, text: string): void {
+    const status = text.slice(9, 12);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    (status === "200" ? accepted : refused).push(performance.now() - line.dueAt);
+    if (status === "503" && !/^retry-after: \d+\r$/im.test(text)) withoutRetryAfter += 1;
+    pending -= 1;
+    free.push(line);
+  }
+
+  async function open(): Promise<void> {
+    const line: Line = { socket: undefined, dueAt: 0 };
+    line.socket = await Bun.connect<Line>({
+      hostname,
+      port: Number(port),
+      data: line,
+      socket: {
+        // An answer of ours is small: it comes whole.
+        data: (socket, chunk) => take(socket.data, chunk.toString("latin1")),
+        close() {
+          if (!isOver) broken += 1;
+        },
+        error: () => {},
+      },
+    });
+    free.push(line);
+  }
+
+  function sendOne(dueAt: number): void {
+    const line = free.pop();
+    if (!line) {
+      turnedAway += 1;
+      return;
+    }
+    line.dueAt = dueAt;
+    pending += 1;
+    const body = `{"id":${firstId + due},"name":"Monstera deliciosa","tag":"tropical"}`;
+    line.socket!.write(`${head}${body.length}\r\n\r\n${body}`);
+  }
+
+  for (let opened = 0; opened < connections; opened += 100)
+    await Promise.all(Array.from({ length: Math.min(100, connections - opened) }, open));
+  const begun = performance.now();
+  for (let now = begun; now < begun + seconds * 1000; now = performance.now()) {
+    for (let dueAt = begun + (due * 1000) / rate; dueAt <= now; dueAt = begun + (due * 1000) / rate) {
+      sendOne(dueAt);
+      due += 1;
+    }
+    await Bun.sleep(1);
+  }
+  for (const end = performance.now() + LAST_MS; pending > 0 && performance.now() < end;) await Bun.sleep(5);
+  isOver = true;
+  return {
+    due,
+    turnedAway,
+    statuses,
+    withoutRetryAfter,
+    broken: broken + pending,
+    p99Ms: quantile(accepted, 0.99),
+    refusedP99Ms: quantile(refused, 0.99),
+  };
+}
+
+if (import.meta.main) {
+  process.stdout.write(JSON.stringify(await send(JSON.parse(process.argv[2]!) as Arrivals)));
+  process.exit(0);
+}

@@ -1,0 +1,52 @@
+// Opens sockets that are slow, as a process of its own, so that it does not slow down who measures: bun test/support/attack/attacker.ts URL TOKEN SOCKETS.
+// Writes one line when all are open, and one for each that the service has closed: its kind, and after how many milliseconds.
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+
+const [url = "", token = "", sockets = "0"] = process.argv.slice(2);
+const { hostname, port } = new URL(url);
+const DRIP_MS = 1500;
+const HEAD = `Host: plants\r\nAuthorization: Bearer ${token}\r\n`;
+
+/** What each kind of socket sends at once, and then again and again. */
+const KINDS: Readonly<Record<string, Readonly<{ first: string; drip?: string; isUnread?: boolean; isReset?: boolean }>>> = {
+  silent: { first: "" },
+  "half a head": { first: "GET /livez HTTP/1.1\r\nHos" },
+  "dripping head": { first: "GET /livez HTTP/1.1\r\nHost: plants\r\nX: ", drip: "a" },
+  "dripping headers": { first: "GET /livez HTTP/1.1\r\nHost: plants\r\n", drip: "X: a\r\n" },
+  "half a body": { first: `POST /plants HTTP/1.1\r\n${HEAD}Content-Length: 1000\r\n\r\n{"id":` },
+  "dripping body": { first: `POST /plants HTTP/1.1\r\n${HEAD}Content-Length: 1000\r\n\r\n`, drip: " " },
+  "dripping chunks": { first: `POST /plants HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n`, drip: "1\r\n \r\n" },
+  "dripping body without a token": { first: "POST /plants HTTP/1.1\r\nHost: plants\r\nContent-Length: 1000\r\n\r\n", drip: " " },
+  "answered and silent": { first: `GET /plants/1 HTTP/1.1\r\n${HEAD}\r\n` },
+  "unread plant": { first: `GET /plants/1 HTTP/1.1\r\n${HEAD}\r\n`, isUnread: true },
+  "reset in a body": { first: `POST /plants HTTP/1.1\r\n${HEAD}Content-Length: 1000\r\n\r\n{"id":`, isReset: true },
+};
+
+const names = Object.keys(KINDS);
+const opened = Array.from({ length: Number(sockets) }, (_, at) => open(names[at % names.length]!));
+await Promise.all(opened);
+console.log("open");
+
+function open(name: string): Promise<void> {
+  const { first, drip, isUnread = false, isReset = false } = KINDS[name]!;
+  return new Promise((resolve) => {
+    let start = performance.now();
+    const socket = connect(Number(port), hostname, () => {
+      start = performance.now();
+      socket.write(first);
+      if (isUnread) socket.pause();
+      if (isReset) setTimeout(() => socket.resetAndDestroy(), DRIP_MS);
+      if (drip !== undefined) dripOn(socket, drip);
+      resolve();
+    });
+    if (!isUnread) socket.on("data", () => {});
+    socket.on("error", () => {});
+    socket.on("close", () => console.log(`${name}: ${Math.round(performance.now() - start)}`));
+  });
+}
+
+function dripOn(socket: Socket, drip: string): void {
+  const timer = setInterval(() => socket.write(drip), DRIP_MS);
+  socket.on("close", () => clearInterval(timer));
+}

@@ -1,0 +1,35 @@
+// Asks for a plant with one token after the other that nobody issued, as a process of its own: bun test/support/attack/strangers.ts URL PER_SECOND.
+// Open loop: a request is due at its time, whether or not those before it are answered. Writes what was answered so far, as JSON lines.
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { randomBytes } from "node:crypto";
+import { createToken } from "../../../src/auth/secret.ts";
+
+const [url = "", perSecond = "0"] = process.argv.slice(2);
+const { hostname, port } = new URL(url);
+const CONNECTIONS = 256;
+const TELL_MS = 50;
+
+const statuses: Record<string, number> = {};
+const free: Socket[] = [];
+for (let at = 0; at < CONNECTIONS; at += 1) {
+  const socket = connect(Number(port), hostname, () => free.push(socket));
+  socket.on("data", (bytes) => {
+    const status = bytes.toString("latin1", 9, 12);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    free.push(socket);
+  });
+}
+while (free.length < CONNECTIONS) await Bun.sleep(5);
+console.log("open");
+
+const start = performance.now();
+let due = 0;
+setInterval(() => console.log(JSON.stringify({ statuses })), TELL_MS);
+setInterval(() => {
+  const until = ((performance.now() - start) / 1000) * Number(perSecond);
+  for (; due < until; due += 1) {
+    const socket = free.pop();
+    if (socket) socket.write(`GET /plants/1 HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${createToken(randomBytes)}\r\n\r\n`);
+  }
+}, 1);

@@ -1,0 +1,207 @@
+import type { PlantedBug } from "./planted.ts";
+
+/** Every plant is answered as created before its commit begins. */
+export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
+  {
+    file: "src/store/group-commit.ts",
+    from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
+    to: 'outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(undefined, () => {});',
+  },
+];
+
+/** An import is answered before its commits are made. */
+export const ANSWER_IMPORT_BEFORE_COMMIT: readonly PlantedBug[] = [
+  {
+    file: "src/store/sqlite/plants.ts",
+    from: 'const committed = await writer.call("importPlants", toColumns(plants), options, seen());',
+    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, isCheckpointDue: false, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, seen());',
+  },
+];
+
+/** SQLite leaves it to the kernel when a commit reaches the disk. */
+export const SYNC_OFF: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/requirements.ts", from: "PRAGMA synchronous = FULL", to: "PRAGMA synchronous = OFF" },
+  { file: "src/store/sqlite/engine/requirements.ts", from: "want: 2 }", to: "want: 0 }" },
+];
+
+/** A failed sync is taken for trouble that passes, and the sync after it is believed. */
+export const GO_ON_AFTER_FAILED_SYNC: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/health.ts", from: "if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));", to: "" },
+  // strace counts by thread, so the same call of the thread that searches may fail too.
+  { file: "src/store/sqlite/search/searcher.ts", from: "if (isSyncFailure(reason)) onFatal(toStoreError(reason));", to: "" },
+];
+
+/** A start takes what is in the WAL for written, as it can be read. */
+export const TRUST_THE_WAL: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/store.ts", from: 'if (isServing) await writer.call("rewrite");', to: "" },
+];
+
+/** A start throws away what an earlier process has not copied into the database. */
+export const DROP_THE_WAL: readonly PlantedBug[] = [
+  {
+    file: "src/store/sqlite/store.ts",
+    from: "const now = () => performance.now();",
+    to: 'process.getBuiltinModule("node:fs").rmSync(`${path}-wal`, { force: true }); const now = () => performance.now();',
+  },
+];
+
+/** Nobody looks whether the name of the WAL is on the disk. */
+export const TRUST_THE_FOLDER: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/writer.ts", from: "syncFolder(dirname(realpathSync(path)));", to: "" },
+];
+
+/** A commit that failed is answered as if it had not. */
+export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
+  {
+    file: "src/store/group-commit.ts",
+    from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
+    to: 'const settled = commit(batch).then(outcomes.resolve, () => outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }));',
+  },
+];
+
+/** Nobody tries whether the disk takes writes again. */
+export const NEVER_PROBE: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/health.ts", from: "probing ??= setTimeout(probe, PROBE_MS).unref();", to: "" },
+];
+
+/** No bug: the WAL is copied into the database after a few creates already, so that a test meets that too. */
+export const CHECKPOINT_OFTEN: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/requirements.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 20;" },
+];
+
+/** No bug: checkpoints come often, but not small, and the log tells when each begins and is done, so that a test can strike in between. */
+export const TELL_CHECKPOINTS: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/requirements.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
+  {
+    file: "src/store/sqlite/engine/health.ts",
+    from: 'const isDone = await thread.call("checkpoint");',
+    to: 'log.info("checkpoint_begins"); const isDone = await thread.call("checkpoint"); log.info("checkpoint_done");',
+  },
+];
+
+/** The steps to the newest schema are commits of their own, with time to be killed in between. */
+export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("BEGIN IMMEDIATE");', to: "" },
+  { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("COMMIT");', to: "" },
+  {
+    file: "src/store/sqlite/engine/schema.ts",
+    from: "for (const step of MIGRATIONS.slice(version)) db.exec(step);",
+    to: 'for (const step of MIGRATIONS.slice(version).flatMap((steps) => steps.split(";"))) { db.exec(step); Bun.sleepSync(100); }',
+  },
+];
+
+/** The store knows the first token a while before the file that tells it to people. */
+export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
+  { file: "src/auth/bootstrap.ts", from: "  writeSecret(draft, secret);\n  const isFirst", to: "  const isFirst" },
+  {
+    file: "src/auth/bootstrap.ts",
+    from: "  if (isFirst) keepDraft(draft, path);",
+    to: "  await new Promise((go) => setTimeout(go, 200));\n  writeSecret(draft, secret);\n  if (isFirst) keepDraft(draft, path);",
+  },
+];
+
+/** An export is written to its place piece by piece. */
+export const EXPORT_IN_PLACE: readonly PlantedBug[] = [
+  {
+    file: "src/cli/output-file.ts",
+    from: 'const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;',
+    to: "const part = path; void randomBytes;",
+  },
+  { file: "src/cli/output-file.ts", from: 'const fd = openSync(part, "wx", 0o666);', to: 'const fd = openSync(part, "w", 0o666);' },
+];
+
+/** The index of names counts as whole after the first step of its building. */
+export const INDEX_DONE_EARLY: readonly PlantedBug[] = [
+  {
+    file: "src/store/sqlite/search/indexer.ts",
+    from: "buildFrom: row.id",
+    to: "buildFrom: null",
+  },
+];
+
+/** A stop does not wait until the balancer has noticed. */
+export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/service.ts", from: "await sleep(config.drainDelayMs);", to: "" }];
+
+/** A stop closes the connections of the requests under way. */
+export const CUT_OFF_WORK: readonly PlantedBug[] = [
+  { file: "src/http/server.ts", from: "connection.retire();", to: "connection.terminate();" },
+];
+
+/** A thread comes to this when it is asked for something with the word crashnow in it. No bug: a way to make a part crash. */
+export function crashThread(part: "writer" | "search", how: string): readonly PlantedBug[] {
+  const call = "reply(seq, () => methods[method]!(...(args as never[])));";
+  return [
+    {
+      file: "src/store/sqlite/engine/worker.ts",
+      from: call,
+      to: `if (part === "${part}" && Bun.inspect(args).includes("crashnow")) { ${how} } ${call}`,
+    },
+  ];
+}
+
+/** The main thread comes to this upon SIGUSR2. No bug either. */
+export function crashOnSignal(how: string): readonly PlantedBug[] {
+  const last = "announce(running, { log, isTerminal, exposed, data: config.data });";
+  return [{ file: "src/cli/serve.ts", from: last, to: `${last} process.on("SIGUSR2", () => { ${how} });` }];
+}
+
+/** The service goes on without a thread that has ended. */
+export const GO_ON_WITHOUT_THREAD: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/engine/thread.ts", from: "onDeath(reason);", to: "" },
+];
+
+/** The service goes on after an error that nobody has caught. */
+export const GO_ON_AFTER_CRASH: readonly PlantedBug[] = [
+  {
+    file: "src/cli/serve.ts",
+    from: 'process.on("uncaughtException", (error) => end("crashed", error));',
+    to: 'process.on("uncaughtException", () => {});',
+  },
+  {
+    file: "src/cli/serve.ts",
+    from: 'process.on("unhandledRejection", (error) => end("crashed", error));',
+    to: 'process.on("unhandledRejection", () => {});',
+  },
+];
+
+/** A reader of the log that goes away takes the service along. */
+export const END_WITH_LOG: readonly PlantedBug[] = [{ file: "src/cli/log-stream.ts", from: 'stream.on("error", () => {});', to: "" }];
+
+/** A reader of the log that does not read has all of it kept in memory. */
+export const KEEP_WHOLE_LOG: readonly PlantedBug[] = [
+  { file: "src/cli/log-stream.ts", from: "if (waitingBytes > WAITING_BYTES_MAX)", to: "if (false)" },
+];
+
+/** How long a change has waited is told by the clock on the wall. */
+export const WAIT_BY_WALL_CLOCK: readonly PlantedBug[] = [
+  { file: "src/store/sqlite/store.ts", from: "const now = () => performance.now();", to: "const now = () => Date.now();" },
+];
+
+/** What is known of a token counts as fresh although it comes from the future. */
+export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
+  { file: "src/auth/gate.ts", from: "Math.abs(time - known.at) < freshMs", to: "time - known.at < freshMs" },
+];
+
+/** The gate goes by a clock that starts with the service and cannot be set. */
+export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
+  {
+    file: "src/service.ts",
+    from: "cacheMax: TOKEN_CACHE_MAX,\n      now: Date.now,",
+    to: "cacheMax: TOKEN_CACHE_MAX,\n      now: ((began) => () => began + performance.now())(Date.now() - performance.now()),",
+  },
+];
+
+/** The service says that it runs a while before it knows what to do upon a signal. */
+export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
+  {
+    file: "src/cli/serve.ts",
+    from: "    stopOnSignal(running, {",
+    to: "    announce(running, { log, isTerminal, exposed: false, data: config.data });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
+  },
+];
+
+/** Runs of marks are put into their order however long they are, of the whole of a name. */
+export const ORDER_ANY_MARKS: readonly PlantedBug[] = [
+  { file: "src/tokenizer.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
+  { file: "src/tokenizer.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
+];

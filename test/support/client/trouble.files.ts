@@ -1,0 +1,213 @@
+import type { Client, ImportChunk } from "../../../src/client/client.ts";
+import { answer, chunks, drop, readNothing, stayStill } from "./faulty-server.ts";
+import type { Fault } from "./faulty-server.ts";
+import type { Troubles } from "./trouble.ts";
+
+const LINE = '{"id":1,"name":"Ficus"}\n';
+const NDJSON = "application/x-ndjson";
+const SUMMARY = { read: 1, created: 1, unchanged: 0, replaced: 0, refused: 0, problems: [], unusedColumns: [] };
+
+/** Imports and exports that break, stand still, or are let go of. */
+export const fileTroubles: Troubles = {
+  "an import whose connection breaks": {
+    faults: [(socket) => setTimeout(() => drop(socket), 100)],
+    call: (plants) => plants.importPlants(flow({ pauseMs: 10, pieces: Infinity })),
+    outcome: "ConnectionError repeatable with a cause",
+    requests: 1,
+  },
+  "an import that moves for longer than it may stand still": {
+    faults: [answerAtEnd()],
+    options: { idleMs: 400 },
+    call: (plants) => plants.importPlants(flow({ pauseMs: 100, pieces: 10 })),
+    outcome: JSON.stringify(SUMMARY),
+    requests: 1,
+  },
+  "an import whose source stands still, which is then let go of": {
+    faults: [stayStill],
+    options: { idleMs: 300 },
+    async call(plants) {
+      const released = Promise.withResolvers<unknown>();
+      try {
+        return await plants.importPlants(new ReadableStream<Uint8Array>({ cancel: released.resolve }));
+      } finally {
+        await released.promise;
+      }
+    },
+    outcome: "TimeoutError 300 repeatable with a cause",
+  },
+  "an import whose source throws, and which does not look whole to the service": {
+    faults: [stayStill],
+    async call(plants, server) {
+      const thrown = await plants.importPlants(flow({ pauseMs: 50, pieces: 3, fails: true })).catch(String);
+      await pause(50);
+      const isWhole = server.requests[0]!.endsWith("\r\n0\r\n\r\n");
+      return [thrown, isWhole, server.requests[0]!.includes(LINE), server.open()];
+    },
+    outcome: '["Error: no more",false,true,0]',
+    requests: 1,
+  },
+  "an import that a service refuses at once, while the source would go on": {
+    faults: [(socket) => answer(401, { error: 40101, message: "No." }, { "x-request-id": "r1" })(socket)],
+    call: (plants) => untilReleased((source) => plants.importPlants(source), { pauseMs: 20, pieces: Infinity }),
+    outcome: "ServiceError 401 40101 r1 undefined repeatable",
+    requests: 1,
+  },
+  "an import that nobody reads, whose source is not read either": {
+    faults: [readNothing],
+    options: { idleMs: 500 },
+    async call(plants) {
+      let pulled = 0;
+      const piece = new Uint8Array(65_536);
+      const source = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) }, { highWaterMark: 0 });
+      const thrown = await plants
+        .importPlants(source, { onProgress: ({ bytes }) => (pulled = bytes) })
+        .catch((reason: Error) => reason.name);
+      const atEnd = pulled;
+      await pause(100);
+      // What the system's buffers of a connection take, and no more.
+      return [thrown, pulled < 32_000_000, pulled === atEnd];
+    },
+    outcome: '["TimeoutError",true,true]',
+    requests: 1,
+  },
+  "an import whose answer does not come": {
+    faults: [stayStill],
+    options: { idleMs: 300 },
+    call: (plants) => plants.importPlants(LINE).catch((thrown: Error) => thrown.name),
+    outcome: '"TimeoutError"',
+    requests: 1,
+  },
+  "an abort of an import": {
+    faults: [stayStill],
+    call: (plants) =>
+      untilReleased((source) => plants.importPlants(source, { signal: abortAfter(200) }), { pauseMs: 20, pieces: Infinity }),
+    outcome: "Error: enough",
+    requests: 1,
+  },
+  "an import of plants with an id that is none": {
+    faults: [stayStill],
+    call: (plants) => plants.importPlants([{ id: 2n ** 63n, name: "Ficus" }]),
+    outcome: "RangeError: The id is outside int64: give a whole number from -2^63 to 2^63-1.",
+  },
+  "an import of something that is no source": {
+    faults: [stayStill],
+    call: (plants) => plants.importPlants(1 as never).catch((thrown: Error) => thrown.name),
+    outcome: '"TypeError"',
+    requests: 0,
+  },
+  "an export that is cut": {
+    faults: [chunks([LINE], { type: NDJSON, end: "break" })],
+    call: read,
+    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
+    requests: 1,
+  },
+  "an export that stands still": {
+    faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
+    options: { idleMs: 300 },
+    call: read,
+    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","TimeoutError",true]',
+    requests: 1,
+  },
+  "an export that begins with 503": {
+    faults: [answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0" }), answer(200, LINE, { "content-type": NDJSON })],
+    call: (plants) => Array.fromAsync(plants.exportedPlants()),
+    outcome: '[{"id":"1","name":"Ficus"}]',
+    requests: 2,
+  },
+  "a page of HTML in the place of an export": {
+    faults: [answer(200, "<html></html>", { "content-type": "text/html" })],
+    call: (plants) => plants.exportPlants(),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "an export that is left early, which closes the connection": {
+    faults: [chunks([LINE, LINE], { type: NDJSON, end: "wait" })],
+    async call(plants, server) {
+      for await (const { id } of plants.exportedPlants()) {
+        await pause(10);
+        if (id === 1n) break;
+      }
+      await pause(100);
+      return server.open();
+    },
+    outcome: "0",
+    requests: 1,
+  },
+  "an export that is read later than it may stand still": {
+    faults: [answer(200, LINE, { "content-type": NDJSON })],
+    options: { idleMs: 200 },
+    async call(plants) {
+      const stream = await plants.exportPlants();
+      await pause(500);
+      return new Response(stream).text();
+    },
+    outcome: JSON.stringify(LINE),
+    requests: 1,
+  },
+  "an abort of an export": {
+    faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
+    async call(plants) {
+      for await (const plant of plants.exportedPlants({ signal: abortAfter(200) })) void plant;
+    },
+    outcome: "Error: enough",
+    requests: 1,
+  },
+};
+
+type Flow = Readonly<{ pauseMs: number; pieces: number; fails?: boolean; onRelease?: () => void }>;
+
+async function* flow({ pauseMs, pieces, fails = false, onRelease }: Flow): AsyncGenerator<ImportChunk> {
+  try {
+    for (let piece = 0; piece < pieces; piece += 1) {
+      yield LINE;
+      await pause(pauseMs);
+    }
+    if (fails) throw new Error("no more");
+  } finally {
+    onRelease?.();
+  }
+}
+
+/** Runs an import to its failure, and until its source has been let go of: otherwise it never ends. */
+async function untilReleased(start: (source: AsyncIterable<ImportChunk>) => Promise<unknown>, options: Flow): Promise<unknown> {
+  const released = Promise.withResolvers<void>();
+  try {
+    return await start(flow({ ...options, onRelease: released.resolve }));
+  } finally {
+    await released.promise;
+  }
+}
+
+/** What could be read of an export, what ended it, and whether that is repeatable. */
+async function read(plants: Client): Promise<[string, string, boolean]> {
+  let text = "";
+  try {
+    const reader = (await plants.exportPlants()).getReader();
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) text += Buffer.from(chunk.value).toString();
+    return [text, "end", true];
+  } catch (thrown) {
+    const { name, isRepeatable } = thrown as Error & { isRepeatable: boolean };
+    return [text, name, isRepeatable];
+  }
+}
+
+/** Answers an import once its last byte is here. */
+function answerAtEnd(): Fault {
+  return (socket) => {
+    let text = "";
+    socket.on("data", (bytes) => {
+      text = `${text}${String(bytes)}`.slice(-10);
+      if (text.endsWith("0\r\n\r\n")) answer(200, SUMMARY)(socket);
+    });
+  };
+}
+
+function abortAfter(waitMs: number): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("enough")), waitMs);
+  return controller.signal;
+}
+
+function pause(waitMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, waitMs));
+}

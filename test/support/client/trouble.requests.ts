@@ -1,0 +1,213 @@
+import { answer, chunks, drop, stayStill } from "./faulty-server.ts";
+import type { Troubles } from "./trouble.ts";
+
+const PLANT = { id: 1n, name: "Ficus" };
+const FOUND = '{"plant":{"id":"1","name":"Ficus"},"etag":"\\"x\\""}';
+const good = answer(200, { id: 1, name: "Ficus" });
+const busy = answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0", "x-request-id": "r1" });
+const htmlPage = "<html>Bad gateway</html>";
+
+/** Whole answers that do not come, or not as they should. */
+export const requestTroubles: Troubles = {
+  "503 twice, then the plant": {
+    faults: [busy, busy, good],
+    call: (plants) => plants.find(1n),
+    outcome: FOUND,
+    requests: 3,
+  },
+  "503 for ever": {
+    faults: [busy],
+    options: { retries: 2 },
+    call: (plants) => plants.find(1n),
+    outcome: "ServiceError 503 50300 r1 0 repeatable",
+    requests: 3,
+  },
+  "503 that asks for a second": {
+    faults: [answer(503, { error: 50303, message: "Draining." }, { "retry-after": "1" }), good],
+    async call(plants) {
+      const startedAt = performance.now();
+      await plants.create(PLANT);
+      return performance.now() - startedAt >= 1000;
+    },
+    outcome: "true",
+    requests: 2,
+  },
+  "503 that asks for more time than there is": {
+    faults: [answer(503, { error: 50302, message: "Full." }, { "retry-after": "3600", "x-request-id": "r2" })],
+    call: (plants) => plants.create(PLANT),
+    outcome: "ServiceError 503 50302 r2 3600000 repeatable",
+    requests: 1,
+  },
+  "a page of a proxy with 502, then the plant": {
+    faults: [answer(502, htmlPage), good],
+    call: (plants) => plants.find(1n),
+    outcome: FOUND,
+    requests: 2,
+  },
+  "a create whose connection breaks": {
+    faults: [drop, good],
+    call: (plants) => plants.create(PLANT),
+    outcome: FOUND,
+    requests: 2,
+  },
+  "a put without a condition whose connection breaks": {
+    faults: [drop, good],
+    call: (plants) => plants.put(PLANT),
+    outcome: FOUND.replace(/}$/, ',"isNew":false}'),
+    requests: 2,
+  },
+  "a put with If-Match whose connection breaks": {
+    faults: [drop, good],
+    call: (plants) => plants.put(PLANT, { ifMatch: '"x"' }),
+    outcome: "ConnectionError unknown with a cause",
+    requests: 1,
+  },
+  "a put with If-None-Match that is answered 503": {
+    faults: [busy, good],
+    call: (plants) => plants.put(PLANT, { ifNoneMatch: "*" }),
+    outcome: "ServiceError 503 50300 r1 0 unknown",
+    requests: 1,
+  },
+  "a patch whose connection breaks": {
+    faults: [drop, good],
+    call: (plants) => plants.patch(1n, { name: "Ficus" }),
+    outcome: "ConnectionError unknown with a cause",
+    requests: 1,
+  },
+  "a remove that is answered 503": {
+    faults: [busy, good],
+    call: (plants) => plants.remove(1n),
+    outcome: "ServiceError 503 50300 r1 0 unknown",
+    requests: 1,
+  },
+  "a new token whose answer is lost": {
+    // The key that it is sent with makes the second answer that of the first.
+    faults: [drop, answer(200, { id: "a", name: "x", scopes: ["admin"], created: "then", token: "secret" })],
+    call: (plants) => plants.createToken({ name: "x", scopes: ["admin"] }),
+    outcome: '{"id":"a","name":"x","scopes":["admin"],"created":"then","token":"secret"}',
+    requests: 2,
+  },
+  "a revocation that is answered 503, then done": {
+    faults: [busy, answer(204, "")],
+    call: (plants) => plants.revokeToken("a"),
+    outcome: "true",
+    requests: 2,
+  },
+  "a list of tokens that is none": {
+    faults: [answer(200, [{ id: "a", name: "x", scopes: "admin", created: "" }])],
+    call: (plants) => plants.listTokens(),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "a bug of the service": {
+    faults: [answer(500, { error: 50000, message: "Broken." }, { "x-request-id": "r3" }), good],
+    call: (plants) => plants.find(1n),
+    outcome: "ServiceError 500 50000 r3 undefined repeatable",
+    requests: 1,
+  },
+  "a try without an answer, then the plant": {
+    faults: [stayStill, good],
+    options: { tryTimeoutMs: 300 },
+    call: (plants) => plants.find(1n),
+    outcome: FOUND,
+    requests: 2,
+  },
+  "a body that does not go on": {
+    faults: [chunks(["["], { type: "application/json", end: "wait" })],
+    options: { tryTimeoutMs: 300, retries: 0 },
+    call: (plants) => plants.page(),
+    outcome: "TimeoutError 300 repeatable with a cause",
+    requests: 1,
+  },
+  "no answer within the time of the call": {
+    faults: [stayStill],
+    options: { timeoutMs: 400 },
+    call: (plants) => plants.patch(1n, {}),
+    outcome: "TimeoutError 400 unknown with a cause",
+    requests: 1,
+  },
+  "an answer that is cut": {
+    faults: [answer(200, '{"id":1,"name":"Ficus"}', { "content-length": "100" })],
+    options: { retries: 0 },
+    call: (plants) => plants.find(1n),
+    outcome: "ConnectionError repeatable with a cause",
+    requests: 1,
+  },
+  "nobody at the port": {
+    faults: [stayStill],
+    options: { retries: 1 },
+    async call(plants, server) {
+      await server.stop();
+      return plants.find(1n);
+    },
+    outcome: "ConnectionError repeatable with a cause",
+    requests: 0,
+  },
+  "an abort while it waits for the next try": {
+    faults: [answer(503, { error: 50300, message: "Busy." }, { "retry-after": "10" })],
+    call: (plants) => plants.find(1n, { signal: abortAfter(300) }),
+    outcome: "Error: enough",
+    requests: 1,
+  },
+  "an abort while it waits for the answer": {
+    faults: [stayStill],
+    call: (plants) => plants.find(1n, { signal: abortAfter(300) }),
+    outcome: "Error: enough",
+    requests: 1,
+  },
+  "a page of HTML in the place of a plant": {
+    faults: [answer(200, htmlPage, { "content-type": "text/html" })],
+    call: (plants) => plants.find(1n).catch((thrown: unknown) => String(thrown)),
+    outcome:
+      '"UnexpectedAnswerError: The answer is not Plant Store\'s (status 200, content type text/html): check the url, and any proxy on the way."',
+    requests: 1,
+  },
+  "the 404 of another program": {
+    faults: [answer(404, { error: "Not found" })],
+    call: (plants) => plants.find(1n),
+    outcome: "UnexpectedAnswerError 404 repeatable",
+    requests: 1,
+  },
+  "the 404 of another program that has numbers too": {
+    faults: [answer(404, { error: 1, message: "Not found" })],
+    call: (plants) => plants.find(1n),
+    outcome: "UnexpectedAnswerError 404 repeatable",
+    requests: 1,
+  },
+  "the 404 of a wrong path": {
+    faults: [answer(404, { error: 40400, message: "There is nothing at this path." })],
+    call: (plants) => plants.find(1n),
+    outcome: "ServiceError 404 40400 undefined undefined repeatable",
+    requests: 1,
+  },
+  "a redirect": {
+    faults: [answer(307, "", { location: "/elsewhere" }), good],
+    call: (plants) => plants.find(1n).catch((thrown: unknown) => String(thrown)),
+    outcome: '"UnexpectedAnswerError: The url redirects to /elsewhere: use where it leads to."',
+    requests: 1,
+  },
+  "a list whose next page is the same again": {
+    faults: [answer(200, [{ id: 5, name: "Ficus" }], { link: '</plants?after=5>; rel="next"' })],
+    call: (plants) => Array.fromAsync(plants.list()),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 2,
+  },
+  "an id that is no bigint": {
+    faults: [good],
+    call: (plants) => plants.find(1 as never),
+    outcome: "TypeError: The id is a number: give a bigint, such as 1n.",
+    requests: 0,
+  },
+  "an id outside int64": {
+    faults: [good],
+    call: (plants) => plants.create({ id: 2n ** 63n, name: "Ficus" }),
+    outcome: "RangeError: The id is outside int64: give a whole number from -2^63 to 2^63-1.",
+    requests: 0,
+  },
+};
+
+function abortAfter(waitMs: number): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("enough")), waitMs);
+  return controller.signal;
+}

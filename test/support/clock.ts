@@ -1,0 +1,38 @@
+import { globSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { INSTALL } from "./program.ts";
+
+/** The clock on the wall of one process. Its steady clock, by which timers go, is left as it is. */
+type Clock = Readonly<{
+  /** What the process has to be started with. */
+  environment: Readonly<Record<string, string>>;
+  /** Sets the clock so many days from the true time, forwards or back. */
+  setDaysOff(days: number): void;
+}>;
+
+/** A clock for a process that is yet to be started, by the library libfaketime, which asks a file for each reading. */
+export function openClock(): Clock {
+  const path = join(temporaryFolder(), "clock");
+  function setDaysOff(days: number): void {
+    // In one step, as the process may read it at any moment.
+    writeFileSync(`${path}.next`, `${days < 0 ? "" : "+"}${days}d\n`);
+    renameSync(`${path}.next`, path);
+  }
+  setDaysOff(0);
+  return {
+    environment: {
+      LD_PRELOAD: findLibrary(),
+      FAKETIME_TIMESTAMP_FILE: path,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    },
+    setDaysOff,
+  };
+}
+
+function findLibrary(): string {
+  const [path] = globSync("/usr/lib/*/faketime/libfaketime.so.1");
+  if (path === undefined) throw new Error(`This test needs libfaketime: ${INSTALL}`);
+  return path;
+}

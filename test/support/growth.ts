@@ -1,0 +1,176 @@
+import { PlantStoreError } from "../../src/errors.ts";
+import { threadMs } from "./processor.ts";
+
+/** Texts that are cheap to send and may be dear to read: each gives one of a length, in UTF-16 units. */
+export type Alphabet = Readonly<{ alphabet: string; textOf: (length: number) => string }>;
+
+/** Marks of several combining classes, which have to be put into an order. */
+const MARKS = ["\u0301", "\u0316", "\u0327", "\u0334", "\u05b0", "\u064b", "\u3099"];
+
+const UNITS: Readonly<Record<string, string>> = {
+  "a letter": "a",
+  words: "ab ",
+  zeros: "0",
+  nines: "9",
+  "digits and points": "9.",
+  exponents: "1e",
+  signs: "-",
+  quotes: '"',
+  apostrophes: "'",
+  backslashes: "\\",
+  "escaped quotes": '\\"',
+  "escapes of JSON": "\\u0041",
+  "opened lists": "[",
+  "opened and closed lists": "[]",
+  "opened objects": '{"a":',
+  "closed objects": "}",
+  "the same key": '"a":1,',
+  prototypes: '"__proto__":1,',
+  "empty texts": '"",',
+  commas: ",",
+  semicolons: ";",
+  colons: ":",
+  equals: "=",
+  ampersands: "&",
+  "empty parameters": "a=&",
+  "the same parameter": "q=a&",
+  pluses: "+",
+  percents: "%",
+  "encoded letters": "%61",
+  "encoded slashes": "%2f",
+  slashes: "/",
+  "folders above": "../",
+  dots: ".",
+  stars: "*",
+  spaces: " ",
+  tabs: "\t",
+  "line feeds": "\n",
+  "carriage returns": "\r",
+  "both line ends": "\r\n",
+  "lines of a letter": "a\n",
+  "quoted line ends": '"\n',
+  "cells of quotes": '"",',
+  "U+0000": "\0",
+  "U+0001": "\u0001",
+  "byte order marks": "\ufeff",
+  "no-break spaces": "\u00a0",
+  "one mark": "\u0301",
+  "two marks": "\u0316\u0301",
+  "marks of seven classes": MARKS.join(""),
+  "marks that are letters": "\uff9e\u0316",
+  "marks that are several": "\u0f77\u0344",
+  "letters with marks": `a${MARKS.join("").repeat(4)}`,
+  "composed letters": "\u1ec7",
+  "ligatures of eighteen": "\ufdfa",
+  "squares of six": "\u3316",
+  Hangul: "\uac00",
+  Jamo: "\u1100\u1161\u11a8",
+  Han: "\u9280",
+  "letters that grow in upper case": "\u0390\u00df\ufb03",
+  "letters beyond U+FFFF": "\u{1e922}",
+  "emoji that are joined": "\u{1f469}\u200d",
+  "first halves of surrogates": "\ud800",
+  "second halves of surrogates": "\udc00",
+  "replacement characters": "\ufffd",
+  "from right to left": "\u05e9\u202e",
+  "weak tags": 'W/"a",',
+  codings: "gzip;q=0.1,",
+  types: "a/b+json",
+  tokens: "plant_0",
+  bearers: "bearer ",
+  charsets: ";charset=",
+  "ports of hosts": "[:1]:1",
+  "chunks of a byte": "1\r\na\r\n",
+  "empty fields": "a:\r\n",
+};
+
+/** Each of some pieces in a row of its own: seven marks, so many of the first, then so many of the next. */
+function inRows(pieces: readonly string[]): (length: number) => string {
+  return (length) => pieces.map((piece) => piece.repeat(Math.ceil(length / pieces.length))).join("");
+}
+
+/** Another piece each time. */
+function counted(pieceOf: (at: number) => string): (length: number) => string {
+  return (length) => {
+    const pieces: string[] = [];
+    for (let size = 0, at = 0; size < length; at += 1) {
+      const piece = pieceOf(at);
+      pieces.push(piece);
+      size += piece.length;
+    }
+    return pieces.join("");
+  };
+}
+
+export const ALPHABETS: readonly Alphabet[] = [
+  ...Object.entries(UNITS).map(([alphabet, unit]) => ({
+    alphabet,
+    textOf: (length: number) => unit.repeat(Math.ceil(length / unit.length)),
+  })),
+  { alphabet: "rows of seven marks", textOf: inRows(MARKS) },
+  { alphabet: "rows of seven marks, the other way", textOf: inRows(MARKS.toReversed()) },
+  { alphabet: "spaces before a letter", textOf: (length) => `${" ".repeat(length)}a` },
+  { alphabet: "spaces between letters", textOf: (length) => `a${" ".repeat(length)}a` },
+  { alphabet: "zeros before a nine", textOf: (length) => `${"0".repeat(length)}9` },
+  { alphabet: "zeros behind a point", textOf: (length) => `0.${"0".repeat(length)}9` },
+  { alphabet: "zeros on both sides of a point", textOf: (length) => `9${"0".repeat(length / 2)}.${"0".repeat(length / 2)}9e9` },
+  { alphabet: "an exponent of nines", textOf: (length) => `1e${"9".repeat(length)}` },
+  { alphabet: "lists in lists", textOf: (length) => "[".repeat(length / 2) + "]".repeat(length / 2) },
+  { alphabet: "a quote that stays open", textOf: (length) => `"${"a,b\n".repeat(length / 4)}` },
+  { alphabet: "other keys", textOf: counted((at) => `"k${at}":${at},`) },
+  { alphabet: "keys that are numbers", textOf: counted((at) => `"${at}":0,`) },
+  { alphabet: "keys that are far numbers", textOf: counted((at) => `"${(at * 2_654_435_761) % 4_294_967_295}":0,`) },
+  { alphabet: "other parameters", textOf: counted((at) => `p${at}=${at}&`) },
+  { alphabet: "other words", textOf: counted((at) => `${at.toString(36)} `) },
+  { alphabet: "other letters of Han", textOf: counted((at) => String.fromCodePoint(0x4e00 + (at % 20_000))) },
+];
+
+/** What is done with a text that came from outside. A refusal, which is a PlantStoreError, is an answer like any other. */
+export type Work = (text: string) => unknown;
+
+/** Twice the text may take so many times the work. Linear work takes 2, quadratic work 4. */
+export const GROWTH_MAX = 2.5;
+
+/** What takes less processor time for the longer text, in milliseconds, is too little to tell its growth from chance. */
+const FLOOR_MS = 10;
+
+/** How often both lengths are measured: the least of all counts, as everything else that the machine does only adds to it. */
+const TRIES = 3;
+const TRIES_MAX = 12;
+const SPENT_MS_MAX = 1000;
+
+/**
+ * How many times the work of a text twice as long takes; 0 when it takes next to nothing. What grows too fast must do so from half the length
+ * on: a collection of garbage, which comes with the longer text alone, is no growth. Rejects with what the work throws that is no refusal: then it has
+ * measured something else.
+ */
+export async function growthOf(work: Work, alphabet: Alphabet, length: number): Promise<number> {
+  const growth = await ratioOf(work, alphabet, { length, floorMs: FLOOR_MS });
+  return growth > GROWTH_MAX ? Math.min(growth, await ratioOf(work, alphabet, { length: length / 2, floorMs: 0 })) : growth;
+}
+
+type RatioOptions = Readonly<{ length: number; floorMs: number }>;
+
+async function ratioOf(work: Work, { textOf }: Alphabet, { length, floorMs }: RatioOptions): Promise<number> {
+  const texts = [textOf(length), textOf(2 * length)] as const;
+  const started = threadMs();
+  let least: readonly [number, number] = [Infinity, Infinity];
+  for (let tries = 1; tries <= TRIES_MAX && threadMs() - started < SPENT_MS_MAX; tries += 1) {
+    const long = await measure(work, texts[1]);
+    if (long < floorMs) return 0;
+    least = [Math.min(least[0], await measure(work, texts[0])), Math.min(least[1], long)];
+    if (tries >= TRIES && least[1] / least[0] <= GROWTH_MAX) break;
+  }
+  return least[1] / least[0];
+}
+
+/** In milliseconds of the processor. */
+async function measure(work: Work, text: string): Promise<number> {
+  const before = threadMs();
+  try {
+    await work(text);
+  } catch (error) {
+    if (!(error instanceof PlantStoreError)) throw error;
+  }
+  return threadMs() - before;
+}

@@ -1,0 +1,24 @@
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { PROJECT } from "./process.ts";
+
+/** One edit that breaks a promise: `from` must stand exactly once in `file`. */
+export type PlantedBug = Readonly<{ file: string; from: string; to: string }>;
+
+/**
+ * A copy of the service with bugs planted in it, so that a test of a promise can show that it would notice. The service itself
+ * has no switch that could break it. Returns the folder of the copy.
+ */
+export function plantBugs(bugs: readonly PlantedBug[]): string {
+  const root = temporaryFolder();
+  for (const name of ["src", "contract", "package.json"]) cpSync(join(PROJECT, name), join(root, name), { recursive: true });
+  symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));
+  for (const { file, from, to } of bugs) {
+    const path = join(root, file);
+    const parts = readFileSync(path, "utf8").split(from);
+    if (parts.length !== 2) throw new Error(`The bug cannot be planted: "${from}" stands ${parts.length - 1} times in ${file}.`);
+    writeFileSync(path, parts.join(to));
+  }
+  return root;
+}

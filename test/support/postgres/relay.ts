@@ -1,0 +1,126 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FaultSource, StatementFault } from "./faults.ts";
+import { errorResponse, EXECUTE_NOTHING, readMessages, stringsOf, SYNC, type Message } from "./messages.ts";
+
+type RelayOptions = Readonly<{
+  client: Socket;
+  target: Readonly<{ host: string; port: number }>;
+  faults: Pick<FaultSource, "takeForStartup" | "takeForStatement" | "count">;
+}>;
+
+/** What the server answers with one ReadyForQuery, and what is to befall the answer. */
+type Batch = { fault?: StatementFault };
+
+type Connection = Omit<RelayOptions, "target"> &
+  Readonly<{
+    server: Socket;
+    messages: AsyncGenerator<Message>;
+    /** Those that are not answered yet, oldest first. */
+    batches: Batch[];
+  }>;
+
+/** How long the half of a torn message has to arrive: a reset may overtake it. */
+const TEAR_MS = 20;
+
+/** Leads one connection through, from its start to its end. */
+export async function relay({ client, target, faults }: RelayOptions): Promise<void> {
+  client.on("error", () => {}); // the messages end, that is enough
+  const messages = readMessages(client, "client");
+  const first = await readFirst(client, messages);
+  if (!first) return;
+  const refusal = first.type === "startup" ? faults.takeForStartup() : undefined;
+  if (refusal) {
+    faults.count(refusal);
+    client.end(errorResponse("FATAL", refusal.sqlstate));
+    return discard(messages);
+  }
+  const server = connect({ ...target, noDelay: true });
+  server.on("error", () => {});
+  server.write(first.bytes);
+  // The startup is a batch too: it ends with ReadyForQuery.
+  const connection = { client, server, messages, faults, batches: [{}] };
+  await Promise.all([sendStatements(connection), sendAnswers(connection)]);
+}
+
+/** The startup message, after any wish for encryption was refused. */
+async function readFirst(client: Socket, messages: AsyncGenerator<Message>): Promise<Message | undefined> {
+  for (;;) {
+    const { value } = (await messages.next()) as IteratorResult<Message, undefined>;
+    if (value?.type !== "encryption") return value;
+    client.write("N");
+  }
+}
+
+/** Reads to the end: closing a connection with something unread resets it, and the client would lose our last words. */
+async function discard(messages: AsyncGenerator<Message>): Promise<void> {
+  for await (const _ of messages);
+}
+
+async function sendStatements({ client, server, messages, faults, batches }: Connection): Promise<void> {
+  const textOf = openTexts();
+  let batch: Batch | undefined;
+  for await (const message of messages) {
+    // A password belongs to the startup, and Terminate is not answered.
+    if (!batch && !"pX".includes(message.type)) batches.push((batch = {}));
+    const text = textOf(message);
+    const fault = text === undefined ? undefined : faults.takeForStatement(text);
+    if (batch && fault) batch.fault = fault;
+    if (fault?.kind === "cut_before" || fault?.kind === "fatal") {
+      faults.count(fault);
+      server.destroy();
+      if (fault.kind === "cut_before") client.destroy();
+      else client.end(errorResponse("FATAL", fault.sqlstate));
+      return discard(messages);
+    }
+    if (fault?.kind === "hold") {
+      faults.count(fault);
+      await sleep(fault.holdMs);
+    }
+    if (fault?.kind === "error") server.write(message.type === "Q" ? Buffer.concat([EXECUTE_NOTHING, SYNC]) : EXECUTE_NOTHING);
+    else server.write(message.bytes);
+    if (!"QS".includes(message.type)) continue;
+    if (batch?.fault?.kind === "cut_during") {
+      faults.count(batch.fault);
+      client.destroy();
+    }
+    batch = undefined;
+  }
+  server.end();
+}
+
+async function sendAnswers({ client, server, faults, batches }: Connection): Promise<void> {
+  for await (const { type, bytes } of readMessages(server, "server")) {
+    const fault = batches[0]?.fault;
+    if (type === "Z") batches.shift();
+    if (fault?.kind === "cut_after" && type === "Z") {
+      faults.count(fault);
+      client.destroy();
+    } else if (fault?.kind === "torn" && "CEI".includes(type)) {
+      faults.count(fault);
+      client.write(bytes.subarray(0, bytes.length / 2));
+      await sleep(TEAR_MS);
+      client.resetAndDestroy();
+    } else if (fault?.kind === "error" && type === "E") {
+      faults.count(fault);
+      client.write(errorResponse("ERROR", fault.sqlstate));
+    } else if (fault?.kind !== "cut_after" && fault?.kind !== "cut_during") {
+      client.write(bytes);
+    }
+  }
+  client.end();
+}
+
+/** Follows the texts of prepared statements. Returns that of an Execute or a Query, and nothing for other messages. */
+function openTexts(): (message: Message) => string | undefined {
+  const statements = new Map<string, string>();
+  const portals = new Map<string, string>();
+  return (message) => {
+    if (!"PBEQ".includes(message.type)) return undefined;
+    const [first, second] = stringsOf(message);
+    if (message.type === "P") statements.set(first, second);
+    if (message.type === "B") portals.set(first, statements.get(second) ?? "");
+    if (message.type === "Q") return first;
+    return message.type === "E" ? (portals.get(first) ?? "") : undefined;
+  };
+}

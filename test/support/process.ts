@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+/** The runtime of this test, for the processes that it starts. */
+const RUNTIME = process.execPath;
+
+export const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The service as a process of its own. */
+export type ServiceProcess = Readonly<{
+  pid: number;
+  url: string;
+  /** The event that the service wrote once it was ready. */
+  started: Readonly<Record<string, string>>;
+  /** Everything that it wrote, a line each. */
+  lines: readonly string[];
+  /** The pipe that it writes into. */
+  output: Readable;
+  /** Sends a signal and resolves with the exit status; null when the signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  exited: Promise<number | null>;
+}>;
+
+type ProcessOptions = Readonly<{
+  data: string;
+  /** The folder that holds src/: the project, or a copy with a planted bug. */
+  root?: string;
+  /** What to run in the place of the project's own program, and the folder to run it in. */
+  program?: string;
+  cwd?: string;
+  flags?: readonly string[];
+  /** A program and its arguments that the service is started under. */
+  under?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+  /** Called with each line that the service writes, also before it is ready. */
+  onLine?: (line: string) => void;
+}>;
+
+/** Starts `plant-store serve` on a free port and resolves once it is ready. Rejects with all that it said when it ends before. */
+export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { started, ...spawned } = spawnProcess(options);
+  const event = await started;
+  return { ...spawned, url: event["address"]!, started: event };
+}
+
+/** A service that may not be ready yet: `started` rejects when it ends before it is. */
+export type SpawnedProcess = Omit<ServiceProcess, "url" | "started"> & Readonly<{ started: Promise<Record<string, string>> }>;
+
+/** Starts `plant-store serve` on a free port, and does not wait for it. */
+export function spawnProcess(options: ProcessOptions): SpawnedProcess {
+  const { data, root = PROJECT, program, cwd, flags = [], under = [], environment = {}, onLine } = options;
+  const words = program === undefined ? [RUNTIME, `${root}/src/main.ts`] : [program];
+  const command = [...under, ...words, "serve", "--port", "0", "--data", data, ...flags];
+  // A test may send any number of wrong tokens, unless it is about them.
+  const env = { ...cleanEnvironment(), PLANT_STORE_REFUSED_REQUESTS_PER_MINUTE: "0", ...environment };
+  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "pipe"], env, cwd });
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  const lines: string[] = [];
+  let complaints = "";
+  child.stderr.on("data", (chunk) => {
+    complaints += String(chunk);
+    process.stderr.write(chunk as Buffer);
+  });
+  const closed = once(child, "close");
+  const started = new Promise<Record<string, string>>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      lines.push(line);
+      onLine?.(line);
+      if (line.includes('"event":"started"')) resolve(JSON.parse(line) as Record<string, string>);
+    });
+    void Promise.all([exited, closed]).then(([code]) =>
+      reject(new Error(`The service ended with ${code} before it was ready:\n${[...lines, complaints].join("\n")}`)),
+    );
+  });
+  // Whoever ends it before it is ready need not look at this.
+  started.catch(() => {});
+  return {
+    pid: child.pid!,
+    started,
+    lines,
+    output: child.stdout,
+    exited,
+    end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+type CommandOptions = Readonly<{ root?: string; environment?: Record<string, string> }>;
+
+/** Runs a command of plant-store to its end. */
+export async function runCommand(words: readonly string[], { root = PROJECT, environment = {} }: CommandOptions = {}) {
+  const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], { env: { ...cleanEnvironment(), ...environment } });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
+  child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, ...output };
+}
+
+/** The environment without settings of the service that stand in the shell of whoever runs the tests. */
+function cleanEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("PLANT_STORE_"));
+  return Object.fromEntries(entries) as Record<string, string>;
+}

@@ -1,0 +1,139 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { findFreePort } from "../port.ts";
+import { until } from "../postgres/postmaster.ts";
+import { PROJECT } from "../process.ts";
+import { findProgram } from "../program.ts";
+
+/** A proxy and its configuration in deploy/. */
+type Front = Readonly<{
+  file: string;
+  program: Parameters<typeof findProgram>[0];
+  /** The words that it is started with. May write more into the folder than the configuration. */
+  words: (path: string, folder: string) => string[];
+  /** The configuration in another place: with its files in the folder, and on a port of the loopback. */
+  move: (text: string, folder: string, port: number) => string;
+  /** A rule that refuses whatever begins with /tokens. */
+  rule: string;
+  /** Takes the guards out of the configuration: what is left is as the examples of manuals have it. */
+  unguard: (text: string) => string;
+}>;
+
+export type FrontName = "nginx" | "haproxy" | "caddy" | "apache";
+
+const FRONTS: Readonly<Record<FrontName, Front>> = {
+  nginx: {
+    file: "nginx.conf",
+    program: "nginx",
+    words: (path, folder) => ["-c", path, "-e", join(folder, "error"), "-g", `daemon off; pid ${join(folder, "pid")};`],
+    move: (text, folder, port) =>
+      text
+        .replace("listen 8080;", `listen 127.0.0.1:${port};`)
+        .replace(
+          "http {",
+          `http {\n${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join("\n")}`,
+        ),
+    rule: "location /tokens { return 403; }",
+    unguard: (text) => text.replace(/if \(\$request_method[^}]*"}';\s*}/, "").replaceAll(" max_fails=0", ""),
+  },
+  haproxy: {
+    file: "haproxy.cfg",
+    program: "haproxy",
+    words: (path) => ["-f", path],
+    move: (text, _, port) => text.replace("bind :8080", `bind 127.0.0.1:${port}`),
+    rule: "http-request deny if { path_beg /tokens }",
+    unguard: (text) => text.replace("http-reuse never", ""),
+  },
+  caddy: {
+    file: "Caddyfile",
+    program: "caddy",
+    words: (path) => ["run", "--adapter", "caddyfile", "--config", path],
+    move: (text, _, port) => text.replace("\n:8080 {", `\n:${port} {\nbind 127.0.0.1`).replace("{\n", "{\nadmin off\nauto_https off\n"),
+    rule: "respond /tokens* 403",
+    unguard: (text) =>
+      text
+        .replace("not method GET HEAD POST", "method NONE")
+        .replace(/health_uri .*/, "fail_duration 10s")
+        .replaceAll(/(?:health_(?:interval|timeout)|lb_try_\w+) .*/g, ""),
+  },
+  apache: {
+    file: "apache.conf",
+    program: "apache2",
+    words: (path, folder) => {
+      writeFileSync(join(folder, "main.conf"), apacheMain(readFileSync(path, "utf8"), path, folder));
+      return ["-d", folder, "-f", join(folder, "main.conf"), "-D", "FOREGROUND"];
+    },
+    move: (text, _, port) => text.replace("Listen 8080", `Listen 127.0.0.1:${port}`).replace("*:8080>", `*:${port}>`),
+    rule: "<Location /tokens>\nRequire all denied\n</Location>",
+    unguard: (text) => text.replaceAll(/^(?:ServerLimit|StartServers|Thread\w+|M\w+(?:Workers|Threads)) .*/gm, ""),
+  },
+};
+
+export const FRONT_NAMES = Object.keys(FRONTS) as FrontName[];
+
+const APACHE_MODULES = "/usr/lib/apache2/modules";
+
+/** What Debian's own files set up around a site: the modules that are always on, and those that the site's comment says to put on. */
+function apacheMain(site: string, path: string, folder: string): string {
+  const modules = ["mpm_event", "authz_core", ...(/a2enmod (.*)/.exec(site)?.[1] ?? "").split(" ")];
+  return `ServerName plants
+PidFile ${folder}/pid
+DefaultRuntimeDir ${folder}
+ErrorLog ${folder}/error
+User www-data
+Group www-data
+Include /etc/apache2/mods-available/mpm_event.conf
+${modules.map((name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`).join("\n")}
+Include ${path}
+`;
+}
+
+type FrontOptions = Readonly<{ hosts: readonly string[]; edit?: (text: string) => string }>;
+
+const running = new Set<ChildProcess>();
+
+export function shippedText(name: FrontName): string {
+  return readFileSync(join(PROJECT, "deploy", FRONTS[name].file), "utf8");
+}
+
+/** Starts a proxy with its configuration in deploy/, but for addresses and files, and what `edit` changes in it. Resolves with its URL when it answers. */
+export async function startFront(name: FrontName, { hosts, edit = (text) => text }: FrontOptions): Promise<string> {
+  const front = FRONTS[name];
+  const folder = temporaryFolder();
+  // The proxies give up the rights of root.
+  chmodSync(folder, 0o755);
+  const port = await findFreePort();
+  const text = front.move(edit(shippedText(name)), folder, port).replaceAll(/\bplants-(\d):8080/g, (_, at) => hosts[Number(at) - 1]!);
+  const path = join(folder, front.file);
+  writeFileSync(path, text);
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const child = spawn(findProgram(front.program), front.words(path, folder), { stdio: ["ignore", "ignore", "ignore"], env });
+  running.add(child);
+  const url = `http://127.0.0.1:${port}`;
+  await until(`${name} answers`, async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);
+  return url;
+}
+
+/** The configuration with a rule that refuses whatever begins with /tokens, at the place for rules. */
+export function addRule(name: FrontName, text: string): string {
+  return text.replace(/\n.*# Rules of your own.*\n/, (line) => `${line}${FRONTS[name].rule}\n`);
+}
+
+/** The configuration without its guards, as the examples of manuals have it. */
+export function removeGuards(name: FrontName, text: string): string {
+  return FRONTS[name].unguard(text);
+}
+
+/** Ends every proxy that still runs. */
+export async function endFronts(): Promise<void> {
+  for (const child of running) {
+    const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
+    child.kill("SIGTERM");
+    await exited;
+    running.delete(child);
+  }
+}

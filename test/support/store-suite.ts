@@ -1,0 +1,402 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/plant.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { ListQuery } from "../../src/store/plants.ts";
+import type { Token } from "../../src/store/tokens.ts";
+import { tokenize } from "../../src/tokenizer.ts";
+import { rejectionOf } from "./rejection.ts";
+
+const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
+const ALONE = { isKeepingChildren: true };
+const FAMILY = { isKeepingChildren: false };
+
+/** What every store promises. `reopen` closes the store and opens the same one again. */
+export function testStore(engine: string, engineUnderTest: { open: () => Promise<Store> }): void {
+  describe(`${engine} keeps the promises of a store`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = await engineUnderTest.open();
+    });
+    afterAll(() => store.close());
+
+    async function reopen(): Promise<void> {
+      await store.close();
+      store = await engineUnderTest.open();
+    }
+
+    for (const id of [0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)].map(asPlantId)) {
+      it(`finds plant ${id} exactly as created, also when opened again`, async () => {
+        const plant = { id, name: `plant \0 ${id} 🌿`, tag: "" };
+        expect(await store.plants.create(plant)).toBe("created");
+        expect(await store.plants.find(id)).toEqual(plant);
+        await reopen();
+        expect(await store.plants.find(id)).toEqual(plant);
+      });
+    }
+
+    it("tells a plant without a tag from one with an empty tag", async () => {
+      const id = asPlantId(10n);
+      expect(await store.plants.create({ id, name: "x" })).toBe("created");
+      expect(await rejectionOf(store.plants.create({ id, name: "x", tag: "" }))).toMatchObject({ code: "id_in_use" });
+      expect(await store.plants.find(id)).toEqual({ id, name: "x" });
+    });
+
+    it("answers both of two equal creates in one batch, and stores one plant", async () => {
+      const plant = { id: asPlantId(11n), name: "twin" };
+      expect((await Promise.all([store.plants.create(plant), store.plants.create(plant)])).toSorted()).toEqual(["created", "same"]);
+      expect(await store.plants.create(plant)).toBe("same");
+    });
+
+    it("refuses the second of two different plants with one id in one batch, and creates the rest of it", async () => {
+      const creates = [12n, 12n, 13n].map((id, at) => store.plants.create({ id: asPlantId(id), name: `plant ${at}` }));
+      const outcomes = await Promise.allSettled(creates);
+      expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect(await store.plants.find(asPlantId(12n))).toMatchObject({ name: "plant 0" });
+      expect(await store.plants.find(asPlantId(13n))).toMatchObject({ name: "plant 2" });
+    });
+
+    it("finds nothing under an id never used", async () => {
+      expect(await store.plants.find(asPlantId(99n))).toBeUndefined();
+    });
+
+    /** A plant of the tests below, which begin at 100. */
+    function plantOf(id: number | bigint, name: string, tag?: string): NewPlant {
+      return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
+    }
+
+    const ALOE = plantOf(100, "Aloe vera", "x");
+
+    for (const { why, from, to } of [
+      { why: "makes a plant out of none", from: undefined, to: ALOE },
+      { why: "changes the name", from: ALOE, to: plantOf(100, "Aloe \0 🌿", "x") },
+      { why: "changes the tag", from: ALOE, to: plantOf(100, "Aloe vera", "y") },
+      { why: "takes the tag away", from: ALOE, to: plantOf(100, "Aloe vera") },
+      { why: "makes an empty tag out of none", from: plantOf(100, "Aloe vera"), to: plantOf(100, "Aloe vera", "") },
+      { why: "deletes a plant", from: ALOE, to: undefined },
+      { why: "deletes a plant without a tag", from: plantOf(100, "Aloe vera"), to: undefined },
+    ]) {
+      it(`${why} in a swap, which is so when it is opened again`, async () => {
+        if (from) await store.plants.create(from);
+        expect(await store.plants.compareAndSwap({ from, to })).toBe(true);
+        expect(await store.plants.find(ALOE.id)).toEqual(to);
+        await reopen();
+        expect(await store.plants.find(ALOE.id)).toEqual(to);
+        if (to) expect(await store.plants.compareAndSwap({ from: to, to: undefined })).toBe(true);
+      });
+    }
+
+    for (const { why, from, to } of [
+      { why: "another name", from: plantOf(101, "Aloe ferox", "x"), to: plantOf(101, "new") },
+      { why: "another tag", from: plantOf(101, "Aloe vera", "y"), to: plantOf(101, "new") },
+      { why: "an empty tag", from: plantOf(101, "Aloe vera", ""), to: plantOf(101, "new") },
+      { why: "no tag", from: plantOf(101, "Aloe vera"), to: plantOf(101, "new") },
+      { why: "no plant", from: undefined, to: plantOf(101, "new") },
+      { why: "another name of one to be deleted", from: plantOf(101, "Aloe ferox", "x"), to: undefined },
+    ]) {
+      it(`swaps nothing when it was seen with ${why}`, async () => {
+        const stored = plantOf(101, "Aloe vera", "x");
+        await store.plants.create(stored);
+        expect(await store.plants.compareAndSwap({ from, to })).toBe(false);
+        expect(await store.plants.find(stored.id)).toEqual(stored);
+      });
+    }
+
+    it("swaps nothing where there is no plant", async () => {
+      for (const to of [plantOf(102, "new"), undefined])
+        expect(await store.plants.compareAndSwap({ from: plantOf(102, "old"), to })).toBe(false);
+      expect(await store.plants.find(asPlantId(102n))).toBeUndefined();
+    });
+
+    it("makes exactly one of two swaps of one plant in one batch, and of two that make it", async () => {
+      const old = plantOf(103, "old");
+      for (const from of [undefined, old]) {
+        const names = from ? ["left", "right"] : ["old", "other"];
+        const made = await Promise.all(names.map((name) => store.plants.compareAndSwap({ from, to: plantOf(103, name) })));
+        expect(made).toEqual([true, false]);
+        expect(await store.plants.find(old.id)).toMatchObject({ name: names[0] });
+      }
+    });
+
+    it("makes swaps that follow from one another in one batch", async () => {
+      const [first, second] = [plantOf(104, "first"), plantOf(104, "second")];
+      const swaps = [
+        { from: undefined, to: first },
+        { from: first, to: second },
+        { from: second, to: undefined },
+        { from: undefined, to: second },
+      ];
+      expect(await Promise.all(swaps.map((swap) => store.plants.compareAndSwap(swap)))).toEqual([true, true, true, true]);
+      expect(await store.plants.find(second.id)).toEqual(second);
+    });
+
+    it("tells what becomes of each plant of an import, of which the first with an id comes first", async () => {
+      await store.plants.create(plantOf(110, "there", "x"));
+      const plants = [
+        plantOf(110, "there", "x"),
+        plantOf(110, "there"),
+        plantOf(111, "new"),
+        plantOf(111, "new"),
+        plantOf(111, "new", ""),
+        plantOf(PLANT_ID_MIN + 1n, "least but one"),
+      ];
+      const outcomes = ["same", "in_use", "created", "same", "in_use", "created"] as const;
+      expect(await store.plants.import(plants, { isReplacing: false, isDryRun: true })).toEqual(outcomes);
+      expect(await store.plants.find(asPlantId(111n))).toBeUndefined();
+      expect(await store.plants.import(plants, { isReplacing: false, isDryRun: false })).toEqual(outcomes);
+      await reopen();
+      expect(await store.plants.find(asPlantId(110n))).toEqual(plantOf(110, "there", "x"));
+      expect(await store.plants.find(asPlantId(111n))).toEqual(plantOf(111, "new"));
+      expect(await store.plants.find(asPlantId(PLANT_ID_MIN + 1n))).toEqual(plantOf(PLANT_ID_MIN + 1n, "least but one"));
+    });
+
+    it("replaces in an import that says so, and only tells it in a dry run", async () => {
+      await store.plants.create(plantOf(112, "there", "x"));
+      const plants = [plantOf(112, "there"), plantOf(112, "there"), plantOf(113, "new"), plantOf(113, "newer", "")];
+      const outcomes = ["replaced", "same", "created", "replaced"] as const;
+      expect(await store.plants.import(plants, { isReplacing: true, isDryRun: true })).toEqual(outcomes);
+      expect(await store.plants.find(asPlantId(112n))).toEqual(plantOf(112, "there", "x"));
+      expect(await store.plants.import(plants, { isReplacing: true, isDryRun: false })).toEqual(outcomes);
+      await reopen();
+      expect(await store.plants.find(asPlantId(112n))).toEqual(plantOf(112, "there"));
+      expect(await store.plants.find(asPlantId(113n))).toEqual(plantOf(113, "newer", ""));
+    });
+
+    it("imports nothing out of nothing", async () => {
+      expect(await store.plants.import([], { isReplacing: false, isDryRun: false })).toEqual([]);
+    });
+
+    const listed = [
+      plantOf(PLANT_ID_MIN, "ends meet", "list"),
+      plantOf(-201, "Ficus lyrata", "list"),
+      plantOf(-200, "Ficus benjamina"),
+      plantOf(200, "Lyra fica", "list"),
+      plantOf(201, "Ficus \0 lyrata", ""),
+      plantOf(PLANT_ID_MAX, "ends meet", "list"),
+    ];
+
+    async function list(query: Partial<ListQuery>): Promise<bigint[]> {
+      const { plants } = await store.plants.list({ ...ALL, ...query });
+      return plants.map(({ id }) => id);
+    }
+
+    it("lists plants by id behind another id, at most as many as it was asked for, and exactly as stored", async () => {
+      for (const plant of listed) await store.plants.compareAndSwap({ from: await store.plants.find(plant.id), to: plant });
+      expect(await list({ after: asPlantId(-202n), limit: 2 })).toEqual([-201n, -200n]);
+      expect(await list({ after: asPlantId(-201n), limit: 1 })).toEqual([-200n]);
+      expect(await list({ after: asPlantId(199n), limit: 2 })).toEqual([200n, 201n]);
+      expect(await list({ after: asPlantId(PLANT_ID_MAX) })).toEqual([]);
+      expect(await list({ limit: 1 })).toEqual([PLANT_ID_MIN]);
+      expect(await store.plants.list({ ...ALL, limit: 1, after: asPlantId(200n) })).toEqual({ plants: [listed[4]!], isLast: false });
+    });
+
+    it("ends a page with the plant with which names and tags have so many bytes, and tells whether there are more", async () => {
+      const ids = Array.from({ length: 7 }, (_, at) => 3000 + at);
+      // 50, 60 … 110 bytes, as they take two each.
+      for (const [at, id] of ids.entries()) await store.plants.create(plantOf(id, `Salix ${"é".repeat(20 + 5 * at)}`, "pall"));
+      const page = async (query: Partial<ListQuery>) => {
+        const { plants, isLast } = await store.plants.list({ ...ALL, limit: 7, after: asPlantId(2999n), ...query });
+        return [plants.length, isLast];
+      };
+      for (const query of [{ tag: "pall" }, { words: ["sal"] }, { words: ["sal"], tag: "pall" }]) {
+        // One plant is always there, as otherwise nothing could follow.
+        expect(await page({ ...query, bytesMax: 1 })).toEqual([1, false]);
+        expect(await page({ ...query, bytesMax: 50 })).toEqual([1, false]);
+        expect(await page({ ...query, bytesMax: 51 })).toEqual([2, false]);
+        expect(await page({ ...query, bytesMax: 450 })).toEqual([6, false]);
+        expect(await page({ ...query, bytesMax: 451, after: asPlantId(3000n) })).toEqual([6, true]);
+        expect(await page({ ...query, bytesMax: 451, limit: 3 })).toEqual([3, false]);
+        expect(await page({ ...query, bytesMax: 1, after: asPlantId(3005n) })).toEqual([1, true]);
+      }
+    });
+
+    it("ends a page of large names that stand between small ones where it must, and reads them whole", async () => {
+      const plants = Array.from({ length: 30 }, (_, at) => plantOf(3100 + at, (at % 10 === 9 ? "large" : "s").repeat(at * 100), "mixed"));
+      await store.plants.import(plants, { isReplacing: false, isDryRun: false });
+      const ends = plants.map((_, at) => plants.slice(0, at + 1).reduce((sum, { name }) => sum + name.length + "mixed".length, 0));
+      for (const bytesMax of [1, 10_000, 50_000, 2 ** 20]) {
+        const page = await store.plants.list({ ...ALL, tag: "mixed", limit: 30, bytesMax });
+        const count = ends.findIndex((end) => end >= bytesMax) + 1 || 30;
+        expect(page.plants.map(({ id }) => id)).toEqual(plants.slice(0, count).map(({ id }) => id));
+        expect(page).toEqual({ plants: plants.slice(0, count), isLast: count === 30 });
+      }
+    });
+
+    it("follows pages that end early to the last plant, whatever their names hold", async () => {
+      const ids = Array.from({ length: 40 }, (_, at) => 4000 + at);
+      await store.plants.import(
+        ids.map((id) => plantOf(id, "\0\u0001é🌿".repeat(id % 7), id % 3 === 0 ? "\0" : undefined)),
+        { isReplacing: false, isDryRun: false },
+      );
+      for (const bytesMax of [1, 8, 9, 20, 100]) {
+        const met: number[] = [];
+        for (let after = asPlantId(3999n), isEnd = false; !isEnd;) {
+          const { plants, isLast } = await store.plants.list({ ...ALL, bytesMax, after });
+          met.push(...plants.map(({ id }) => Number(id)).filter((id) => id < 5000));
+          after = plants.at(-1)!.id;
+          isEnd = isLast || after >= 5000n;
+        }
+        expect(met).toEqual(ids);
+      }
+    });
+
+    it("lists the plants of one tag, of which the empty one is one", async () => {
+      expect(await list({ tag: "list" })).toEqual([PLANT_ID_MIN, -201n, 200n, PLANT_ID_MAX]);
+      expect(await list({ tag: "list", after: asPlantId(PLANT_ID_MIN), limit: 2 })).toEqual([-201n, 200n]);
+      expect(await list({ tag: "", after: asPlantId(200n), limit: 1 })).toEqual([201n]);
+      expect(await list({ tag: "lis" })).toEqual([]);
+    });
+
+    it("lists what holds all words or beginnings, as it is stored now, also when opened again", async () => {
+      const words = tokenize("LYR fic");
+      expect(await list({ words })).toEqual([-201n, 200n, 201n]);
+      expect(await list({ words, tag: "list" })).toEqual([-201n, 200n]);
+      expect(await list({ words, after: asPlantId(-201n), limit: 1 })).toEqual([200n]);
+      expect(await list({ words: tokenize("meet"), after: asPlantId(PLANT_ID_MIN) })).toEqual([PLANT_ID_MAX]);
+      await store.plants.compareAndSwap({ from: listed[3], to: undefined });
+      expect(await list({ words })).toEqual([-201n, 201n]);
+      await reopen();
+      expect(await list({ words })).toEqual([-201n, 201n]);
+    });
+
+    it("finds at once what was created, renamed or given another tag, and nothing by what it was before, 100 times", async () => {
+      for (let id = 6000; id < 6100; id += 1) {
+        const [first, second] = [plantOf(id, `Morus w${id}`), plantOf(id, `Ficus w${id}`, `t${id}`)];
+        await store.plants.create(first);
+        expect(await list({ words: [`w${id}`, "morus"] })).toEqual([first.id]);
+        expect(await store.plants.compareAndSwap({ from: first, to: second })).toBe(true);
+        expect(await list({ words: [`w${id}`] })).toEqual([first.id]);
+        expect(await list({ words: [`w${id}`, "morus"] })).toEqual([]);
+        expect(await list({ words: ["fic", `w${id}`], tag: `t${id}`, after: asPlantId(BigInt(id - 1)), limit: 1 })).toEqual([first.id]);
+        expect(await store.plants.compareAndSwap({ from: second, to: undefined })).toBe(true);
+        expect(await list({ words: [`w${id}`] })).toEqual([]);
+      }
+    });
+
+    it("counts the plants of each tag, the most frequent first, and says how old the count is", async () => {
+      await reopen();
+      const { tags, ageMs } = await store.plants.countTags();
+      const counts = new Map(tags.map(({ tag, plants }) => [tag, plants]));
+      expect(counts.get("list")).toBe(3);
+      const { plants: all } = await store.plants.list(ALL);
+      for (const [tag, plants] of counts) expect(plants).toBe(all.filter((plant) => plant.tag === tag).length);
+      expect(counts.size).toBe(new Set(all.flatMap(({ tag }) => (tag === undefined ? [] : [tag]))).size);
+      const numbers = tags.map(({ plants }) => plants);
+      expect(numbers).toEqual(numbers.toSorted((left, right) => right - left));
+      expect(ageMs).toBeGreaterThanOrEqual(0);
+      expect(ageMs).toBeLessThan(1000);
+    });
+
+    const token: Token = { id: "abc", name: "Anna's phone", scopes: ["plants:read", "admin"], created: 5, expires: 9_999_999_999_999 };
+
+    it("finds a token by its hash with all that was stored, also when opened again", async () => {
+      await store.tokens.create(token, "hash of abc");
+      expect(await store.tokens.find("hash of abc")).toEqual(token);
+      await reopen();
+      expect(await store.tokens.find("hash of abc")).toEqual(token);
+      expect(await store.tokens.find("another hash")).toBeUndefined();
+    });
+
+    it("lists tokens by the time of their creation, the revoked ones too, and keeps the first revocation", async () => {
+      await store.tokens.create({ id: "def", name: "older", scopes: [], created: 1 }, "hash of def");
+      expect(await store.tokens.revoke("def", 7, ALONE)).toEqual(["def"]);
+      expect(await store.tokens.revoke("def", 8, ALONE)).toEqual([]);
+      expect(await store.tokens.revoke("nobody", 8, ALONE)).toBeUndefined();
+      expect(await store.tokens.list()).toEqual([{ id: "def", name: "older", scopes: [], created: 1, revoked: 7 }, token]);
+    });
+
+    /** A family: a made b and c, b made d. Its ids begin with `name`. */
+    async function makeFamily(name: string): Promise<void> {
+      for (const [id, parent] of [["a"], ["b", "a"], ["c", "a"], ["d", "b"]] as const) {
+        const made: Token = { id: name + id, name, scopes: [], created: 10, ...(parent === undefined ? {} : { parent: name + parent }) };
+        expect(await store.tokens.create(made, `hash of ${name}${id}`)).toBe("created");
+      }
+    }
+
+    async function revokedOf(name: string): Promise<string[]> {
+      return (await store.tokens.list())
+        .filter((one) => one.name === name && one.revoked !== undefined)
+        .map(({ id }) => id.slice(name.length));
+    }
+
+    it("revokes what a token has made with it, and what they have made, or the token alone", async () => {
+      await makeFamily("one");
+      expect((await store.tokens.revoke("onea", 20, FAMILY))?.toSorted()).toEqual(["onea", "oneb", "onec", "oned"]);
+      expect(await revokedOf("one")).toEqual(["a", "b", "c", "d"]);
+      await makeFamily("two");
+      expect(await store.tokens.revoke("twob", 20, ALONE)).toEqual(["twob"]);
+      expect(await revokedOf("two")).toEqual(["b"]);
+      expect((await store.tokens.revoke("twoa", 30, FAMILY))?.toSorted()).toEqual(["twoa", "twoc", "twod"]);
+      expect((await store.tokens.list()).find(({ id }) => id === "twob")?.revoked).toBe(20);
+      expect(await store.tokens.find("hash of twod")).toEqual({
+        id: "twod",
+        name: "two",
+        scopes: [],
+        created: 10,
+        revoked: 30,
+        parent: "twob",
+      });
+    });
+
+    it("makes no token of a parent that is revoked or not there, and tells an id that is taken", async () => {
+      await makeFamily("three");
+      await store.tokens.revoke("threea", 20, ALONE);
+      for (const parent of ["threea", "nobody"]) {
+        const orphan: Token = { id: `of ${parent}`, name: "orphan", scopes: [], created: 30, parent };
+        expect(await store.tokens.create(orphan, `hash of ${parent}'s`)).toBe("orphaned");
+        const found = await store.tokens.find(`hash of ${parent}'s`);
+        expect(found === undefined || found.revoked !== undefined).toBe(true);
+      }
+      expect(await store.tokens.create({ id: "threeb", name: "other", scopes: [], created: 30 }, "another hash")).toBe("taken");
+    });
+
+    it("leaves no valid child of a token that is revoked while it makes one", async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const name = `race${round} `;
+        await makeFamily(name);
+        const born = Array.from({ length: 5 }, (_, at) => {
+          const child: Token = { id: `${name}child${at}`, name, scopes: [], created: 20, parent: `${name}${at % 2 === 0 ? "a" : "d"}` };
+          return store.tokens.create(child, `hash of ${child.id}`);
+        });
+        await Promise.all([store.tokens.revoke(`${name}a`, 30, FAMILY), ...born]);
+        expect((await store.tokens.list()).filter((one) => one.name === name && one.revoked === undefined)).toEqual([]);
+      }
+    });
+
+    it("notes when tokens were used last, never an earlier time, also when opened again", async () => {
+      await makeFamily("used");
+      await store.tokens.touch(
+        new Map([
+          ["useda", 60_000],
+          ["usedb", 120_000],
+          ["nobody", 60_000],
+        ]),
+      );
+      await store.tokens.touch(
+        new Map([
+          ["useda", 180_000],
+          ["usedb", 60_000],
+        ]),
+      );
+      await reopen();
+      const used = (await store.tokens.list()).filter((one) => one.name === "used").map(({ lastUsed }) => lastUsed);
+      expect(used).toEqual([180_000, 120_000, undefined, undefined]);
+    });
+
+    it("refuses changes once it is closing, and answers those under way", async () => {
+      const underWay = store.plants.create({ id: asPlantId(14n), name: "under way" });
+      // Two turns, so that the first is part of a running commit.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const closing = store.close();
+      const late = { id: asPlantId(15n), name: "late" };
+      expect(await rejectionOf(store.plants.create(late))).toMatchObject({ code: "draining" });
+      expect(await rejectionOf(store.plants.compareAndSwap({ from: undefined, to: late }))).toMatchObject({ code: "draining" });
+      expect(await rejectionOf(store.plants.import([late], { isReplacing: false, isDryRun: false }))).toMatchObject({ code: "draining" });
+      expect(await underWay).toBe("created");
+      await closing;
+      store = await engineUnderTest.open();
+      expect(await store.plants.find(asPlantId(14n))).toMatchObject({ name: "under way" });
+      expect(await store.plants.find(asPlantId(15n))).toBeUndefined();
+    });
+  });
+}

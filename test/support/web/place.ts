@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { buildWeb } from "../../../web/build.ts";
+import { startBrowser } from "../browser.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { startTestService } from "../service.ts";
+import type { TestService } from "../service.ts";
+import { toVisit } from "./visit.ts";
+import type { Visit } from "./visit.ts";
+
+/** A service that serves the page as it is built from the source, and those who visit it. */
+type Place = Readonly<{
+  service: TestService;
+  /** Opens the page in a browser that remembers nothing. */
+  visit: (path?: string, options?: BrowserContextOptions) => Promise<Visit>;
+  /** An answer with this status is part of the test: the browser writes a line about it to its console. 0 stands for none at all. */
+  expectStatus: (status: number) => void;
+  /** Imports plants as CSV with the columns id, name, tag. */
+  plant: (rows: readonly string[]) => Promise<void>;
+  /** Ends everything, and expects that no page has thrown or written an error, asked another host, or put the token into an address. */
+  close: () => Promise<void>;
+}>;
+
+let built: Promise<string> | undefined;
+
+/** A new place for each test of a file, in a browser that they share. What it returns is always the place of the running test. */
+export function usePlace(): Omit<Place, "close"> {
+  let browser: Browser;
+  let place: Place;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    place = await openPlace(browser);
+  });
+  afterEach(() => place.close());
+  return {
+    get service() {
+      return place.service;
+    },
+    visit: (path, options) => place.visit(path, options),
+    expectStatus: (status) => place.expectStatus(status),
+    plant: (rows) => place.plant(rows),
+  };
+}
+
+async function openPlace(browser: Browser): Promise<Place> {
+  built ??= build();
+  const service = await startTestService({}, { web: await built });
+  const contexts: BrowserContext[] = [];
+  const errors: string[] = [];
+  const requests: string[] = [];
+  const expected = new Set<number>();
+  return {
+    service,
+    async visit(path = "/", options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      contexts.push(context);
+      const page = await context.newPage();
+      listen(page, { errors, requests, expected });
+      await page.goto(`${service.url}${path}`);
+      return toVisit(page, service.token);
+    },
+    expectStatus: (status) => void expected.add(status),
+    async plant(rows) {
+      const body = `id,name,tag\n${rows.join("\n")}\n`;
+      const response = await service.request("/plants/import", { method: "POST", body, headers: { "content-type": "text/csv" } });
+      expect(await response.json()).toMatchObject({ created: rows.length });
+    },
+    async close() {
+      for (const context of contexts) await context.close();
+      await service.stop();
+      expect(errors).toEqual([]);
+      expect(requests.filter((url) => !url.startsWith(`${service.url}/`) && !/^(data|blob):/.test(url))).toEqual([]);
+      expect(requests.filter((url) => url.includes(service.token))).toEqual([]);
+    },
+  };
+}
+
+type Heard = Readonly<{ errors: string[]; requests: string[]; expected: ReadonlySet<number> }>;
+
+function listen(page: Page, { errors, requests, expected }: Heard): void {
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() !== "error") return;
+    const text = message.text();
+    const [, status = "0"] = /^Failed to load resource: .*status of (\d+)/.exec(text) ?? [];
+    if (!text.startsWith("Failed to load resource") || !expected.has(Number(status))) errors.push(text);
+  });
+}
+
+async function build(): Promise<string> {
+  const folder = join(temporaryFolder(), "web");
+  await buildWeb(folder);
+  return folder;
+}

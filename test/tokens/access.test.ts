@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+
+/** A folder with a store, made by whoever runs the tests. */
+async function makeData(): Promise<string> {
+  const data = join(temporaryFolder(), "data");
+  await (await startProcess({ data })).end("SIGTERM");
+  return data;
+}
+
+async function exposedIn(data: string): Promise<readonly string[] | undefined> {
+  const service = await startProcess({ data });
+  await service.end("SIGTERM");
+  const told = service.lines.filter((line) => line.includes('"event":"data_exposed"'));
+  expect(told.length).toBeLessThanOrEqual(1);
+  return told[0] === undefined ? undefined : (JSON.parse(told[0]) as { paths: string[] }).paths;
+}
+
+describe("a data folder that others may read or write", () => {
+  it("is told at start, in one line with each of its files, and not as long as it is for its owner alone", async () => {
+    const data = await makeData();
+    expect(await exposedIn(data)).toBeUndefined();
+    chmodSync(data, 0o755);
+    expect(await exposedIn(data)).toEqual([data]);
+    chmodSync(join(data, "plants.db"), 0o640);
+    chmodSync(join(data, "first-token"), 0o604);
+    expect((await exposedIn(data))?.toSorted()).toEqual([
+      data,
+      // The last two are made like the database.
+      ...["first-token", "plants.db", "plants.db-shm", "plants.db-wal"].map((name) => join(data, name)),
+    ]);
+    chmodSync(data, 0o700);
+    expect(await exposedIn(data)).toBeUndefined();
+  }, 30_000);
+});
+
+/** The user "nobody" of most systems. */
+const OTHER = 65_534;
+
+/** Runs a command as another user, from a copy that this one can read. */
+async function runAsOther(words: readonly string[]) {
+  const root = temporaryFolder();
+  chmodSync(root, 0o755);
+  for (const name of ["src", "contract", "package.json"]) cpSync(join(PROJECT, name), join(root, name), { recursive: true });
+  symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));
+  const child = spawn(process.execPath, [join(root, "src/main.ts"), ...words], { uid: OTHER, gid: OTHER, cwd: root, env: { HOME: root } });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, stderr };
+}
+
+/** Only root can become somebody else; whoever else runs the tests takes the rights from himself. */
+const isRoot = process.getuid?.() === 0;
+
+describe("a data folder of another user", () => {
+  it("is refused with its owner, the user who asks, and what to do: the folder, or one file in it", async () => {
+    const data = await makeData();
+    chmodSync(join(data, ".."), 0o755);
+    async function refusal(): Promise<string> {
+      const words = ["serve", "--port", "0", "--data", data];
+      const { status, stderr } = await (isRoot ? runAsOther(words) : runCommand(words));
+      expect(status).toBe(1);
+      expect(stderr.split("\n")).toHaveLength(2);
+      return stderr;
+    }
+    if (!isRoot) chmodSync(data, 0o500);
+    const [owner, asking] = isRoot ? ["root", `user ${OTHER}`] : [`user ${process.getuid!()}`, `user ${process.getuid!()}`];
+    const advice = "who may not read and write it: start as its owner, or give it away with chown -R.";
+    const mode = isRoot ? "0700" : "0500";
+    expect(await refusal()).toBe(`plant-store: ${data} belongs to ${owner}, with the mode ${mode}, and this is ${asking}, ${advice}\n`);
+
+    if (isRoot) chownSync(data, OTHER, OTHER);
+    else chmodSync(data, 0o700);
+    if (!isRoot) chmodSync(join(data, "plants.db"), 0o400);
+    expect(await refusal()).toContain(`plants.db`);
+    expect(await refusal()).toContain(advice);
+  }, 30_000);
+
+  it("is refused so by each command that opens a store in it, also where a folder above it cannot be entered", async () => {
+    const data = await makeData();
+    const parent = join(data, "..");
+    chmodSync(parent, 0o755);
+    if (!isRoot) chmodSync(data, 0o000);
+    const run = (words: readonly string[]) => (isRoot ? runAsOther : runCommand)([...words, "--data", data]);
+    for (const words of [["token", "list"], ["export"], ["repair"]]) {
+      const { status, stderr } = await run(words);
+      expect([status, stderr.includes(`plant-store: ${data} belongs to `), stderr.includes("chown -R")]).toEqual([1, true, true]);
+    }
+    chmodSync(parent, 0o600);
+    expect((await run(["token", "list"])).stderr).toStartWith(`plant-store: ${data} cannot be reached by `);
+    chmodSync(parent, 0o700);
+    chmodSync(data, 0o700);
+  }, 30_000);
+
+  it("is refused where it cannot even be made", async () => {
+    const parent = join(temporaryFolder(), "parent");
+    mkdirSync(parent, { mode: isRoot ? 0o700 : 0o500 });
+    chmodSync(join(parent, ".."), 0o755);
+    const words = ["serve", "--port", "0", "--data", join(parent, "data")];
+    const { status, stderr } = await (isRoot ? runAsOther(words) : runCommand(words));
+    expect(status).toBe(1);
+    expect(stderr).toContain(`${join(parent, "data")} cannot be made or entered by user`);
+  });
+});

@@ -1,0 +1,301 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { createAudit } from "../../src/auth/audit.ts";
+import type { Who } from "../../src/auth/audit.ts";
+import { parseConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { asPlantId } from "../../src/plant.ts";
+import { escapeControls } from "../../src/terminal-text.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+type Event = Readonly<Record<string, unknown>>;
+
+function eventsOf(lines: readonly string[], name: string): Event[] {
+  return lines.map((line) => JSON.parse(line) as Event).filter(({ event }) => event === name);
+}
+
+function openAudit(changes: "none" | "sum" | "each") {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", isTerminal: false, write: (line) => lines.push(line), now: Date.now });
+  return { lines, audit: createAudit({ log, changes }) };
+}
+
+function whoOf(token: string, address: string): Who {
+  return { principal: { token: { id: token, name: "", scopes: [], created: 0 }, address }, requestId: "request" };
+}
+
+const FROM = { address: "127.0.0.1", requestId: "my-request" };
+
+describe("the log of who did what", () => {
+  const services: TestService[] = [];
+  async function open(flags: Record<string, string> = {}): Promise<TestService> {
+    const service = await startTestService(flags);
+    services.push(service);
+    return service;
+  }
+  afterAll(() => Promise.all(services.map((service) => service.stop())));
+
+  const named = { "x-request-id": "my-request" };
+  const NEW = JSON.stringify({ name: "x", scopes: ["plants:read", "plants:write", "admin"].slice(0, 2), days: 1 });
+
+  it("tells each token that is made or revoked, once, by whom and from where, and no secret", async () => {
+    const service = await open();
+    const key = { ...named, "idempotency-key": '"once"' };
+    const made: Record<string, string>[] = [];
+    for (let time = 0; time < 2; time += 1)
+      made.push((await (await service.request("/tokens", { method: "POST", body: NEW, headers: key })).json()) as Record<string, string>);
+    const { id, token, expires } = made[0]!;
+    await service.request(`/tokens/${id}`, { method: "DELETE", headers: named });
+    expect(eventsOf(service.logged, "token_created")).toEqual([
+      expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, scopes: ["plants:read", "plants:write"], expires }),
+    ]);
+    expect(eventsOf(service.logged, "token_revoked")).toEqual([
+      expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, childrenRevoked: 0, children: [] }),
+    ]);
+    expect(service.logged.join("")).not.toContain(token!.slice(6, 38));
+  });
+
+  it("tells refused logins by their address and outcome: the first at once, those that follow as a count", async () => {
+    const service = await open();
+    const { id, token } = (await (await service.request("/tokens", { method: "POST", body: NEW })).json()) as Record<string, string>;
+    for (let time = 0; time < 5; time += 1) await fetch(`${service.url}/plants`, { headers: named });
+    await service.request("/plants", { headers: { ...named, authorization: "Bearer x" } });
+    await service.request("/tokens", { headers: { ...named, authorization: `Bearer ${token}` } });
+    await service.request(`/tokens/${id}`, { method: "DELETE" });
+    await Bun.sleep(600);
+    await service.request("/plants", { headers: { ...named, authorization: `Bearer ${token}` } });
+    const told = eventsOf(service.logged, "login_refused").map(({ outcome, principal, count, requestId }) => [
+      outcome,
+      principal,
+      count,
+      requestId,
+    ]);
+    expect(told).toEqual([
+      ["missing_token", undefined, 1, "my-request"],
+      ["invalid_token", undefined, 1, "my-request"],
+      ["insufficient_scope", id, 1, "my-request"],
+      ["invalid_token", id, 1, "my-request"],
+    ]);
+    await service.stop();
+    services.pop();
+    expect(eventsOf(service.logged, "login_refused").slice(4)).toEqual([
+      expect.objectContaining({ outcome: "missing_token", address: "127.0.0.1", count: 4 }),
+    ]);
+  });
+
+  it("tells refused logins in a bounded number of lines, whatever the number of addresses, and counts them all", () => {
+    const { lines, audit } = openAudit("sum");
+    for (let round = 0; round < 5; round += 1) {
+      for (let address = 0; address < 2000; address += 1) audit.refused(whoOf("a", `10.0.0.${address}`), "invalid_token");
+      expect(lines.length).toBeLessThanOrEqual(101 * (round + 1));
+      audit.flushRefusals();
+    }
+    const counts = eventsOf(lines, "login_refused").map(({ count }) => Number(count));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(10_000);
+  });
+
+  it("tells how each import and export ended, with its counts", async () => {
+    const service = await open();
+    const body = '{"id":1,"name":"x"}\n{"id":2,"name":"y"}\nx\n';
+    await service.request("/plants/import", { method: "POST", body, headers: named });
+    await service.request("/plants/import", { method: "POST", body: new Uint8Array(), headers: named });
+    await (await service.request("/plants/export", { headers: { ...named, "accept-encoding": "identity" } })).text();
+    expect(eventsOf(service.logged, "import_ended")[0]).toMatchObject({
+      level: "info",
+      ...FROM,
+      principal: "first",
+      outcome: "done",
+      read: 3,
+      created: 2,
+      refused: 1,
+      ms: expect.any(Number),
+    });
+    expect(eventsOf(service.logged, "export_ended")).toEqual([
+      expect.objectContaining({ level: "info", ...FROM, principal: "first", outcome: "done", bytes: 40 }),
+    ]);
+  });
+
+  it("tells what an import that was cut off had stored, and why", async () => {
+    const service = await open();
+    const { id, token } = (await (await service.request("/tokens", { method: "POST", body: NEW })).json()) as Record<string, string>;
+    const lines = Array.from({ length: 2001 }, (_, at) => `{"id":${at},"name":"x"}\n`).join("");
+    let isRevoked = false;
+    async function* dripping() {
+      yield lines;
+      for (;;) {
+        await Bun.sleep(100);
+        if (!isRevoked && (await service.request("/plants/1999")).status === 200) {
+          isRevoked = true;
+          await service.request(`/tokens/${id}`, { method: "DELETE" });
+        }
+        yield " ";
+      }
+    }
+    await service
+      .request("/plants/import", { method: "POST", body: dripping() as never, headers: { authorization: `Bearer ${token}` } })
+      .catch(() => {});
+    for (const until = performance.now() + 3000; eventsOf(service.logged, "import_ended").length === 0 && performance.now() < until;)
+      await Bun.sleep(20);
+    expect(eventsOf(service.logged, "import_ended")[0]).toMatchObject({
+      principal: id,
+      outcome: "invalid_token",
+      read: 2000,
+      created: 2000,
+    });
+  }, 10_000);
+
+  const CHANGES: ReadonlyArray<readonly [method: string, path: string, body?: string]> = [
+    ["POST", "/plants", '{"id":1,"name":"a"}'],
+    ["POST", "/plants", '{"id":1,"name":"a"}'],
+    ["PUT", "/plants/2", '{"name":"b"}'],
+    ["PUT", "/plants/2", '{"name":"b"}'],
+    ["PUT", "/plants/2", '{"name":"c"}'],
+    ["PATCH", "/plants/2", '{"name":"c"}'],
+    ["PATCH", "/plants/2", '{"tag":"t"}'],
+    ["DELETE", "/plants/1"],
+    ["DELETE", "/plants/1"],
+    ["POST", "/plants", '{"id":2,"name":"other"}'],
+  ];
+  async function changeAll(flags: Record<string, string>): Promise<TestService> {
+    const service = await startTestService(flags);
+    for (const [method, path, body] of CHANGES)
+      await service.request(path, { method, headers: named, ...(body === undefined ? {} : { body }) });
+    await service.stop();
+    return service;
+  }
+
+  it("sums up what a token has changed, and only what changed something", async () => {
+    const { logged } = await changeAll({});
+    expect(eventsOf(logged, "plants_changed")).toEqual([
+      expect.objectContaining({ principal: "first", created: 2, replaced: 2, deleted: 1 }),
+    ]);
+    expect(eventsOf(logged, "plant_changed")).toEqual([]);
+  });
+
+  it("tells each change when asked to, and none when asked to", async () => {
+    const { logged } = await changeAll({ logChanges: "each" });
+    const told = eventsOf(logged, "plant_changed");
+    expect(told.map(({ change, id }) => [change, id])).toEqual([
+      ["created", "1"],
+      ["created", "2"],
+      ["replaced", "2"],
+      ["replaced", "2"],
+      ["deleted", "1"],
+    ]);
+    for (const event of told) expect(event).toMatchObject({ level: "info", principal: "first", ...FROM });
+    const silent = await changeAll({ logChanges: "none" });
+    for (const { logged: lines, name } of [
+      { logged, name: "plants_changed" },
+      { logged: silent.logged, name: "plants_changed" },
+      { logged: silent.logged, name: "plant_changed" },
+    ])
+      expect(eventsOf(lines, name)).toEqual([]);
+  });
+
+  it("sums up changes in a bounded number of lines, whatever the number of tokens", () => {
+    const { lines, audit } = openAudit("sum");
+    for (let token = 0; token < 2000; token += 1) audit.changed(whoOf(`t${token}`, ""), "created", asPlantId(1n));
+    audit.flushChanges();
+    expect(lines.length).toBeLessThan(110);
+    expect(eventsOf(lines, "plants_changed").reduce((sum, { created }) => sum + Number(created), 0)).toBe(2000);
+  });
+});
+
+describe("docs/operations.md", () => {
+  it("lists every event of the source, and no other", () => {
+    const files = readdirSync(join(PROJECT, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const text = files.map((file) => readFileSync(join(PROJECT, "src", file), "utf8")).join("\n");
+    const inCode = [
+      ...text.matchAll(/\blog\??\.(?:debug|info|warn|error)\(\s*"(\w+)"/g),
+      ...text.matchAll(/\bend\("(\w+)", /g),
+      ...text.matchAll(/\baudit\.note\("(\w+)"/g),
+    ].map(([, event]) => event!);
+    const inDocs = readFileSync(join(PROJECT, "docs/operations.md"), "utf8")
+      .match(/^\| `.*?\|/gm)!
+      .flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, event]) => event!));
+    expect(inDocs.toSorted()).toEqual([...new Set(inCode)].toSorted());
+  });
+});
+
+describe("a start", () => {
+  it("tells the settings in force", async () => {
+    const data = temporaryFolder();
+    const { started, lines, end } = await startProcess({ data, flags: ["--log-changes", "each"] });
+    expect(eventsOf(lines, "settings")).toEqual([
+      expect.objectContaining({ data, host: "127.0.0.1", logChanges: "each", database: "sqlite" }),
+    ]);
+    expect(started["tokenFile"]).toBeDefined();
+    await end("SIGTERM");
+    expect(parseConfig({}, {}).logChanges).toBe("sum");
+  });
+
+  it("on PostgreSQL tells the address of the database, and its password in no line", async () => {
+    const address = new URL(await (await sharedCluster()).createDatabase());
+    address.password = "s3cret";
+    const { lines, end } = await startProcess({ data: temporaryFolder(), environment: { PLANT_STORE_DATABASE: address.href } });
+    await end("SIGTERM");
+    expect(eventsOf(lines, "settings").map(({ database }) => database)).toEqual([address.href.replace("s3cret", "***")]);
+    expect(lines.join("\n")).not.toContain("s3cret");
+  }, 60_000);
+
+  for (const { host, proxies = [], isTold } of [
+    { host: "0.0.0.0", isTold: true },
+    { host: "::", isTold: true },
+    { host: "127.0.0.1", isTold: false },
+    { host: "127.8.9.10", isTold: false },
+    { host: "localhost", isTold: false },
+    { host: "0.0.0.0", proxies: ["--trusted-proxies", "127.0.0.1"], isTold: false },
+  ]) {
+    it(`on ${host}${proxies.length > 0 ? " behind a proxy" : ""} ${isTold ? "warns once" : "does not warn"} that other machines may reach it and nothing encrypts what they send`, async () => {
+      const { lines, end } = await startProcess({ data: temporaryFolder(), flags: ["--host", host, ...proxies] });
+      expect(eventsOf(lines, "exposed_without_tls").map(({ level }) => level)).toEqual(isTold ? ["warn"] : []);
+      await end("SIGTERM");
+    });
+  }
+});
+
+describe("what a terminal would obey", () => {
+  const ESCAPE = "\u001b";
+  const HOSTILE = "\u001b]0;x\u0007\u009b31m\r\n\u202e\u2066\u2028\u2029\u007f\u200f\ud800 é 🌿 👩‍🌾";
+
+  it("is shown as \\uXXXX, and all else as it is", () => {
+    const seen = escapeControls(HOSTILE);
+    expect(seen).toBe("\\u001b]0;x\\u0007\\u009b31m\\u000d\\u000a\\u202e\\u2066\\u2028\\u2029\\u007f\\u200f\\ud800 é 🌿 👩‍🌾");
+    expect(JSON.parse(escapeControls(JSON.stringify(HOSTILE)))).toBe(HOSTILE);
+  });
+
+  it("never leaves the log as it is, in either of its forms", () => {
+    for (const isTerminal of [true, false]) {
+      const lines: string[] = [];
+      createLog({ level: "info", isTerminal, write: (line) => lines.push(line), now: () => 0 }).info("event", {
+        name: HOSTILE,
+        deep: { names: [HOSTILE] },
+      });
+      // The colours are our own.
+      const text = lines[0]!.slice(0, -1).replaceAll(new RegExp(`${ESCAPE}\\[\\d+m`, "g"), "");
+      expect(text).toBe(escapeControls(text));
+      expect(text).toContain(String.raw`\u202e`);
+    }
+  });
+
+  it("stands escaped in the list of tokens and in what an import refuses", async () => {
+    const data = temporaryFolder();
+    const name = "a\u001b[31m\u202eb";
+    const file = join(data, `${name}.ndjson`);
+    await Bun.write(file, "x\n");
+    const imported = await runCommand(["import", file, "--data", data]);
+    expect((await runCommand(["token", "create", "--name", name, "--data", data])).status).toBe(0);
+    const { stdout } = await runCommand(["token", "list", "--data", data]);
+    expect(stdout).toContain(String.raw`a\u001b[31m\u202eb`);
+    const missing = await runCommand(["import", `${file}x`, "--data", data]);
+    for (const text of [imported.stdout, imported.stderr, missing.stderr]) {
+      expect(text).toContain(String.raw`a\u001b[31m\u202eb`);
+      expect(text).not.toContain("\u001b[31m");
+    }
+  }, 15_000);
+});

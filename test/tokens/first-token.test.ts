@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { createToken } from "../../src/auth/secret.ts";
+import { ENGINES } from "../support/engines.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/planted.ts";
+import { runCommand, startProcess } from "../support/process.ts";
+import { readToken, startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const ALL = ["plants:read", "plants:write", "admin"];
+
+/** Makes a token with the first one. */
+async function make(service: TestService, scopes: readonly string[]): Promise<string> {
+  const response = await service.request("/tokens", { method: "POST", body: JSON.stringify({ name: "mine", scopes }) });
+  return ((await response.json()) as { token: string }).token;
+}
+
+async function statusWith(url: string, token: string): Promise<number> {
+  return (await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } })).status;
+}
+
+async function waitUntilGone(path: string): Promise<void> {
+  for (const until = performance.now() + 5000; existsSync(path) && performance.now() < until;) await Bun.sleep(10);
+  expect(existsSync(path)).toBe(false);
+}
+
+function eventsIn(lines: readonly string[]): Record<string, unknown>[] {
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+for (const { engine, openFlags } of ENGINES) {
+  describe(`the first token, on ${engine}`, () => {
+    it("ends with the first use of another one with all scopes, and its file after it; what it made stays", async () => {
+      const data = temporaryFolder();
+      const flags = { data, ...(await openFlags()) };
+      const service = await startTestService(flags);
+      const file = join(data, "first-token");
+      expect(service.tokenFile).toBe(file);
+      const [reader, mine] = [await make(service, ["plants:read"]), await make(service, ALL)];
+      expect(await statusWith(service.url, reader)).toBe(200);
+      expect(existsSync(file)).toBe(true);
+      expect(await statusWith(service.url, mine)).toBe(200);
+      await waitUntilGone(file);
+      await Bun.sleep(600);
+      expect(await statusWith(service.url, service.token)).toBe(401);
+      expect([await statusWith(service.url, reader), await statusWith(service.url, mine)]).toEqual([200, 200]);
+      expect(eventsIn(service.logged)).toContainEqual(
+        expect.objectContaining({ level: "info", event: "first_token_retired", by: expect.stringMatching(/^\w{8}$/) }),
+      );
+      await service.stop();
+      const again = await startTestService(flags);
+      expect([again.tokenFile, again.firstToken]).toEqual([undefined, undefined]);
+      expect(existsSync(file)).toBe(false);
+      await again.stop();
+    }, 20_000);
+
+    it("stays when a token that lacks a scope is used, which could not hand it out", async () => {
+      const service = await startTestService(await openFlags());
+      const admin = await make(service, ["plants:read", "admin"]);
+      expect(await statusWith(service.url, admin)).toBe(200);
+      await Bun.sleep(100);
+      expect(existsSync(service.tokenFile!)).toBe(true);
+      expect((await service.request("/tokens")).status).toBe(200);
+      await service.stop();
+    });
+
+    it("takes its file along when it is revoked over HTTP", async () => {
+      const service = await startTestService(await openFlags());
+      expect((await service.request("/tokens/first", { method: "DELETE" })).status).toBe(204);
+      expect(existsSync(service.tokenFile!)).toBe(false);
+      await service.stop();
+    });
+  });
+}
+
+describe("the file of the first token", () => {
+  it("goes when the command revokes it, and a start names it no more", async () => {
+    const data = temporaryFolder();
+    const file = join(data, "first-token");
+    const service = await startProcess({ data });
+    expect(service.started["tokenFile"]).toBe(file);
+    expect((await runCommand(["token", "revoke", "first", "--data", data])).status).toBe(0);
+    expect(existsSync(file)).toBe(false);
+    await service.end("SIGTERM");
+    const again = await startProcess({ data });
+    expect([again.started["tokenFile"], again.started["curl"]]).toEqual([undefined, undefined]);
+    await again.end("SIGTERM");
+  }, 15_000);
+
+  it("is removed by the next start when the service ended between the revocation and the removal", async () => {
+    const data = temporaryFolder();
+    const kill = {
+      file: "src/auth/bootstrap.ts",
+      from: 'log.info("first_token_retired"',
+      to: 'process.kill(process.pid, "SIGKILL"); log.info("first_token_retired"',
+    };
+    const broken = await startProcess({ data, root: plantBugs([kill]) });
+    const first = await readToken(data);
+    const mine = (await runCommand(["token", "create", "--admin", "--name", "mine", "--data", data])).stdout.trim();
+    await statusWith(broken.url, mine).catch(() => {});
+    await broken.exited;
+    expect(existsSync(join(data, "first-token"))).toBe(true);
+    const service = await startProcess({ data });
+    expect(service.started["tokenFile"]).toBeUndefined();
+    expect(existsSync(join(data, "first-token"))).toBe(false);
+    expect([await statusWith(service.url, first), await statusWith(service.url, mine)]).toEqual([401, 200]);
+    await service.end("SIGTERM");
+  }, 15_000);
+
+  it("that holds a token that is not in the store is told at start, and not named as one to use", async () => {
+    const data = temporaryFolder();
+    const file = join(data, "first-token");
+    await (await startProcess({ data })).end("SIGTERM");
+    writeFileSync(file, `${createToken(randomBytes)}\n`);
+    const service = await startProcess({ data });
+    expect(eventsIn(service.lines)).toContainEqual(expect.objectContaining({ level: "warn", event: "first_token_unknown", file }));
+    expect(service.started["tokenFile"]).toBeUndefined();
+    expect(existsSync(file)).toBe(true);
+    await service.end("SIGTERM");
+  }, 15_000);
+});
+
+describe("plant-store token create --admin", () => {
+  it("makes a token with all scopes, for whoever has none left", async () => {
+    const data = temporaryFolder();
+    await (await startProcess({ data })).end("SIGTERM");
+    expect((await runCommand(["token", "create", "--admin", "--name", "rescue", "--data", data])).status).toBe(0);
+    expect((await runCommand(["token", "list", "--data", data])).stdout).toMatch(/valid +rescue +plants:read,plants:write,admin/);
+    const both = await runCommand(["token", "create", "--admin", "--scopes", "plants:read", "--data", data]);
+    expect(both.status).toBe(1);
+    expect(both.stderr).toContain("--admin");
+  }, 15_000);
+});

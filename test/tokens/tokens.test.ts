@@ -1,0 +1,240 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { issueToken } from "../../src/auth/issue.ts";
+import { createToken, hashToken, hasTokenForm } from "../../src/auth/secret.ts";
+import { createGate } from "../../src/auth/gate.ts";
+import { createUsage } from "../../src/auth/usage.ts";
+import { CATALOGUE } from "../../src/errors.ts";
+import type { Scope } from "../../src/scope.ts";
+import type { Token, TokenUses } from "../../src/store/tokens.ts";
+import { expectConform } from "../support/conform.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startTestService } from "../support/service.ts";
+import { rejectionOf } from "../support/rejection.ts";
+
+const data = temporaryFolder();
+const service = await startTestService({ data });
+const { tokens } = service.store;
+afterAll(() => service.stop());
+
+async function issue(scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
+  const lifetime = lifetimeMs === undefined ? {} : { lifetimeMs };
+  const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "test", scopes, ...lifetime });
+  return secret;
+}
+
+async function post(authorization: string | undefined): Promise<Response> {
+  const headers = { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) };
+  return fetch(`${service.url}/plants`, { method: "POST", body: '{"id":1,"name":"x"}', headers });
+}
+
+const CREATE = { method: "post", path: "/plants" };
+
+const revoked = await issue(["plants:write"]);
+await tokens.revoke((await tokens.find(hashToken(revoked)))!.id, Date.now(), { isKeepingChildren: false });
+const expired = await issue(["plants:write"], -1);
+
+describe("a request", () => {
+  for (const authorization of [undefined, "Basic dXNlcjpwYXNz", "Digest x", "bearertoken", "Bearer-x abc"]) {
+    it(`with ${authorization ?? "no Authorization"} is answered 401, and the challenge has no error`, async () => {
+      const response = await post(authorization);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store"');
+      expect(await expectConform(CREATE, response)).toEqual({ error: 40100, message: CATALOGUE.missing_token.message });
+    });
+  }
+
+  const wrongSum = service.token.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+  for (const { credentials, why } of [
+    { credentials: createToken(randomBytes), why: "a token that nobody issued" },
+    { credentials: wrongSum, why: "a wrong checksum" },
+    { credentials: `${service.token}x`, why: "a token and more" },
+    { credentials: service.token.slice(0, -1), why: "a token cut short" },
+    { credentials: service.token.toLowerCase(), why: "a token in small letters" },
+    { credentials: "", why: "nothing behind the scheme" },
+    { credentials: expired, why: "an expired token" },
+    { credentials: revoked, why: "a revoked token" },
+    { credentials: `${service.token}, Bearer ${service.token}`, why: "two tokens" },
+  ]) {
+    it(`with ${why} is answered 401 invalid_token, in the same words as all others`, async () => {
+      const response = await post(`Bearer ${credentials}`);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="invalid_token"');
+      expect(await expectConform(CREATE, response)).toEqual({ error: 40101, message: CATALOGUE.invalid_token.message });
+    });
+  }
+
+  it("with a token in the query string is answered 401", async () => {
+    const response = await fetch(`${service.url}/plants?access_token=${service.token}`, { method: "POST", body: '{"id":1,"name":"x"}' });
+    expect(response.status).toBe(401);
+  });
+
+  it("with a valid token without the scope is answered 403 and names the scope", async () => {
+    const response = await post(`Bearer ${await issue(["plants:read", "admin"])}`);
+    expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="insufficient_scope", scope="plants:write"');
+    expect(await expectConform(CREATE, response)).toMatchObject({ error: 40300 });
+  });
+
+  for (const scheme of ["Bearer", "bearer", "BEARER", "Bearer  "]) {
+    it(`with the scheme written "${scheme}" is let in`, async () => {
+      expect((await post(`${scheme} ${service.token}`)).status).toBe(200);
+    });
+  }
+
+  it("with a token that has not yet expired is let in", async () => {
+    expect((await post(`Bearer ${await issue(["plants:write"], 60_000)}`)).status).toBe(200);
+  });
+
+  it("is refused within a second of the revocation of a token that was in use", async () => {
+    const token = await issue(["plants:write"]);
+    expect((await post(`Bearer ${token}`)).status).toBe(200);
+    await tokens.revoke((await tokens.find(hashToken(token)))!.id, Date.now(), { isKeepingChildren: false });
+    const revokedAt = performance.now();
+    while ((await post(`Bearer ${token}`)).status === 200) expect(performance.now() - revokedAt).toBeLessThan(1000);
+  });
+});
+
+describe("a token", () => {
+  it("is plant_, 32 random characters and 6 of checksum, and no two are alike", () => {
+    const made = Array.from({ length: 1000 }, () => createToken(randomBytes));
+    for (const token of made) expect(token).toMatch(/^plant_[0-9A-Za-z]{38}$/);
+    expect(made.every(hasTokenForm)).toBe(true);
+    expect(new Set(made).size).toBe(1000);
+  });
+
+  it("with any one character changed no longer has the form of a token", () => {
+    const token = createToken(randomBytes);
+    for (let at = 0; at < token.length; at += 1) {
+      const other = token[at] === "x" ? "y" : "x";
+      expect(hasTokenForm(token.slice(0, at) + other + token.slice(at + 1))).toBe(false);
+    }
+  });
+
+  it("draws every character of its alphabet about as often as any other", () => {
+    const counts = new Map<string, number>();
+    for (let made = 0; made < 2000; made += 1) {
+      for (const character of createToken(randomBytes).slice(6, 38)) counts.set(character, (counts.get(character) ?? 0) + 1);
+    }
+    expect(counts.size).toBe(62);
+    // 64,000 draws over 62 characters: 1,032 each, give or take 32; 200 is more than six deviations.
+    for (const count of counts.values()) expect(Math.abs(count - 1032)).toBeLessThan(200);
+  });
+
+  it("is stored as its SHA-256 alone", async () => {
+    const token = await issue(["plants:write"]);
+    expect(await tokens.find(hashToken(token))).toMatchObject({ name: "test", scopes: ["plants:write"] });
+    const files = ["plants.db", "plants.db-wal"].map((name) => readFileSync(join(data, name)));
+    expect(files.some((bytes) => bytes.includes(hashToken(token)))).toBe(true);
+    expect(files.some((bytes) => bytes.includes(token))).toBe(false);
+  });
+});
+
+describe("the gate", () => {
+  const VALID: Token = { id: "a", name: "a", scopes: ["plants:write"], created: 0 };
+
+  function gateOver(find: (hash: string) => Token | undefined) {
+    const asked: string[] = [];
+    const clock = { now: 1000 };
+    async function findAndNote(hash: string) {
+      asked.push(hash);
+      return find(hash);
+    }
+    const store = { ...tokens, find: findAndNote };
+    return { asked, clock, gate: createGate({ tokens: store, freshMs: 500, cacheMax: 100, now: () => clock.now, onAdmit: () => {} }) };
+  }
+
+  it("refuses garbage without asking the store", async () => {
+    const { gate, asked } = gateOver(() => VALID);
+    for (const credentials of ["garbage", "plant_", createToken(randomBytes).replace(/.$/, "-")]) {
+      expect(await rejectionOf(Promise.resolve().then(() => gate.admit(`Bearer ${credentials}`, "plants:write")))).toMatchObject({
+        code: "invalid_token",
+      });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it("asks the store once in 500 ms for one token, known or not", async () => {
+    for (const found of [VALID, undefined]) {
+      const { gate, asked, clock } = gateOver(() => found);
+      const header = `Bearer ${createToken(randomBytes)}`;
+      const admit = () =>
+        Promise.resolve()
+          .then(() => gate.admit(header, "plants:write"))
+          .catch(() => {});
+      await admit();
+      clock.now += 499;
+      await admit();
+      expect(asked).toHaveLength(1);
+      clock.now += 1;
+      await admit();
+      expect(asked).toHaveLength(2);
+    }
+  });
+
+  it("asks again when the clock was set back", async () => {
+    const { gate, asked, clock } = gateOver(() => VALID);
+    const header = `Bearer ${createToken(randomBytes)}`;
+    await gate.admit(header, "plants:write");
+    clock.now -= 3_600_000;
+    await gate.admit(header, "plants:write");
+    expect(asked).toHaveLength(2);
+  });
+
+  it("remembers at most cacheMax tokens", async () => {
+    const { gate, asked } = gateOver(() => VALID);
+    const headers = Array.from({ length: 101 }, () => `Bearer ${createToken(randomBytes)}`);
+    for (const header of headers) await gate.admit(header, "plants:write");
+    await gate.admit(headers[100]!, "plants:write");
+    expect(asked).toHaveLength(101);
+    await gate.admit(headers[0]!, "plants:write");
+    expect(asked).toHaveLength(102);
+  });
+});
+
+describe("when tokens were used", () => {
+  const MINUTE = 60_000;
+  const TOKEN: Token = { id: "a", name: "a", scopes: [], created: 0 };
+
+  function usageOver(touch: (uses: TokenUses) => Promise<void>) {
+    const written: Array<ReadonlyMap<string, number>> = [];
+    const usage = createUsage({
+      ...tokens,
+      touch(uses) {
+        written.push(uses);
+        return touch(uses);
+      },
+    });
+    return { usage, written };
+  }
+
+  it("is written once for any number of requests, to the minute, and not at all when there were none", async () => {
+    const { usage, written } = usageOver(() => Promise.resolve());
+    for (let time = 0; time < 3 * MINUTE; time += 1000) usage.note(TOKEN, time);
+    expect(written).toEqual([]);
+    expect(usage.complete(TOKEN).lastUsed).toBe(2 * MINUTE);
+    expect(usage.complete({ ...TOKEN, lastUsed: 5 * MINUTE }).lastUsed).toBe(5 * MINUTE);
+    await usage.flush();
+    await usage.flush();
+    expect(written).toEqual([new Map([["a", 2 * MINUTE]])]);
+  });
+
+  it("is kept for the next time when it cannot be written, and never goes back", async () => {
+    let isFull = true;
+    const { usage, written } = usageOver(() => (isFull ? Promise.reject(new Error("full")) : Promise.resolve()));
+    usage.note(TOKEN, 3 * MINUTE);
+    await usage.flush();
+    isFull = false;
+    await usage.flush();
+    expect(written.at(-1)).toEqual(new Map([["a", 3 * MINUTE]]));
+  });
+
+  it("is written when the service stops", async () => {
+    const own = temporaryFolder();
+    const first = await startTestService({ data: own });
+    expect((await first.request("/plants")).status).toBe(200);
+    await first.stop();
+    const again = await startTestService({ data: own });
+    expect((await again.store.tokens.list())[0]?.lastUsed).toBeGreaterThan(Date.now() - 2 * MINUTE);
+    await again.stop();
+  });
+});

@@ -1,0 +1,233 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { loadContract } from "../../src/contract.ts";
+import { buildWeb } from "../../web/build.ts";
+import { startBrowser } from "../support/browser.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const { operations, served } = loadContract();
+const LARGEST = "9223372036854775807";
+
+let service: TestService;
+let browser: Browser;
+let page: Page;
+/** Where the page sent requests, and what the console said that it should not. */
+const requested: string[] = [];
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  const web = join(temporaryFolder(), "web");
+  await buildWeb(web);
+  service = await startTestService({}, { web });
+  browser = await startBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+beforeEach(async () => {
+  requested.length = 0;
+  complaints.length = 0;
+  page = await browser.newPage();
+  page.on("request", (request) => requested.push(new URL(request.url()).origin));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    // An answer from 400 up is what some of these tests ask for.
+    if (["error", "warning"].includes(message.type()) && !message.text().startsWith("Failed to load resource"))
+      complaints.push(message.text());
+  });
+  page.on("requestfailed", (request) => {
+    const reason = request.failure()?.errorText;
+    // So does Chromium now and then call an answer that the page has read to its end.
+    if (reason !== "net::ERR_ABORTED") complaints.push(`${request.url()} ${reason}`);
+  });
+  await page.goto(`${service.url}/docs`);
+  await page.locator("#createPlant").waitFor();
+});
+
+/** Whatever was done on it, the page spoke to its own service only, and nothing broke. */
+async function expectQuiet(): Promise<void> {
+  await page.close();
+  expect(complaints).toEqual([]);
+  expect(new Set(requested.filter((origin) => origin !== "null"))).toEqual(new Set([service.url]));
+}
+
+/** The value of an expression in the page. As text: the types of a browser are not those of our runtime. */
+function inPage<Value>(expression: string): Promise<Value> {
+  return page.evaluate(expression);
+}
+
+/** Opens the form of an operation. */
+async function tryIt(operation: string) {
+  const section = page.locator(`#${operation}`);
+  await section.getByText("Try it", { exact: true }).click();
+  const form = section.locator("form");
+  return {
+    form,
+    async send(): Promise<{ status: string; body: string }> {
+      await form.getByRole("button", { name: "Send" }).click();
+      await form.locator('[role="status"] strong').waitFor();
+      const body = form.locator("pre.answer");
+      return {
+        status: await form.locator('[role="status"] strong').innerText(),
+        body: (await body.count()) === 0 ? "" : await body.innerText(),
+      };
+    },
+  };
+}
+
+/** What a line writes in a shell that has the token. Not synchronously: the service is in this process. */
+function run(line: string): Promise<string> {
+  const { stdout } = Bun.spawn(["sh", "-c", line], { env: { ...process.env, TOKEN: service.token }, stderr: "inherit" });
+  return new Response(stdout).text();
+}
+
+async function signIn(): Promise<void> {
+  await page.locator("#token").fill(service.token);
+}
+
+describe("the reference at /docs", () => {
+  it("has every operation of the served contract, with its scope and all its answers", async () => {
+    for (const { id, method, path, scope } of operations) {
+      const section = page.locator(`#${id}`);
+      expect(await section.locator("h3").innerText()).toContain(`${method} ${path}`);
+      expect(await section.locator(".scope").innerText()).toBe(scope === undefined ? "needs no token" : `scope ${scope}`);
+      const { paths } = JSON.parse(served) as { paths: Record<string, Record<string, { responses: object }>> };
+      const statuses = Object.keys(paths[path]![method.toLowerCase()]!.responses);
+      expect(await section.locator("details > summary > strong").allInnerTexts()).toEqual(statuses);
+      expect(await page.locator(`nav a[href="#${id}"]`).count()).toBe(1);
+    }
+    expect(await page.locator("h1").innerText()).toContain((JSON.parse(served) as { info: { version: string } }).info.version);
+    await expectQuiet();
+  });
+
+  it("has no link into itself that leads nowhere, and no name twice", async () => {
+    const targets = await inPage<string[]>(
+      `[...document.querySelectorAll('a[href^="#"]')].map((link) => link.getAttribute("href").slice(1))`,
+    );
+    const ids = await inPage<string[]>(`[...document.querySelectorAll("[id]")].map(({ id }) => id)`);
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    await expectQuiet();
+  });
+
+  it("shows the ids in its examples with every digit", async () => {
+    expect(await page.locator("#createPlant").textContent()).toContain('"id": -9223372036854775808');
+    await expectQuiet();
+  });
+
+  it("creates a plant with the largest id, and shows it exactly, also in a list and when a change is refused", async () => {
+    await signIn();
+    const create = await tryIt("createPlant");
+    await create.form.getByLabel("body", { exact: true }).fill(`{"id": ${LARGEST}, "name": "Ginkgo biloba", "tag": "tree"}`);
+    expect(await create.send()).toEqual({ status: "200", body: '{\n  "name": "Ginkgo biloba",\n  "tag": "tree"\n}' });
+
+    const get = await tryIt("getPlant");
+    await get.form.getByLabel("id path, required").fill(LARGEST);
+    expect(await get.send()).toEqual({ status: "200", body: `{\n  "id": ${LARGEST},\n  "name": "Ginkgo biloba",\n  "tag": "tree"\n}` });
+
+    const list = await tryIt("listPlants");
+    await list.form.getByLabel("q query").fill("gink");
+    await list.form.getByLabel("tag query").fill("tree");
+    await list.form.getByLabel("after query").fill("9223372036854775806");
+    expect((await list.send()).body).toContain(`"id": ${LARGEST},`);
+
+    await create.form.getByLabel("body", { exact: true }).fill(`{"id": ${LARGEST}, "name": "Acer"}`);
+    expect((await create.send()).status).toBe("409");
+    expect(await (await service.request(`/plants/${LARGEST}`)).text()).toBe(`{"id":${LARGEST},"name":"Ginkgo biloba","tag":"tree"}`);
+    await expectQuiet();
+  });
+
+  it("sends an example with the smallest id as it stands, and a line for a terminal that does the same", async () => {
+    await signIn();
+    const { form, send } = await tryIt("createPlant");
+    await form.getByLabel("An example for the body").selectOption("application/json: untagged");
+    await form.getByText("The same for a terminal").click();
+    const line = await form.locator("pre").first().innerText();
+    expect(line).toContain('"id": -9223372036854775808');
+    expect(line).not.toContain(service.token);
+    expect((await send()).status).toBe("200");
+    expect(await (await service.request("/plants/-9223372036854775808")).json()).toMatchObject({ name: "Ginkgo biloba" });
+
+    // Not every machine has curl.
+    if (Bun.which("curl") !== null) expect(await run(`${line} --silent --output /dev/null --write-out '%{http_code}'`)).toBe("200");
+    await expectQuiet();
+  });
+
+  it("says what is missing without a token, and shows the service's own words for every refusal", async () => {
+    const { form, send } = await tryIt("getPlant");
+    expect(await form.innerText()).toContain("Without a token the answer is 401");
+    const { status, body } = await send();
+    expect([status, JSON.parse(body)]).toEqual(["401", { error: 40100, message: expect.stringContaining("Authorization: Bearer") }]);
+    await expectQuiet();
+  });
+
+  it("imports a file, makes a token and revokes it, and answers that have no body", async () => {
+    await signIn();
+    const { send } = await tryIt("importPlants");
+    expect(JSON.parse((await send()).body)).toMatchObject({ read: 2, refused: 0 });
+    const create = await tryIt("createToken");
+    const made = JSON.parse((await create.send()).body) as { id: string; token: string };
+    expect((await service.request("/plants", { headers: { authorization: `Bearer ${made.token}` } })).status).toBe(200);
+    const revoke = await tryIt("revokeToken");
+    await revoke.form.getByLabel("id path, required").fill(made.id);
+    expect(await revoke.send()).toEqual({ status: "204", body: "" });
+    await expectQuiet();
+  });
+
+  it("shows the beginning of an answer that is too long, and says so", async () => {
+    const plants = Array.from({ length: 8000 }, (_, at) => `{"id":${at + 10},"name":"A plant with a name of some length"}`).join("\n");
+    await service.request("/plants/import", { method: "POST", body: plants, headers: { "content-type": "application/x-ndjson" } });
+    await signIn();
+    const { form, send } = await tryIt("exportPlants");
+    const { status, body } = await send();
+    expect([status, body.length <= 200_000]).toEqual(["200", true]);
+    expect(await form.innerText()).toContain("There is more");
+    await expectQuiet();
+  });
+
+  it("keeps the token for the tab, in no address, and sends it to no other operation's public path", async () => {
+    await signIn();
+    const { send } = await tryIt("getLiveness");
+    const [sent] = await Promise.all([page.waitForRequest(/livez/), send()]);
+    expect(await sent.headerValue("authorization")).toBeNull();
+    expect(page.url()).toBe(`${service.url}/docs`);
+    await page.reload();
+    await page.locator("#createPlant").waitFor();
+    expect(await page.locator("#token").inputValue()).toBe(service.token);
+    expect(await inPage("[localStorage.length, document.cookie]")).toEqual([0, ""]);
+    const other = await browser.newPage();
+    await other.goto(`${service.url}/docs`);
+    expect(await other.locator("#token").inputValue()).toBe("");
+    await other.close();
+    await expectQuiet();
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`has nothing that axe-core objects to in ${colorScheme}, with everything open, and fits a phone`, async () => {
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      await inPage("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+      await page.locator("#createToken form").waitFor();
+      await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
+      const { violations } = await inPage<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>("axe.run()");
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+      expect(await inPage<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+      await expectQuiet();
+    }, 60_000);
+  }
+
+  it("opens at the operation that the address names", async () => {
+    await page.goto("about:blank");
+    await page.goto(`${service.url}/docs#revokeToken`);
+    await page.locator("#revokeToken").waitFor();
+    expect(await inPage('Math.abs(document.querySelector("#revokeToken").getBoundingClientRect().top) < innerHeight')).toBe(true);
+    await expectQuiet();
+  });
+});
