@@ -3,10 +3,11 @@ import type { HttpResponse } from "./response.ts";
 import { createBody, wholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
 import { createByteQueue } from "../../byte-queue.ts";
-import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
+import { createHeadReader } from "./head-reader.ts";
 import type { Later } from "../../event-loop.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
+import { createSilence } from "./silence.ts";
 
 /** The end of a TCP connection, as the runtime has it. */
 type Wire = Readonly<{
@@ -68,23 +69,14 @@ export type Connection = Readonly<{
   terminate(): void;
 }>;
 
-/** RFC 9112 leaves it to the server. */
-const HEAD_BYTES_MAX = 16_384;
 /** What a client may send ahead of the answer that it waits for. */
 const AHEAD_BYTES_MAX = 65_536;
-/** How long a connection may be silent, or may take for a head, in milliseconds. */
-const SILENCE_MS = 10_000;
-/** A body gets more time for each byte that comes, up to that again: fewer than a thousand a second are too few. In milliseconds. */
-const BODY_BYTE_MS = 1;
-/** A client that is refused may still be sending: what it sends is dropped so long and so far, that it reads its answer (RFC 9112, 9.6). */
-const LINGER_MS = 5000;
+/** A client that is refused may still be sending: so much of what it sends is dropped, that it reads its answer (RFC 9112, 9.6). */
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** So many requests that were sent ahead are answered at a time while nobody else waits for that. */
 const IN_TURN_MAX = 8;
 
-const HEAD_END = "\r\n\r\n";
-const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
@@ -93,33 +85,20 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   let phase: Phase = "head";
   /** What came and is not understood yet. */
   const ahead = createByteQueue();
-  /** So many bytes of it hold no end of a head. */
-  let searched = 0;
+  const heads = createHeadReader(ahead);
+  const silence = createSilence(now);
   let isPaused = false;
   let isRetiring = false;
   let isHalfClosed = false;
-  let isHeadBegun = false;
-  let isLineSkipped = false;
   /** Whether the client waits for "100 Continue" and has not had it. */
   let isAwaited = false;
   let body: IncomingBody | undefined;
-  let silenceMs = SILENCE_MS;
-  /** When what comes has taken too long, and when what goes has: each may wait for the client by itself. */
-  let deadline = now() + SILENCE_MS;
-  let outputDeadline = Infinity;
   let lingerBytes = 0;
   /** How many requests were answered one after the other. */
   let inTurn = 0;
   let isYielding = false;
 
-  const output = createOutput({
-    wire,
-    date,
-    onWait(isWaiting) {
-      // An import may be silent for ever, and not its answer.
-      outputDeadline = isWaiting ? now() + (silenceMs === Infinity ? SILENCE_MS : silenceMs) : Infinity;
-    },
-  });
+  const output = createOutput({ wire, date, onWait: silence.onOutput });
 
   // --- what comes ---
 
@@ -144,8 +123,8 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   function receiveBody(bytes: Uint8Array): void {
     const isDue = body !== undefined && !body.isComplete();
     ahead.put(isDue ? body!.feed(bytes) : bytes);
-    if (isDue && body!.isComplete()) deadline = Infinity;
-    else if (isDue && !isPaused) deadline = Math.min(deadline + bytes.length * BODY_BYTE_MS, now() + silenceMs);
+    if (isDue && body!.isComplete()) silence.suspend();
+    else if (isDue && !isPaused) silence.received(bytes.length);
     if (phase === "rest" && body!.isComplete()) ready();
   }
 
@@ -163,46 +142,21 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
 
   /** Takes the next request, if its head is here. */
   function next(): void {
-    skipLine();
-    if (waiting() === 0) return wait();
-    if (!isHeadBegun) deadline = now() + SILENCE_MS;
-    isHeadBegun = true;
-    const all = ahead.bytes();
-    const bytes = Buffer.from(all.buffer, all.byteOffset, Math.min(all.length, HEAD_BYTES_MAX));
-    const end = bytes.indexOf(HEAD_END, Math.max(0, searched - HEAD_END.length));
-    searched = bytes.length;
+    if (heads.begins()) silence.restart();
     try {
-      if (end === -1) return waitForRest(bytes);
-      const head = parseHead(bytes.toString("latin1", 0, end));
-      ahead.drop(end + HEAD_END.length);
-      begin(head);
+      const head = heads.read();
+      if (head) begin(head);
+      else wait();
     } catch (thrown) {
       if (!(thrown instanceof PlantStoreError)) throw thrown;
       watch(endWith(refuse(thrown)));
     }
   }
 
-  /** RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one. */
-  function skipLine(): void {
-    const bytes = ahead.bytes();
-    if (isLineSkipped || bytes[0] !== 0x0d || bytes[1] !== 0x0a) return;
-    isLineSkipped = true;
-    searched = 0;
-    ahead.drop(2);
-  }
-
   /** Waits for a request, if any can come. */
   function wait(): void {
     if (isHalfClosed || (isRetiring && waiting() === 0)) wire.end();
     else onIdle(true);
-  }
-
-  /** What cannot become a head is not waited for. */
-  function waitForRest(bytes: Buffer): void {
-    if (bytes.length >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
-    const beginning = bytes.toString("latin1", 0, 2);
-    if (!TOKEN.test(beginning) && (beginning !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
-    wait();
   }
 
   function begin(head: Head): void {
@@ -213,7 +167,7 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
       body = wholeBody(ahead.bytes().subarray(0, framing.length));
       ahead.drop(framing.length);
       isAwaited = false;
-      deadline = Infinity;
+      silence.suspend();
     } else receiveRest(head);
     watch(serve(head, body!));
   }
@@ -226,11 +180,11 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
       onFull() {
         pause();
         // It is not the client who is slow.
-        deadline = Infinity;
+        silence.suspend();
       },
       onRoom() {
         resume();
-        if (!body!.isComplete()) deadline = now() + silenceMs;
+        if (!body!.isComplete()) silence.resume();
       },
       onWanted: () => {
         if (!isAwaited) return;
@@ -242,9 +196,9 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     ahead.clear();
     // It may have been so much that no more was taken.
     resume();
-    deadline = now() + SILENCE_MS;
+    silence.restart();
     ahead.put(body.feed(bytes));
-    if (body.isComplete()) deadline = Infinity;
+    if (body.isComplete()) silence.suspend();
     if (isHalfClosed) body.fail("incomplete_body");
   }
 
@@ -259,8 +213,8 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
 
   async function serve(head: Head, incoming: IncomingBody): Promise<void> {
     const { method, path, query, authority, fields: headers } = head;
-    silenceMs = SILENCE_MS;
-    const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence });
+    silence.reset();
+    const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: silence.allow });
     // Who was not told to send the body may send it or not: nobody could tell it from the next request.
     const isLast =
       !head.isKept ||
@@ -279,17 +233,12 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     else if (incoming.isComplete()) ready();
     else {
       phase = "rest";
-      silenceMs = SILENCE_MS;
-      deadline = now() + SILENCE_MS;
+      silence.reset();
+      silence.restart();
       // It has its answer.
       onIdle(true);
       incoming.discard();
     }
-  }
-
-  function allowSilence(seconds: number): void {
-    silenceMs = seconds === 0 ? Infinity : seconds * 1000;
-    if (deadline !== Infinity) deadline = now() + silenceMs;
   }
 
   function isClosed(): boolean {
@@ -299,11 +248,9 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   /** Waits for the next request, or takes the one that was sent ahead. */
   function ready(): void {
     phase = "head";
-    isHeadBegun = false;
-    isLineSkipped = false;
-    searched = 0;
+    heads.reset();
     body = undefined;
-    deadline = now() + SILENCE_MS;
+    silence.restart();
     resume();
     inTurn = waiting() === 0 ? 0 : inTurn + 1;
     // A thousand connections that send ahead would keep the event loop for all that they sent.
@@ -320,7 +267,7 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   async function endWith(response: HttpResponse): Promise<void> {
     phase = "request";
     onIdle(false);
-    deadline = Infinity;
+    silence.suspend();
     await output.send(response, { method: "GET", isOld: false, isKept: false });
     linger();
   }
@@ -337,7 +284,7 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     phase = "lingering";
     ahead.clear();
     body?.discard();
-    deadline = now() + LINGER_MS;
+    silence.linger();
     // It has its answer.
     onIdle(true);
     resume();
@@ -362,7 +309,7 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
       else if (!isYielding) wire.end();
     },
     expire(time) {
-      if ((time < deadline && time < outputDeadline) || phase === "closed") return;
+      if (phase === "closed" || !silence.isOver(time)) return;
       if (phase === "head" && waiting() === 0) wire.end();
       else wire.terminate();
     },
