@@ -14,8 +14,8 @@ import { createApp } from "./http/app.ts";
 import { openapiHandlers } from "./http/openapi.ts";
 import { transferHandlers } from "./http/transfer.ts";
 import { healthHandlers } from "./http/health.ts";
-import { createLimits } from "./http/rate-limits.ts";
-import { listen } from "./http/server.ts";
+import { createRateLimits } from "./http/rate-limits.ts";
+import { startServer } from "./http/server.ts";
 import { createResponseBudget } from "./http/response-budget.ts";
 import { loadStatic } from "./http/static.ts";
 import { plantHandlers } from "./http/plants.ts";
@@ -107,7 +107,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     };
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const admission = createAdmission({ isFull: store.isFull, ...limits });
-    const rates = createLimits({ ...ratesOf(config, now), log });
+    const rates = createRateLimits({ ...ratesOf(config, now), log });
     const app = createApp({
       contract,
       handlers,
@@ -121,7 +121,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       log,
       ...limits,
     });
-    const listener = listen({ ...config, ...app, log });
+    const server = startServer({ ...config, ...app, log });
     // Behind what may fail: nothing would clear them.
     const everyMinute = setInterval(() => {
       audit.flushChanges();
@@ -133,14 +133,14 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     };
     const oftener = setInterval(flushRefused, REFUSALS_MS).unref();
     return {
-      url: listener.url,
+      url: server.url,
       store,
       tokenFile: first.file,
       firstToken: first.secret,
       async stop() {
         isDraining = true;
         await sleep(config.drainDelayMs);
-        await listener.stop(config.drainMs);
+        await server.stop(config.drainMs);
         clearInterval(everyMinute);
         clearInterval(oftener);
         audit.flushChanges();

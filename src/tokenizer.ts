@@ -1,7 +1,7 @@
 import type { NewPlant } from "./plant.ts";
 
 /** What a search asks for: plants whose name holds each of the words, or the beginning of each, and that carry the tag. */
-export type Search = Readonly<{ words: readonly string[]; tag: string | undefined }>;
+export type SearchTerms = Readonly<{ words: readonly string[]; tag: string | undefined }>;
 
 /** Only so many characters of a name are searched, its first: whatever is done with words then takes a bounded time. */
 export const SEARCHED_LENGTH_MAX = 1000;
@@ -41,7 +41,7 @@ export function withoutImplied(words: readonly string[]): string[] {
 }
 
 /** Whether a search finds this plant. */
-export function isFound({ name, tag }: NewPlant, search: Search): boolean {
+export function isFound({ name, tag }: NewPlant, search: SearchTerms): boolean {
   if (search.tag !== undefined && search.tag !== tag) return false;
   if (search.words.length === 0) return true;
   const words = tokenize(name);

@@ -24,13 +24,13 @@ export function exportCommand(): Command {
     const { format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });
-    const catalogue = await openPlants(command, { isNew: false });
+    const plants = await openPlants(command, { isNew: false });
     try {
-      const pieces = catalogue.export(form);
+      const pieces = plants.export(form);
       if (target === undefined) await writeAll(pieces, process.stdout);
       else await writeTo(target, pieces);
     } finally {
-      await catalogue.close();
+      await plants.close();
     }
   });
 }

@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
 import type { Bytes } from "../transfer/row.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
-import type { Catalogue } from "./plants.ts";
+import type { PlantAccess } from "./plants.ts";
 import { counted, showProgress } from "./progress.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { configOf } from "./settings.ts";
@@ -38,28 +38,28 @@ export function importCommand(): Command {
     const flags = command.opts<Flags>();
     const sources = (files.length === 0 ? [STDIN] : files).map(toSource);
     const report = openReport(flags, files);
-    const catalogue = await openPlants(command, { isNew: flags.dryRun === undefined });
+    const plants = await openPlants(command, { isNew: flags.dryRun === undefined });
     try {
-      for (const source of sources) await importFile(source, { catalogue, flags, report });
+      for (const source of sources) await importFile(source, { plants, flags, report });
     } finally {
       report.close();
-      await catalogue.close();
+      await plants.close();
     }
     if (report.refused() > 0) process.exitCode = 1;
   });
 }
 
-type FileOptions = Readonly<{ catalogue: Catalogue; flags: Flags; report: Report }>;
+type FileOptions = Readonly<{ plants: PlantAccess; flags: Flags; report: Report }>;
 
 /** What to read, and its size where one can be told: a pipe has none. */
 type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
 
-async function importFile({ file, name, size }: Source, { catalogue, flags, report }: FileOptions): Promise<void> {
+async function importFile({ file, name, size }: Source, { plants, flags, report }: FileOptions): Promise<void> {
   const progress = showProgress(name, size);
   let summary: ImportSummary;
   try {
     const { head, bytes } = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
-    summary = await catalogue.import(bytes, {
+    summary = await plants.import(bytes, {
       format: flags.format ?? formatOf(file) ?? guessFormat(head),
       onConflict: flags.onConflict,
       dryRun: flags.dryRun ?? false,

@@ -19,7 +19,7 @@ type ImportCall = Readonly<{
 }>;
 
 /** Plants to import into or to export from: those of a running service, or those of a data folder that no service uses. */
-export type Catalogue = Readonly<{
+export type PlantAccess = Readonly<{
   import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
   export(form: ExportForm): AsyncIterable<Uint8Array | string>;
   close(): Promise<void>;
@@ -32,12 +32,12 @@ export function addPlantsOptions(command: Command): Command {
 }
 
 /** Opens what the command says. Throws when it is not there, or, for a data folder, when a service uses it. `isNew`: whether an empty store may be made. */
-export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<Catalogue> {
+export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<PlantAccess> {
   const { url } = command.opts<{ url?: string }>();
   return url === undefined ? openFolder(command, isNew) : openService(url);
 }
 
-function openService(url: string): Catalogue {
+function openService(url: string): PlantAccess {
   const token = process.env["PLANT_STORE_TOKEN"];
   if (!token) throw new Error("There is no token: put one into the environment as PLANT_STORE_TOKEN.");
   if (!URL.canParse(url)) throw new Error(`${url} is no address of a service: give --url one such as http://127.0.0.1:8080.`);
@@ -55,7 +55,7 @@ function openService(url: string): Catalogue {
   };
 }
 
-async function openFolder(command: Command, isNew: boolean): Promise<Catalogue> {
+async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess> {
   const config = configOf(command, process.env);
   // A file must not have a service at the same time; a database may have any number, and is not waited for.
   const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });

@@ -14,7 +14,7 @@ import type { HttpResponse } from "./wire/response.ts";
 import { checkBodyHeaders, openBody, readBody } from "./request-body.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { checkHost } from "./host.ts";
-import type { Limits } from "./rate-limits.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import type { ResponseBudget } from "./response-budget.ts";
 import type { Static } from "./static.ts";
 import { parseQuery } from "./query.ts";
@@ -45,7 +45,7 @@ type AppOptions = Readonly<{
   admission: Admission;
   responseBudget: ResponseBudget;
   clientAddress: ClientAddress;
-  limits: Limits;
+  limits: RateLimits;
   /** Once true, every answer closes its connection. */
   isDraining: () => boolean;
 }>;

@@ -6,7 +6,7 @@ import type { Allowance, Rate } from "../rate-limit.ts";
 import { networkOf } from "./client-address.ts";
 
 /** How many requests may come from whom. */
-export type Limits = Readonly<{
+export type RateLimits = Readonly<{
   /** Counts a request that was let in. Gives the headers that its answer must have; throws `too_many_requests`. */
   admit(principal: Principal, requestId: string): Readonly<Record<string, string>> | undefined;
   /** Counts a request that was not let in. Gives what it was refused with, or `too_many_requests` in the place of a 401. */
@@ -17,7 +17,7 @@ export type Limits = Readonly<{
   flush(): void;
 }>;
 
-type LimitsOptions = Readonly<{
+type RateLimitsOptions = Readonly<{
   /** Undefined where there is no limit. The last is for requests without a valid token, by address: it never refuses one that has one. */
   token: Rate | undefined;
   address: Rate | undefined;
@@ -34,7 +34,7 @@ type Told = { count: number; readonly fields: Readonly<Record<string, unknown>> 
 /** Of how many owners it is told apart that they are over a limit; of all others together. */
 const TOLD_MAX = 100;
 
-export function createLimits({ token, address, refused, log }: LimitsOptions): Limits {
+export function createRateLimits({ token, address, refused, log }: RateLimitsOptions): RateLimits {
   const told = new Map<string, Told>();
 
   /** Logs the first of an owner at once, and counts those that follow. */

@@ -8,14 +8,14 @@ import { createLater } from "../event-loop.ts";
 
 // The only file that names the runtime.
 
-export type Listener = Readonly<{
+export type HttpServer = Readonly<{
   /** Where it listens, without a slash at the end. */
   url: string;
   /** Takes no new connection, and resolves when the requests under way are answered, or at the latest after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }>;
 
-type ListenOptions = Readonly<{
+type ServerOptions = Readonly<{
   host: string;
   port: number;
   /** How many connections there may be, as far as the system allows so many files. */
@@ -37,7 +37,7 @@ const TELL_MS = 10_000;
 const FILES_KEPT = 128;
 
 /** Serves HTTP/1.1. Throws when the address cannot be had. */
-export function listen(options: ListenOptions): Listener {
+export function startServer(options: ServerOptions): HttpServer {
   const { log, answer, refuse } = options;
   const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
   const now = () => performance.now();
@@ -127,7 +127,7 @@ export function listen(options: ListenOptions): Listener {
 type Socket = Bun.Socket<Connection | undefined>;
 
 function bind(
-  { host, port }: ListenOptions,
+  { host, port }: ServerOptions,
   socket: Bun.SocketHandler<Connection | undefined>,
 ): Bun.TCPSocketListener<Connection | undefined> {
   try {

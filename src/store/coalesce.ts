@@ -6,17 +6,17 @@ type CoalesceOptions<Key, Value> = Readonly<{
 }>;
 
 /** What is read together. */
-type Batch<Key, Value> = Readonly<{ keys: Key[]; values: PromiseWithResolvers<readonly Value[]> }>;
+type Reading<Key, Value> = Readonly<{ keys: Key[]; values: PromiseWithResolvers<readonly Value[]> }>;
 
 /**
  * Group read: what is asked for in one turn of the event loop is read at one moment, after all of it was asked for. To begin and end a
  * reading takes SQLite four system calls, about as long as the reading itself; a database elsewhere takes a message each way.
  */
 export function coalesceReads<Key, Value>({ readAll, inFlightMax }: CoalesceOptions<Key, Value>): (key: Key) => Promise<Value> {
-  let waiting: Batch<Key, Value> | undefined;
+  let waiting: Reading<Key, Value> | undefined;
   let inFlight = 0;
 
-  async function read({ keys, values }: Batch<Key, Value>): Promise<void> {
+  async function read({ keys, values }: Reading<Key, Value>): Promise<void> {
     inFlight += 1;
     try {
       values.resolve(await readAll(keys));
@@ -29,12 +29,12 @@ export function coalesceReads<Key, Value>({ readAll, inFlightMax }: CoalesceOpti
 
   function next(): void {
     if (!waiting || inFlight >= inFlightMax) return;
-    const batch = waiting;
+    const reading = waiting;
     waiting = undefined;
-    void read(batch);
+    void read(reading);
   }
 
-  function open(): Batch<Key, Value> {
+  function open(): Reading<Key, Value> {
     setImmediate(next);
     return { keys: [], values: Promise.withResolvers() };
   }

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { PlantStoreError } from "../../../errors.ts";
 import { SqliteError } from "./failure.ts";
-import type { Call, Part, PartName, Reply } from "./worker.ts";
+import type { ThreadCall, Part, PartName, Reply } from "./worker.ts";
 
 /** A part that has a thread of its own, seen from the main thread. */
 export type Thread<Methods> = Readonly<{
@@ -57,7 +57,7 @@ export async function startThread<Name extends PartName>(
       if (method === "close") isClosing = true;
       lastSeq += 1;
       const reply = expectReply(lastSeq);
-      worker.postMessage({ seq: lastSeq, method, args } satisfies Call);
+      worker.postMessage({ seq: lastSeq, method, args } satisfies ThreadCall);
       return reply as Promise<Result<Part<Name>[typeof method]>>;
     },
   };

@@ -10,7 +10,7 @@ export type PartName = keyof typeof PARTS;
 export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;
 
 /** What goes to a Worker. */
-export type Call = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
+export type ThreadCall = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
 
 /** What comes back, one for each call. `seq` 0 tells how the opening went. */
 export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
@@ -41,7 +41,7 @@ reply(0, () => {
   methods = PARTS[part](path);
 });
 
-port.on("message", ({ seq, method, args }: Call) => {
+port.on("message", ({ seq, method, args }: ThreadCall) => {
   // The pairing of a method with its arguments is checked where a call is made.
   reply(seq, () => methods[method]!(...(args as never[])));
   if (method === "close") port.close();

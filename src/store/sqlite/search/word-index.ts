@@ -4,13 +4,13 @@ import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { PLANT_ID_MIN } from "../../../plant.ts";
 import { SEARCHED_LENGTH_MAX, tokenize } from "../../../tokenizer.ts";
-import type { Search } from "../../../tokenizer.ts";
+import type { SearchTerms } from "../../../tokenizer.ts";
 import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "../engine/requirements.ts";
 import type { Seen } from "./changes.ts";
 
 /** The next page of ids to look at, at most `limit` from `from` on. */
-export type FindQuery = Search & Readonly<{ from: bigint; limit: number }>;
+export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
 
 /** What the index keeps of a plant. */
 export type PlantRow = { name: string; tag: string | null };
