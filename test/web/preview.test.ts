@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/transfer/import.ts";
 import { provideBuffer } from "../../web/import/buffer.ts";
-import { checkFile } from "../../web/import/check.ts";
-import { pickRows } from "../../web/import/refused.ts";
+import { checkFile } from "../../web/import/check-file.ts";
+import { pickRows } from "../../web/import/refused-rows.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 

@@ -1,12 +1,12 @@
 import { createClient } from "../../src/client/client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
-import type { Page } from "../app.tsx";
+import type { AppContext } from "../app-context.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Deletions } from "./deletions.ts";
 import { createListing } from "./listing.ts";
 import type { Listing } from "./listing.ts";
-import { createTagCounts } from "./tagcounts.ts";
-import type { TagCounts } from "./tagcounts.ts";
+import { createTagCounts } from "./tag-counts.ts";
+import type { TagCounts } from "./tag-counts.ts";
 
 /** What whoever is signed in works with. */
 export type Catalogue = Readonly<{
@@ -24,7 +24,7 @@ export type Catalogue = Readonly<{
 const RETRIES = 2;
 const TIMEOUT_MS = 15_000;
 
-export function createCatalogue({ base, reaching, notices, views }: Page, token: string): Catalogue {
+export function createCatalogue({ base, reaching, notices, views }: AppContext, token: string): Catalogue {
   const client = createClient({ url: base, token, fetch: reaching.fetch, retries: RETRIES, timeoutMs: TIMEOUT_MS });
   const listing = createListing(client, views.state.get());
   const tagCounts = createTagCounts(client);

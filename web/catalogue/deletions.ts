@@ -1,7 +1,7 @@
 import type { Client, Plant } from "../../src/client/client.ts";
-import { failureText } from "../failure.ts";
-import { PROBLEM_MS, quote } from "../notice.ts";
-import type { Notices } from "../notice.ts";
+import { failureText } from "../failure-text.ts";
+import { PROBLEM_MS, quote } from "../notices.ts";
+import type { Notices } from "../notices.ts";
 import type { Listing } from "./listing.ts";
 
 export type Deletions = Readonly<{

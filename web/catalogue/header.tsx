@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Brand } from "../ui/icon.tsx";
+import { Brand } from "../ui/brand.tsx";
 import { FOCUS_HOME } from "../ui/focus.ts";
-import type { ExportKind } from "./exporting.ts";
+import type { ExportKind } from "./export-to-file.ts";
 
 type HeaderProps = Readonly<{
   isAdmin: boolean;

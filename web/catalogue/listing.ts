@@ -1,7 +1,7 @@
 import type { Client, Plant } from "../../src/client/client.ts";
 import type { NewPlant } from "../../src/plant.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
-import { isAbort } from "../failure.ts";
+import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
 import type { View } from "../view.ts";

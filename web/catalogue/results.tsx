@@ -1,12 +1,12 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
-import { failureText } from "../failure.ts";
+import { failureText } from "../failure-text.ts";
 import { FOCUS_HOME } from "../ui/focus.ts";
 import { isSameView } from "../view.ts";
 import type { View } from "../view.ts";
 import type { Listed } from "./listing.ts";
-import type { RowAction } from "./row.tsx";
-import { PlantTable } from "./table.tsx";
+import type { RowAction } from "./plant-row.tsx";
+import { PlantTable } from "./plant-table.tsx";
 
 type ResultsProps = Readonly<{
   listed: Listed;

@@ -1,11 +1,11 @@
 import { useRef } from "preact/hooks";
-import { tagLabel } from "../plant/label.ts";
+import { tagLabel } from "../plants/label.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isEverything } from "../view.ts";
 import type { View, Views } from "../view.ts";
 import { ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
-import { Search } from "./search.tsx";
+import { SearchBox } from "./search-box.tsx";
 
 type ToolbarProps = Readonly<{ views: Views; listed: Listed; onAdd: () => void }>;
 
@@ -23,7 +23,7 @@ export function Toolbar({ views, listed, onAdd }: ToolbarProps) {
   }
   return (
     <div class="toolbar">
-      <Search views={views} />
+      <SearchBox views={views} />
       <button class="button primary" type="button" onClick={onAdd}>
         <Icon name="add" />
         <span>

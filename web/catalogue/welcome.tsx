@@ -1,13 +1,14 @@
 import { FOCUS_HOME } from "../ui/focus.ts";
-import type { Opened } from "./page.tsx";
+
+type WelcomeProps = Readonly<{ onAdd: () => void; onImport: (file: File | undefined) => void }>;
 
 const SAMPLE = "sample.csv";
 
 /** The first visit to a store that is empty. */
-export function Welcome({ onOpen }: { onOpen: (opened: Opened) => void }) {
+export function Welcome({ onAdd, onImport }: WelcomeProps) {
   async function importSample(): Promise<void> {
     const response = await fetch(SAMPLE);
-    onOpen({ kind: "import", file: new File([await response.blob()], SAMPLE) });
+    onImport(new File([await response.blob()], SAMPLE));
   }
   return (
     <main class="welcome">
@@ -19,10 +20,10 @@ export function Welcome({ onOpen }: { onOpen: (opened: Opened) => void }) {
         CSV. What is saved here stays saved, even if the power fails in the next moment.
       </p>
       <div class="choices">
-        <button class="button primary" type="button" onClick={() => onOpen({ kind: "add" })}>
+        <button class="button primary" type="button" onClick={onAdd}>
           Add a plant
         </button>
-        <button class="button" type="button" onClick={() => onOpen({ kind: "import", file: undefined })}>
+        <button class="button" type="button" onClick={() => onImport(undefined)}>
           Import a file
         </button>
       </div>

@@ -3,7 +3,7 @@ import { Attempt } from "./attempt.tsx";
 import { exampleText, examplesOf, limitsText } from "./document.ts";
 import type { Answer, Media, Operation, Reference } from "./document.ts";
 import { Prose, Words } from "./prose.tsx";
-import { Fields, TypeName } from "./schema.tsx";
+import { Fields, TypeName } from "./shape.tsx";
 
 type SectionProps = Readonly<{ operation: Operation; schemas: Reference["schemas"]; token: string | undefined }>;
 

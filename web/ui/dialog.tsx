@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import type { Notices } from "../notice.ts";
+import type { Notices } from "../notices.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
-import { NoticeList } from "./notices.tsx";
+import { NoticeList } from "./notice-list.tsx";
 
 type DialogProps = Readonly<{ title: string; notices: Notices; onClose: () => void; isWide?: boolean; children: ComponentChildren }>;
 

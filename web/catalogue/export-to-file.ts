@@ -1,8 +1,8 @@
 import type { Client } from "../../src/client/client.ts";
-import { failureText, isAbort } from "../failure.ts";
-import { DONE_MS, PROBLEM_MS } from "../notice.ts";
-import type { Notices } from "../notice.ts";
-import { saveFile } from "../save.ts";
+import { failureText, isAbort } from "../failure-text.ts";
+import { DONE_MS, PROBLEM_MS } from "../notices.ts";
+import type { Notices } from "../notices.ts";
+import { saveFile } from "../save-file.ts";
 
 /** "spreadsheet" is CSV in which no name or tag is taken for a formula. */
 export type ExportKind = "csv" | "ndjson" | "spreadsheet";

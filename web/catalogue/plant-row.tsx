@@ -1,5 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
-import { nameLabel, tagLabel } from "../plant/label.ts";
+import { nameLabel, tagLabel } from "../plants/label.ts";
 import { Icon } from "../ui/icon.tsx";
 
 /** What a button of a row asks for; the table hears of it. */

@@ -1,12 +1,12 @@
-import { saveFile } from "../save.ts";
-import type { CheckedFile } from "./check.ts";
-import { count } from "./preview.tsx";
-import { ProblemList } from "./problemlist.tsx";
-import type { Progress } from "./sending.ts";
-import { UnusedColumns } from "./unused.tsx";
+import { saveFile } from "../save-file.ts";
+import type { CheckedFile } from "./check-file.ts";
+import { count } from "./import-preview.tsx";
+import { ProblemList } from "./problem-list.tsx";
+import type { Progress } from "./send-file.ts";
+import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
-type OutcomeProps = Readonly<{
+type ImportResultProps = Readonly<{
   checked: CheckedFile;
   progress: Progress;
   /** Why it stopped before its end. */
@@ -16,7 +16,7 @@ type OutcomeProps = Readonly<{
 }>;
 
 /** What became of an import. */
-export function Outcome({ checked, progress, reason, onGoOn, onClose }: OutcomeProps) {
+export function ImportResult({ checked, progress, reason, onGoOn, onClose }: ImportResultProps) {
   const { created, unchanged, replaced, refused, read } = progress.counts;
   const parts = [
     `${count(created, "plant")} added`,

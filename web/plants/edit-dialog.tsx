@@ -1,15 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Plant, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText } from "../failure.ts";
-import { DONE_MS, quote } from "../notice.ts";
-import type { Notices } from "../notice.ts";
+import { failureText } from "../failure-text.ts";
+import { DONE_MS, quote } from "../notices.ts";
+import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Conflict } from "./conflict.tsx";
+import { EditConflict } from "./edit-conflict.tsx";
 import { EMPTY_DRAFT, toDraft, toPlant } from "./draft.ts";
-import { NameAndTag } from "./fields.tsx";
-import { savePlant } from "./saving.ts";
+import { NameAndTag } from "./name-and-tag.tsx";
+import { savePlant } from "./save-plant.ts";
 
 type EditDialogProps = Readonly<{ id: bigint; catalogue: Catalogue; notices: Notices; onClose: () => void }>;
 
@@ -88,7 +88,7 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
         </p>
       )}
       {step.kind === "conflict" ? (
-        <Conflict
+        <EditConflict
           mine={step.mine}
           theirs={step.theirs?.plant}
           isBusy={isBusy}

@@ -1,24 +1,24 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
-import type { Page } from "../app.tsx";
-import { ImportDialog } from "../import/dialog.tsx";
-import { AddDialog } from "../plant/add.tsx";
-import { EditDialog } from "../plant/edit.tsx";
+import type { AppContext } from "../app-context.ts";
+import { ImportDialog } from "../import/import-dialog.tsx";
+import { AddDialog } from "../plants/add-dialog.tsx";
+import { EditDialog } from "../plants/edit-dialog.tsx";
 import { useValue } from "../state.ts";
-import { TokenDialog } from "../token/dialog.tsx";
+import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { useDrop } from "./drop.ts";
-import { exportToFile } from "./exporting.ts";
+import { useDrop } from "./file-drop.ts";
+import { exportToFile } from "./export-to-file.ts";
 import { Header } from "./header.tsx";
 import { Results } from "./results.tsx";
-import type { RowAction } from "./row.tsx";
-import { TagBars } from "./tagbars.tsx";
+import type { RowAction } from "./plant-row.tsx";
+import { TagBars } from "./tag-bars.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { Welcome } from "./welcome.tsx";
 
 /** What stands in front of the catalogue. */
-export type Opened =
+type Opened =
   | Readonly<{ kind: "nothing" }>
   | Readonly<{ kind: "add" }>
   | Readonly<{ kind: "edit"; id: bigint }>
@@ -27,8 +27,8 @@ export type Opened =
 
 const NOTHING: Opened = { kind: "nothing" };
 
-export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Catalogue }) {
-  const { views, session, reaching, notices } = page;
+export function CataloguePage({ context, catalogue }: { context: AppContext; catalogue: Catalogue }) {
+  const { views, session, reaching, notices } = context;
   const { listing, tagCounts, deletions, client } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
@@ -73,7 +73,7 @@ export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Cata
         onSignOut={() => void signOut()}
       />
       {isEmpty ? (
-        <Welcome onOpen={setOpened} />
+        <Welcome onAdd={() => setOpened({ kind: "add" })} onImport={(file) => setOpened({ kind: "import", file })} />
       ) : (
         <div class="catalogue">
           <TagBars
@@ -94,15 +94,15 @@ export function CataloguePage({ page, catalogue }: { page: Page; catalogue: Cata
           </main>
         </div>
       )}
-      <Front page={page} catalogue={catalogue} opened={opened} onOpen={setOpened} />
+      <Front context={context} catalogue={catalogue} opened={opened} onOpen={setOpened} />
     </>
   );
 }
 
-type FrontProps = Readonly<{ page: Page; catalogue: Catalogue; opened: Opened; onOpen: (opened: Opened) => void }>;
+type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; opened: Opened; onOpen: (opened: Opened) => void }>;
 
-function Front({ page, catalogue, opened, onOpen }: FrontProps) {
-  const shared = { notices: page.notices, catalogue, onClose: () => onOpen(NOTHING) };
+function Front({ context, catalogue, opened, onOpen }: FrontProps) {
+  const shared = { notices: context.notices, catalogue, onClose: () => onOpen(NOTHING) };
   if (opened.kind === "add") return <AddDialog {...shared} onEdit={(id) => onOpen({ kind: "edit", id })} />;
   if (opened.kind === "edit") return <EditDialog key={opened.id} {...shared} id={opened.id} />;
   if (opened.kind === "import") return <ImportDialog {...shared} file={opened.file} />;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { TagCount } from "../../src/client/client.ts";
-import { tagLabel } from "../plant/label.ts";
+import { tagLabel } from "../plants/label.ts";
 
 type TagBarsProps = Readonly<{
   counts: readonly TagCount[] | undefined;

@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
-import { createClient } from "../src/client/client.ts";
-import type { Page } from "./app.tsx";
-import { failureText } from "./failure.ts";
-import { isTokenText } from "./session.ts";
-import { Field } from "./ui/field.tsx";
-import { Brand } from "./ui/icon.tsx";
-import { takeFocus } from "./ui/focus.ts";
+import { createClient } from "../../src/client/client.ts";
+import type { AppContext } from "../app-context.ts";
+import { failureText } from "../failure-text.ts";
+import { isTokenText } from "../session.ts";
+import { Field } from "../ui/field.tsx";
+import { Brand } from "../ui/brand.tsx";
+import { takeFocus } from "../ui/focus.ts";
 
 const NO_TOKEN = "That is no token: it is one word, such as plant_0aB1…";
 
 /** Asks for a token until the service takes one. */
-export function SignIn({ page, reason }: { page: Page; reason: string | undefined }) {
+export function SignIn({ context, reason }: { context: AppContext; reason: string | undefined }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState(reason);
   const [isBusy, setBusy] = useState(false);
@@ -20,8 +20,8 @@ export function SignIn({ page, reason }: { page: Page; reason: string | undefine
     if (!isTokenText(text)) return setProblem(NO_TOKEN);
     setBusy(true);
     try {
-      await createClient({ url: page.base, token: text, fetch: page.reaching.fetch, retries: 1 }).page({ limit: 1 });
-      page.session.signIn(text);
+      await createClient({ url: context.base, token: text, fetch: context.reaching.fetch, retries: 1 }).page({ limit: 1 });
+      context.session.signIn(text);
     } catch (thrown) {
       setProblem(failureText(thrown));
       setBusy(false);

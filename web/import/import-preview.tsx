@@ -1,9 +1,9 @@
-import type { CheckedFile } from "./check.ts";
-import { ProblemList } from "./problemlist.tsx";
-import { UnusedColumns } from "./unused.tsx";
+import type { CheckedFile } from "./check-file.ts";
+import { ProblemList } from "./problem-list.tsx";
+import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
-type PreviewProps = Readonly<{
+type ImportPreviewProps = Readonly<{
   checked: CheckedFile;
   onConflict: "refuse" | "replace";
   onChange: (onConflict: "refuse" | "replace") => void;
@@ -14,7 +14,7 @@ type PreviewProps = Readonly<{
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
-export function Preview({ checked, onConflict, onChange, onSend, onBack }: PreviewProps) {
+export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
   const { file, format, rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   const found = [count(good, "plant"), ...(refused === 0 ? [] : [`${count(refused, "line")} that will be refused`])].join(" and ");

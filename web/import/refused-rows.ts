@@ -1,5 +1,5 @@
-import type { FileFormat } from "./lines.ts";
-import { readRows } from "./rows.ts";
+import type { FileFormat } from "./line-starts.ts";
+import { readRows } from "./file-rows.ts";
 
 /** The rows of a slice that begin on these lines, as they stand in it, each ended by a newline. */
 export async function pickRows(slice: Blob, format: FileFormat, lines: ReadonlySet<number>): Promise<Blob[]> {

@@ -1,8 +1,8 @@
 import { render } from "preact";
 import { watchReach } from "./reach.ts";
-import { createNotices } from "./notice.ts";
+import { createNotices } from "./notices.ts";
 import { createSession } from "./session.ts";
-import { App } from "./app.tsx";
+import { Root } from "./root.tsx";
 import { provideBuffer } from "./import/buffer.ts";
 import { createViews } from "./view.ts";
 
@@ -20,5 +20,5 @@ const reaching = watchReach({
     if (response.status === 401 && session.state.get().kind === "in") session.signOut(EXPIRED);
   },
 });
-const page = { base, session, reaching, notices: createNotices(), views: createViews(window) };
-render(<App page={page} />, document.getElementById("app")!);
+const context = { base, session, reaching, notices: createNotices(), views: createViews(window) };
+render(<Root context={context} />, document.getElementById("app")!);

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { NewToken, Token } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText } from "../failure.ts";
-import type { Notices } from "../notice.ts";
+import { failureText } from "../failure-text.ts";
+import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { NewTokenForm } from "./form.tsx";
-import { Secret } from "./secret.tsx";
-import { TokenTable } from "./table.tsx";
+import { NewTokenForm } from "./new-token-form.tsx";
+import { NewSecret } from "./new-secret.tsx";
+import { TokenTable } from "./token-table.tsx";
 
 /** What is done with tokens: looking at them, making one, or showing the one that was just made. */
 type Step = Readonly<{ kind: "list" }> | Readonly<{ kind: "new" }> | Readonly<{ kind: "made"; secret: string }>;
@@ -56,7 +56,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
       ) : (
         <>
           {step.kind === "made" ? (
-            <Secret secret={step.secret} />
+            <NewSecret secret={step.secret} />
           ) : (
             <p>Whoever has a token can use the catalogue as far as its scopes go.</p>
           )}

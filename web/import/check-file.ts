@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../../src/errors.ts";
 import type { NewPlant } from "../../src/plant.ts";
-import type { FileFormat } from "./lines.ts";
-import { findFormat, readRows } from "./rows.ts";
+import type { FileFormat } from "./line-starts.ts";
+import { findFormat, readRows } from "./file-rows.ts";
 
 /** Why a line will be refused, or was. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;

@@ -3,7 +3,7 @@ import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 
 /** A new token, which is shown only now. */
-export function Secret({ secret }: { secret: string }) {
+export function NewSecret({ secret }: { secret: string }) {
   const [told, setTold] = useState("");
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.select(), [secret]);

@@ -1,4 +1,4 @@
-import { nameLabel } from "./plant/label.ts";
+import { nameLabel } from "./plants/label.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 

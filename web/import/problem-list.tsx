@@ -1,4 +1,4 @@
-import type { Problem } from "./check.ts";
+import type { Problem } from "./check-file.ts";
 
 const SHOWN = 50;
 

@@ -4,10 +4,10 @@ import type { Session } from "../session.ts";
 import type { Reference } from "./document.ts";
 import { Section } from "./operation.tsx";
 import { Prose } from "./prose.tsx";
-import { Fields } from "./schema.tsx";
+import { Fields } from "./shape.tsx";
 
 /** The whole reference, made from the contract that the service serves. */
-export function Page({ reference, session }: Readonly<{ reference: Reference; session: Session }>) {
+export function ReferencePage({ reference, session }: Readonly<{ reference: Reference; session: Session }>) {
   const { title, version, description, groups, schemas } = reference;
   const kept = session.state.get();
   const [token, setToken] = useState(kept.kind === "in" ? kept.token : "");

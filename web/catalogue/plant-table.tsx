@@ -2,10 +2,10 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
 import type { Listed } from "./listing.ts";
-import { PlantRow } from "./row.tsx";
-import type { RowAction } from "./row.tsx";
-import { useRange, useRowPx } from "./window.ts";
-import type { Range } from "./window.ts";
+import { PlantRow } from "./plant-row.tsx";
+import type { RowAction } from "./plant-row.tsx";
+import { useRange, useRowPx } from "./visible-rows.ts";
+import type { Range } from "./visible-rows.ts";
 
 type PlantTableProps = Readonly<{ listed: Listed; onMore: () => void; onAction: (action: RowAction, plant: Plant) => void }>;
 

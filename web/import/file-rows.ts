@@ -1,8 +1,8 @@
 import { readCsv } from "../../src/transfer/csv.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
 import type { Row } from "../../src/transfer/row.ts";
-import { countLines } from "./lines.ts";
-import type { FileFormat } from "./lines.ts";
+import { countLines } from "./line-starts.ts";
+import type { FileFormat } from "./line-starts.ts";
 import { checkPlant } from "./plantcheck.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Notice, Notices } from "../notice.ts";
+import type { Notice, Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";

@@ -8,7 +8,7 @@ import type { Views } from "../view.ts";
 const DEBOUNCE_MS = 20;
 
 /** Searches as one types. What is typed in one go is one step of the back button. */
-export function Search({ views }: { views: Views }) {
+export function SearchBox({ views }: { views: Views }) {
   const view = useValue(views.state);
   const [text, setText] = useState(view.q);
   const input = useRef<HTMLInputElement>(null);

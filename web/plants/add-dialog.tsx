@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { ERROR_NUMBERS, ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText } from "../failure.ts";
-import { DONE_MS, quote } from "../notice.ts";
-import type { Notices } from "../notice.ts";
+import { failureText } from "../failure-text.ts";
+import { DONE_MS, quote } from "../notices.ts";
+import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { EMPTY_DRAFT, ID_RULE, parseId, suggestId, toPlant } from "./draft.ts";
-import { NameAndTag } from "./fields.tsx";
+import { NameAndTag } from "./name-and-tag.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void; onEdit: (id: bigint) => void }>;

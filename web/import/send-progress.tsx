@@ -1,4 +1,4 @@
-import type { Progress } from "./sending.ts";
+import type { Progress } from "./send-file.ts";
 import { takeFocus } from "../ui/focus.ts";
 
 type SendProgressProps = Readonly<{

@@ -1,8 +1,8 @@
 import { ServiceError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
-import { isPassing } from "../failure.ts";
-import type { CheckedFile, Problem, Slice } from "./check.ts";
-import { pickRows } from "./refused.ts";
+import { isPassing } from "../failure-text.ts";
+import type { CheckedFile, Problem, Slice } from "./check-file.ts";
+import { pickRows } from "./refused-rows.ts";
 
 /** How far an import is, and what became of the lines so far. */
 export type Progress = Readonly<{

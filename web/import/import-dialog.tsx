@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText, isAbort } from "../failure.ts";
-import type { Notices } from "../notice.ts";
+import { failureText, isAbort } from "../failure-text.ts";
+import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { checkFile } from "./check.ts";
-import type { CheckedFile } from "./check.ts";
-import { ChooseFile } from "./choose.tsx";
-import { Outcome } from "./outcome.tsx";
-import { Preview } from "./preview.tsx";
-import { NOTHING_SENT, sendFile } from "./sending.ts";
-import type { Progress } from "./sending.ts";
-import { SendProgress } from "./sendprogress.tsx";
+import { checkFile } from "./check-file.ts";
+import type { CheckedFile } from "./check-file.ts";
+import { ChooseFile } from "./choose-file.tsx";
+import { ImportResult } from "./import-result.tsx";
+import { ImportPreview } from "./import-preview.tsx";
+import { NOTHING_SENT, sendFile } from "./send-file.ts";
+import type { Progress } from "./send-file.ts";
+import { SendProgress } from "./send-progress.tsx";
 
 type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file: File | undefined; onClose: () => void }>;
 
@@ -108,7 +108,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
         </div>
       ) : null}
       {step.kind === "preview" ? (
-        <Preview
+        <ImportPreview
           checked={step.checked}
           onConflict={onConflict}
           onChange={setOnConflict}
@@ -126,7 +126,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
         />
       ) : null}
       {step.kind === "ended" ? (
-        <Outcome
+        <ImportResult
           checked={step.checked}
           progress={step.progress}
           reason={step.reason}

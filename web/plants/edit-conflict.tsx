@@ -2,7 +2,7 @@ import type { Plant } from "../../src/client/client.ts";
 import { nameLabel, tagLabel } from "./label.ts";
 import { takeFocus } from "../ui/focus.ts";
 
-type ConflictProps = Readonly<{
+type EditConflictProps = Readonly<{
   mine: Plant;
   /** Undefined when somebody deleted it. */
   theirs: Plant | undefined;
@@ -12,7 +12,7 @@ type ConflictProps = Readonly<{
 }>;
 
 /** Lets people choose when somebody else was faster. */
-export function Conflict({ mine, theirs, isBusy, onMine, onTheirs }: ConflictProps) {
+export function EditConflict({ mine, theirs, isBusy, onMine, onTheirs }: EditConflictProps) {
   return (
     <div class="conflict">
       <p class="problem" role="alert">
