@@ -3,6 +3,7 @@ import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { createRepresent, packTexts } from "../../src/http/representation.ts";
 import { expectConform } from "../support/conform.ts";
 import { rejectionOf } from "../support/rejection.ts";
+import { until } from "../support/postgres/postmaster.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
@@ -12,8 +13,11 @@ const lines = Array.from({ length: 3000 }, (_, id) => `{"id":${id},"name":"Monst
   "",
 );
 expect((await service.request("/plants/import", { method: "POST", body: lines })).status).toBe(200);
-// The search follows.
-while ((await (await service.request("/plants?q=monst&after=2998")).text()) === "[]") await Bun.sleep(20);
+// The search follows; until there is an index it answers 503.
+await until("The last plant is found", async () => {
+  const response = await service.request("/plants?q=monst&after=2998");
+  return response.status === 200 && (await response.text()) !== "[]";
+});
 
 const UNPACK: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = { gzip: gunzipSync, zstd: zstdDecompressSync };
 
