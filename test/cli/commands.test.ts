@@ -94,7 +94,7 @@ describe("npm start", () => {
       "stopping",
       "stopped",
     ]);
-  }, 20_000);
+  });
 });
 
 describe("plant-store token", () => {
@@ -128,7 +128,7 @@ describe("plant-store token", () => {
     expect(nobody).toMatchObject({ status: 1, stdout: "" });
     expect(nobody.stderr).toContain("no token with the id nobody");
     await service.end("SIGTERM");
-  }, 15_000);
+  });
 
   for (const { words, why } of [
     { words: ["create", "--scopes", "plants:eat"], why: "plants:read,plants:write,admin" },

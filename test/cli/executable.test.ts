@@ -9,7 +9,7 @@ import { startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 
 const program = join(temporaryFolder(), "plant-store");
-beforeAll(() => buildExecutable(program), 60_000);
+beforeAll(() => buildExecutable(program));
 
 describe("the executable", () => {
   it("serves pages, contracts and plants from an empty folder, searches them, and stops within its time", async () => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
     { text, url: server.url.href },
   );
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await server.stop(true);

@@ -120,7 +120,7 @@ describe("the client", () => {
       console.log(JSON.stringify(await travel({ client, url, token })));
     `;
     expect(await runNode({ text, words: [script, service.url, service.token], cwd: folder })).toEqual(EXPECTED);
-  }, 120_000);
+  });
 
   it("makes it in Chromium, as it is published", async () => {
     const browser = await startBrowser();
@@ -142,7 +142,7 @@ describe("the client", () => {
     } finally {
       await browser.close();
     }
-  }, 60_000);
+  });
 
   it("is packed by npm, with its types", () => {
     const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: folder, encoding: "utf8" });

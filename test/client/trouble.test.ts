@@ -16,7 +16,7 @@ for (const [runtime, sufferAll] of Object.entries({ Bun: sufferInBun, Node: suff
     let sufferings: Sufferings = {};
     beforeAll(async () => {
       sufferings = await sufferAll();
-    }, 120_000);
+    });
     for (const [name, { outcome, requests }] of Object.entries(TROUBLES)) {
       it(`meets ${name}`, () => {
         expect(sufferings[name]).toEqual({ outcome, requests: requests ?? expect.any(Number) });

@@ -56,7 +56,7 @@ for (const { engine, openFlags } of ENGINES) {
     beforeAll(async () => {
       flags = await openFlags();
       service = await startTestService({ data, queueMax: "5", queueWaitMs: "5000", ...flags });
-    }, 60_000);
+    });
     afterAll(async () => {
       for (const socket of others) socket.destroy();
       await service.stop();

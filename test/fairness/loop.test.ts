@@ -58,18 +58,18 @@ for (const engine of ENGINES) {
         await Promise.all(Array.from({ length: 12 }, async () => expect((await ask("/plants?q=oak")).status).toBe(200)));
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
-    }, 60_000);
+    });
 
     it("a hundred names that are all words, at once", async () => {
       const { create, keptBy } = await opened;
       expect(await keptBy(() => create(NAME_OF_WORDS, 100, 100))).toBeLessThan(KEPT_MS_MAX);
-    }, 60_000);
+    });
 
     it("a thousand creates of names of 60 KB, at once", async () => {
       const { create, keptBy } = await opened;
       const kept = await keptBy(() => create("\u00e9".repeat(30_000), 1000, 10_000));
       expect(kept).toBeLessThan(KEPT_MS_MAX);
-    }, 60_000);
+    });
 
     it("a search for marks, of a thousand of them and of more than a search may have", async () => {
       const { ask, keptBy } = await opened;
@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
         }
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
-    }, 60_000);
+    });
 
     it("an import of which every line is refused, or has a name that is all words", async () => {
       const { ask, keptBy } = await opened;
@@ -90,6 +90,6 @@ for (const engine of ENGINES) {
         for (const body of ["a\n".repeat(300_000), lines]) expect((await ask("/plants/import", { method: "POST", body })).status).toBe(200);
       });
       expect(kept).toBeLessThan(KEPT_MS_MAX);
-    }, 60_000);
+    });
   });
 }

@@ -26,4 +26,4 @@ it("answers 503 with Retry-After past the queue's limits, keeps /livez at 200, a
   const deadline = performance.now() + 5000;
   while ((await service.post('{"id":100,"name":"healed"}')).status !== 200) expect(performance.now()).toBeLessThan(deadline);
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-}, 15_000);
+});

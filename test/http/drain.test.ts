@@ -56,4 +56,4 @@ it("a silent open connection does not hold up the end", async () => {
   expect(await service.end("SIGTERM")).toBe(0);
   expect(performance.now() - start).toBeLessThan(10_000);
   silent.destroy();
-}, 15_000);
+});

@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, symlinkSync } from "node:fs";
+import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { installPackages } from "../support/packages.ts";
 import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 
 // Others make their clients from the contract. What two generators make of it, with a TypeScript that they know, compiles and works.
-
-setDefaultTimeout(120_000);
 
 const SOURCE = join(PROJECT, "test/generators");
 const folder = join(temporaryFolder(), "generated");
@@ -23,10 +22,7 @@ type Journey = { travel: (url: string, token: string) => Promise<unknown[]> };
 
 describe("a generated client", () => {
   beforeAll(() => {
-    if (!existsSync(join(SOURCE, "node_modules"))) {
-      const { status, stderr } = spawnSync("npm", ["ci", "--ignore-scripts", "--prefix", SOURCE], { encoding: "utf8" });
-      if (status !== 0) throw new Error(`npm cannot bring the generators:\n${stderr}`);
-    }
+    installPackages(SOURCE);
     cpSync(SOURCE, folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
     symlinkSync(join(SOURCE, "node_modules"), join(folder, "node_modules"));
     cpSync(join(PROJECT, "contract/openapi.json"), join(folder, "openapi.json"));

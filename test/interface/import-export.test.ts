@@ -503,7 +503,7 @@ describe("a client that goes away in the middle of an import", () => {
     expect(await importAll(lines.join(""), { on: own })).toEqual(clean({ read: 20_000, created: 20_000 - count, unchanged: count }));
     expect(own.logged.join("")).not.toContain("unexpected_error");
     await own.stop();
-  }, 15_000);
+  });
 
   it("makes room for another: four imports of one token run at a time, a fifth is answered 503", async () => {
     const own = await startTestService();
@@ -518,7 +518,7 @@ describe("a client that goes away in the middle of an import", () => {
     while (response.status === 503 && performance.now() < until) response = await post("\n", { on: own });
     expect(await summaryOf(response)).toEqual(clean({}));
     await own.stop();
-  }, 10_000);
+  });
 });
 
 describe("an export", () => {

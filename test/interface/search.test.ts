@@ -252,5 +252,5 @@ describe("random searches", () => {
     }
     expect(hits).toBeGreaterThan(SEARCHES / 4);
     await own.stop();
-  }, 20_000);
+  });
 });

@@ -111,5 +111,5 @@ describe.concurrent("GET /tags", () => {
     }
     expect(counts).toEqual(expected);
     await service.stop();
-  }, 10_000);
+  });
 });

@@ -59,7 +59,7 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await standby.query("SELECT id FROM kept ORDER BY id")).toEqual(ANSWERED);
     await standby.query("INSERT INTO kept VALUES (20)");
     expect(await standby.query("SELECT count(*)::int AS rows FROM kept")).toEqual([{ rows: 21 }]);
-  }, 10_000);
+  });
 
   it("does not answer a commit while its synchronous standby is paused", async () => {
     const primary = await startCluster();
@@ -72,7 +72,7 @@ describe("a PostgreSQL server of the tests", () => {
     expect(isAnswered).toBe(false);
     standby.resume();
     expect(await answer).toEqual([]);
-  }, 10_000);
+  });
 
   it("runs from the npm package too, with a synchronous standby", async () => {
     const primary = await startCluster({ binaries: copyEmbedded()! });
@@ -82,5 +82,5 @@ describe("a PostgreSQL server of the tests", () => {
     await standby.promote();
     expect(await standby.query("SELECT * FROM kept")).toEqual([]);
     expect(await standby.query("SELECT current_setting('server_version_num')::int / 10000 AS major")).toEqual([{ major: 18 }]);
-  }, 10_000);
+  });
 });

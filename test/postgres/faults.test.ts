@@ -136,7 +136,7 @@ describe("a service whose database fails", () => {
     proxy.pointAt(server);
     await heal();
     expect((await service.request("/plants/1")).status).toBe(200);
-  }, 40_000);
+  });
 });
 
 function nameOf(fault: Fault): string {

@@ -97,7 +97,7 @@ describe("a service on a database that is set otherwise", () => {
       await queryOnce(server.url(), `DROP DATABASE ${name} WITH (FORCE)`);
     }
     // The server copies a whole database for it.
-  }, 20_000);
+  });
 
   it("changes ten plants from three sides at once without a deadlock", async () => {
     const { url, token, store, post, request } = await startWith([]);

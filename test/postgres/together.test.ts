@@ -57,7 +57,7 @@ describe(`${TOGETHER} services that start at the same moment on a new database`,
       expect(await readToken(folders.find((folder) => secretsOf(folder).length > 0)!)).toBe(token!);
       await expectReady(services, token!);
       await Promise.all(services.map((service) => service.stop()));
-    }, 20_000);
+    });
   }
 });
 
@@ -82,7 +82,7 @@ describe("a start", () => {
     const services = [quick, await slow];
     await expectReady(services, await readToken(data));
     for (const service of services) expect(await service.end("SIGTERM")).toBe(0);
-  }, 20_000);
+  });
 });
 
 describe("a start that is killed", () => {
@@ -100,7 +100,7 @@ describe("a start that is killed", () => {
     expect(await readToken(data)).toBe(secret);
     await expectReady([service], secret);
     expect(await service.end("SIGTERM")).toBe(0);
-  }, 20_000);
+  });
 
   it("before that commit leaves a draft of no use, and the next start makes the first token", async () => {
     const create = "const isFirst = (await tokens.create(";
@@ -114,5 +114,5 @@ describe("a start that is killed", () => {
     expect((await fetch(`${service.url}/plants`, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(401);
     await expectReady([service], await readToken(data));
     expect(await service.end("SIGTERM")).toBe(0);
-  }, 20_000);
+  });
 });

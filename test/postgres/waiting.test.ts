@@ -37,7 +37,7 @@ describe("a start waits for", () => {
     expect(events[0]).toMatchObject({ level: "warn", store: `PostgreSQL 127.0.0.1:${server.port}/postgres`, forMs: 30_000 });
     expect(service.lines.join("\n")).not.toContain(PASSWORD);
     expect(await service.end("SIGTERM")).toBe(0);
-  }, 20_000);
+  });
 
   it("a standby that is about to be promoted, and takes changes then", async () => {
     const standby = await server.addStandby();
@@ -48,7 +48,7 @@ describe("a start waits for", () => {
     expect(service.lines[0]).toContain("The database is a standby: name the primary too, or promote it.");
     expect(await standby.query("SELECT id FROM tokens")).toEqual([{ id: "first" }]);
     expect(await service.end("SIGTERM")).toBe(0);
-  }, 20_000);
+  });
 });
 
 const gone = await startCluster();
@@ -74,6 +74,6 @@ describe("a command does not wait for the database", () => {
       });
       // A start waits for 30 s.
       expect(performance.now() - since).toBeLessThan(10_000);
-    }, 60_000);
+    });
   }
 });

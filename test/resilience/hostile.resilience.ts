@@ -24,7 +24,7 @@ const SHOWN_LENGTH = 2000;
 /** Longest that the event loop may be kept, in milliseconds of the processor: what 24 clients ask at once, on a machine that is shared by others. */
 const KEPT_MS_MAX = 250;
 
-afterEach(killServices, 30_000);
+afterEach(killServices);
 
 type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number }>;
 

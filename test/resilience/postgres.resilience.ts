@@ -39,7 +39,7 @@ const proxies: Proxy[] = [];
 afterEach(async () => {
   await killServices();
   await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
-}, 30_000);
+});
 
 async function openProxy(target: Readonly<{ host: string; port: number }>): Promise<Proxy> {
   const proxy = await startProxy({ target });

@@ -36,7 +36,7 @@ beforeAll(async () => {
     body: '{"name":"reader","scopes":["plants:read"]}',
   });
   tokens = { full, reader: ((await made.json()) as { token: string }).token };
-}, 60_000);
+});
 
 afterEach(async () => {
   endAttacks();

@@ -23,7 +23,7 @@ const TURNS: Turns = inForm({ warmUp: 2, count: 5, seconds: 0.5 }, { warmUp: 15,
 /** The bugs are so steep that a few seconds show them, in the long form too. */
 const BUG_RUN = { seconds: 9, perSecond: 200, windows: 15, turns: { warmUp: 1, count: 3, seconds: 0.5 } };
 
-afterAll(killServices, 30_000);
+afterAll(killServices);
 
 type Soak = Readonly<{
   engine: Engine;

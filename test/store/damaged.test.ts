@@ -237,5 +237,5 @@ describe("page, command and service", () => {
         checked.problems.map(({ line, error, message }) => `${path}:${line}: ${error} ${message}\n`).join(""),
       );
     }
-  }, 20_000);
+  });
 });

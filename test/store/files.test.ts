@@ -124,7 +124,7 @@ describe("the database of a store that runs and", () => {
       expect(await countIn(vacuumed)).toBe(plants);
       expect(existsSync(join(folder, "plants.db-wal"))).toBe(false);
       expect(await countIn(copy(folder, ["plants.db"]))).toBe(plants);
-    }, 20_000);
+    });
   }
 
   it("lost its WAL where it was served is opened, and says so at that start alone", async () => {
@@ -249,7 +249,7 @@ describe("plant-store", () => {
       await service.end("SIGTERM");
       expect(service.lines.some((line) => line.includes('"event":"store_made"'))).toBe(expected);
     }
-  }, 20_000);
+  });
 
   it("repair takes a database whose WAL is lost, after a start was refused, and nothing else", async () => {
     const folder = temporaryFolder();

@@ -56,7 +56,7 @@ describe("a plant that was answered before kill -9", () => {
       await send("POST", "/plants", `{"id":${round * 10},"name":"created${round}x"}`);
       await service.end("SIGKILL");
     }
-  }, 20_000);
+  });
 });
 
 describe("a search that begins after a create was answered", () => {
@@ -98,11 +98,11 @@ describe("a search that begins after a create was answered", () => {
 
   it(`finds it, and not what was renamed, ${CLIENTS * CREATES} times beside an import of ${IMPORTED} plants`, async () => {
     expect(await findMissed()).toEqual([]);
-  }, 20_000);
+  });
 
   it("would be noticed to miss it if the search did not look for what is not indexed yet", async () => {
     expect((await findMissed(plantBugs(STALE_SEARCH))).length).toBeGreaterThan(CREATES);
-  }, 20_000);
+  });
 });
 
 describe("an index of names", () => {
@@ -192,7 +192,7 @@ describe("an index of names", () => {
     expect(await searchUntil(service.request, "rare", expected.length)).toEqual(expected);
     expect(await searchUntil(service.request, "acer 19999", 1)).toEqual([19_999]);
     await service.stop();
-  }, 20_000);
+  });
 
   it("is made anew when a backup was put in the place of the store, and finds what came after it", async () => {
     const data = temporaryFolder();
@@ -217,7 +217,7 @@ describe("an index of names", () => {
     expect(await searchUntil(restored.request, "alnus", 5)).toHaveLength(5);
     expect(await searchUntil(restored.request, "betula", 0)).toEqual([]);
     await restored.stop();
-  }, 20_000);
+  });
 
   it("finds the beginning of a word that hundreds of words share", async () => {
     const service = await startTestService();
@@ -235,5 +235,5 @@ describe("an index of names", () => {
       expect(ids, q).toEqual(Array.from({ length: count }, (_, at) => from + at));
     }
     await service.stop();
-  }, 20_000);
+  });
 });

@@ -84,7 +84,7 @@ describe("the SQLite store", () => {
     expect(() => store.check()).not.toThrow();
     expect(await store.plants.create({ id: asPlantId(1n), name: "x" })).toBe("created");
     await store.close();
-  }, 10_000);
+  });
 
   it("takes changes from several connections and survives their checkpoints", async () => {
     const path = join(temporaryFolder(), "plants.db");

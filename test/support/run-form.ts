@@ -1,7 +1,7 @@
-// How the tests in this folder are run: see main.ts.
+// How the resilience tests are run: ../main.ts tells them by a variable.
 
-/** The variable by which main.ts tells the tests in which form they run. */
-export const FORM = "TEST_FIRE_FORM";
+/** The variable by which test/main.ts tells the tests in which form they run. */
+export const FORM = "TEST_FORM";
 
 /** Whether this is the long form, which takes two hours, or the short one for every change. */
 const isLong = process.env[FORM] === "long";

@@ -1,9 +1,15 @@
-import { afterAll } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 import { removeTemporaryFolders } from "./temporary-folder.ts";
 import { stopClusters } from "./postgres/cluster.ts";
+import { inForm } from "./run-form.ts";
 
-// Loaded before all test files (bunfig.toml), so it runs after the last of them.
+// Loaded before each test file that runs in a process of its own (bunfig.toml). With several files in one process, `bun test` forgets the limit
+// after the first: `npm test -- NAMES` is the way to run several.
+
+// One limit for all tests and hooks. It ends what hangs; how fast something must be, no limit of a test says.
+setDefaultTimeout(inForm(180_000, 2 * 3_600_000));
+
 afterAll(async () => {
   await stopClusters();
   removeTemporaryFolders();
-}, 60_000);
+});

@@ -36,7 +36,7 @@ describe("a data folder that others may read or write", () => {
     ]);
     chmodSync(data, 0o700);
     expect(await exposedIn(data)).toBeUndefined();
-  }, 30_000);
+  });
 });
 
 /** The user "nobody" of most systems. */
@@ -80,7 +80,7 @@ describe("a data folder of another user", () => {
     if (!isRoot) chmodSync(join(data, "plants.db"), 0o400);
     expect(await refusal()).toContain(`plants.db`);
     expect(await refusal()).toContain(advice);
-  }, 30_000);
+  });
 
   it("is refused so by each command that opens a store in it, also where a folder above it cannot be entered", async () => {
     const data = await makeData();
@@ -96,7 +96,7 @@ describe("a data folder of another user", () => {
     expect((await run(["token", "list"])).stderr).toStartWith(`plant-store: ${data} cannot be reached by `);
     chmodSync(parent, 0o700);
     chmodSync(data, 0o700);
-  }, 30_000);
+  });
 
   it("is refused where it cannot even be made", async () => {
     const parent = join(temporaryFolder(), "parent");

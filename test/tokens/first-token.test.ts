@@ -55,7 +55,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect([again.tokenFile, again.firstToken]).toEqual([undefined, undefined]);
       expect(existsSync(file)).toBe(false);
       await again.stop();
-    }, 20_000);
+    });
 
     it("stays when a token that lacks a scope is used, which could not hand it out", async () => {
       const service = await startTestService(await openFlags());
@@ -88,7 +88,7 @@ describe("the file of the first token", () => {
     const again = await startProcess({ data });
     expect([again.started["tokenFile"], again.started["curl"]]).toEqual([undefined, undefined]);
     await again.end("SIGTERM");
-  }, 15_000);
+  });
 
   it("is removed by the next start when the service ended between the revocation and the removal", async () => {
     const data = temporaryFolder();
@@ -108,7 +108,7 @@ describe("the file of the first token", () => {
     expect(existsSync(join(data, "first-token"))).toBe(false);
     expect([await statusWith(service.url, first), await statusWith(service.url, mine)]).toEqual([401, 200]);
     await service.end("SIGTERM");
-  }, 15_000);
+  });
 
   it("that holds a token that is not in the store is told at start, and not named as one to use", async () => {
     const data = temporaryFolder();
@@ -120,7 +120,7 @@ describe("the file of the first token", () => {
     expect(service.started["tokenFile"]).toBeUndefined();
     expect(existsSync(file)).toBe(true);
     await service.end("SIGTERM");
-  }, 15_000);
+  });
 });
 
 describe("plant-store token create --admin", () => {
@@ -132,5 +132,5 @@ describe("plant-store token create --admin", () => {
     const both = await runCommand(["token", "create", "--admin", "--scopes", "plants:read", "--data", data]);
     expect(both.status).toBe(1);
     expect(both.stderr).toContain("--admin");
-  }, 15_000);
+  });
 });

@@ -27,7 +27,7 @@ for (const { engine, openFlags } of ENGINES) {
     let service: TestService;
     beforeAll(async () => {
       service = await startTestService(await openFlags());
-    }, 60_000);
+    });
     afterAll(() => service.stop());
 
     async function makeToken(days?: number): Promise<Schemas["CreatedToken"]> {
@@ -116,7 +116,7 @@ for (const { engine, openFlags } of ENGINES) {
         ),
       ).toBe("broken off");
       expect(service.logged.join("")).not.toContain("export_failed");
-    }, 20_000);
+    });
 
     it("goes on when the token is good", async () => {
       const token = await makeToken();

@@ -87,7 +87,7 @@ for (const { engine, openFlags } of ENGINES) {
         token: secret,
         request: (path, init = {}) => started.request(path, { ...init, headers: { authorization, ...init.headers } }),
       };
-    }, 60_000);
+    });
     afterAll(() => service.stop());
 
     async function create(body: unknown): Promise<Schemas["CreatedToken"]> {

@@ -1,11 +1,9 @@
-import { describe, expect, it, setDefaultTimeout } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
-
-setDefaultTimeout(120_000);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

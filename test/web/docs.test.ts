@@ -25,7 +25,7 @@ beforeAll(async () => {
   await buildWeb(web);
   service = await startTestService({}, { web });
   browser = await startBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.stop();
@@ -220,7 +220,7 @@ describe("the reference at /docs", () => {
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
       expect(await inPage<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
       await expectQuiet();
-    }, 60_000);
+    });
   }
 
   it("opens at the operation that the address names", async () => {

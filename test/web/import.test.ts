@@ -1,10 +1,8 @@
-import { describe, expect, it, setDefaultTimeout } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Download, Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
-
-setDefaultTimeout(60_000);
 
 const place = usePlace();
 

@@ -1,7 +1,5 @@
-import { describe, expect, it, setDefaultTimeout } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { usePlace } from "../support/web/place.ts";
-
-setDefaultTimeout(60_000);
 
 const place = usePlace();
 

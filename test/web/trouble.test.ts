@@ -1,8 +1,6 @@
-import { beforeEach, describe, it, setDefaultTimeout } from "bun:test";
+import { beforeEach, describe, it } from "bun:test";
 import type { Route } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
-
-setDefaultTimeout(60_000);
 
 const place = usePlace();
 beforeEach(async () => {

