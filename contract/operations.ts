@@ -11,6 +11,7 @@ export type ParametersOf = Readonly<{
   importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean }>;
   exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc"; guardFormulas: boolean }>;
   listTags: Readonly<{ limit: number }>;
+  getSession: Readonly<Record<string, never>>;
   listTokens: Readonly<Record<string, never>>;
   createToken: Readonly<Record<string, never>>;
   revokeToken: Readonly<{ id: string; children: "revoke" | "keep" }>;
@@ -37,7 +38,8 @@ export type Schemas = Readonly<{
   ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string> }>;
   ImportProblem: Readonly<{ line: number; error: number; message: string }>;
   Scope: "plants:read" | "plants:write" | "admin";
-  Token: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; revoked?: string; parent?: string; lastUsed?: string }>;
+  Session: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; parent?: string }>;
+  Token: Schemas["Session"] & Readonly<{ revoked?: string; lastUsed?: string }>;
   TokenList: ReadonlyArray<Schemas["Token"]>;
   NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;
   CreatedToken: Schemas["Token"] & Readonly<{ token: string }>;

@@ -6,7 +6,7 @@ import { PlantStoreError } from "./errors.ts";
 import { toNewPlant } from "./plant.ts";
 import type { NewPlant } from "./plant.ts";
 import { isScope } from "./scope.ts";
-import type { Scope } from "./scope.ts";
+import type { RequiredScope } from "./scope.ts";
 import { QUEUES } from "./store/store.ts";
 import type { Queue } from "./store/store.ts";
 
@@ -16,8 +16,8 @@ export type Operation = Readonly<{
   /** In capitals, as on the wire. */
   method: string;
   path: string;
-  /** The scope that a token needs; undefined when the operation needs no token. */
-  scope: Scope | undefined;
+  /** The scope that a token needs, "any" when each valid one will do; undefined when the operation needs no token. */
+  scope: RequiredScope | undefined;
   /** What a write waits in until its commit; undefined when the operation writes nothing. */
   queue: Queue | "imports" | undefined;
   /** What stands for `{id}` at the end of the path, if anything. */
@@ -106,7 +106,7 @@ function toOperation(source: Source): Operation {
   const { path, method, operation, document } = source;
   const scope = operation["x-scope"];
   const isPublic = operation.security?.length === 0;
-  if (isPublic ? scope !== undefined : scope === undefined || !isScope(scope)) {
+  if (isPublic ? scope !== undefined : scope === undefined || !(scope === "any" || isScope(scope))) {
     throw new Error(`contract: ${operation.operationId} needs either an x-scope that exists or an empty security.`);
   }
   const parameters = (operation.parameters ?? []).map((parameter) =>
@@ -116,7 +116,7 @@ function toOperation(source: Source): Operation {
     id: operation.operationId,
     method: method.toUpperCase(),
     path,
-    scope: scope as Scope | undefined,
+    scope: scope as RequiredScope | undefined,
     queue: parseQueue(operation, method),
     pathId: parameters.find((parameter) => parameter.in === "path")?.schema,
     query: parameters.filter((parameter) => parameter.in === "query"),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createAudit, REFUSALS_MS } from "./auth/audit.ts";
 import { openFirstToken } from "./auth/bootstrap.ts";
-import { createGate } from "./auth/gate.ts";
+import { createAuthenticator } from "./auth/authenticate.ts";
 import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
 import { loadContract, plantParser } from "./contract.ts";
@@ -20,6 +20,7 @@ import { createResponseBudget } from "./http/response-budget.ts";
 import { loadStatic } from "./http/static.ts";
 import { plantHandlers } from "./http/plants.ts";
 import { createAdmission } from "./http/admission.ts";
+import { sessionHandlers } from "./http/session.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
 import { createRate } from "./rate-limit.ts";
@@ -77,15 +78,11 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
     const audit = createAudit({ log, changes: config.logChanges });
-    const gate = createGate({
+    const authenticator = createAuthenticator({
       tokens,
       freshMs: TOKEN_FRESH_MS,
       cacheMax: TOKEN_CACHE_MAX,
       now: Date.now,
-      onAdmit(token, time) {
-        usage.note(token, time);
-        first.admitted(token, time);
-      },
     });
     const queue = createFairQueue(TURNS);
     const now = () => performance.now();
@@ -97,11 +94,12 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         queue,
         parsePlant: plantParser(contract),
         lineBytesMax: config.bodyBytesMax,
-        gate,
+        authenticator,
         audit,
         log,
       }),
       ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
+      ...sessionHandlers(),
       ...healthHandlers({ checkStore: () => store.check(), isDraining: () => isDraining }),
       ...openapiHandlers(contract),
     };
@@ -112,7 +110,12 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       contract,
       handlers,
       files,
-      gate,
+      authenticator,
+      onAdmit(token) {
+        const time = Date.now();
+        usage.note(token, time);
+        first.admitted(token, time);
+      },
       audit,
       admission,
       responseBudget: createResponseBudget(config),

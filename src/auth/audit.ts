@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 import type { PlantId } from "../plant.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal } from "../principal.ts";
 
 /** What was done, by whom, from where: one event each, or one for many, in the log. Its events are listed in docs/operations.md. */
 export type Audit = Readonly<{

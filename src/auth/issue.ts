@@ -2,7 +2,8 @@ import { PlantStoreError } from "../errors.ts";
 import type { Owner } from "../fair-shares.ts";
 import type { Scope } from "../scope.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
-import { insufficientScope, invalidToken } from "./gate.ts";
+import { invalidToken } from "./authenticate.ts";
+import { authorize } from "./authorize.ts";
 import { createToken, deriveBytes, hashToken, randomText } from "./secret.ts";
 import type { RandomBytes } from "./secret.ts";
 
@@ -30,8 +31,7 @@ export type Issued = Readonly<{ token: Token; secret: string; isRepeated: boolea
  * Rejects with `insufficient_scope`, `invalid_token` when the maker has just been revoked, and `idempotency_key_reused`.
  */
 export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker, owner, once, ...given }: IssueOptions): Promise<Issued> {
-  const missing = maker && scopes.find((scope) => !maker.scopes.includes(scope));
-  if (missing) throw insufficientScope(missing, maker);
+  if (maker) for (const scope of scopes) authorize(maker, scope);
   // A secret that follows from the request is the same on every replica and after a restart, and stands nowhere.
   const random = once ? deriveBytes(once.makerSecret, once.key) : given.random;
   const secret = createToken(random);

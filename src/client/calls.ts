@@ -2,7 +2,7 @@ import type { ExportQuery } from "./export.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import type { ListQuery, Page } from "./page.ts";
 import type { Plant, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
-import type { CreatedToken, NewToken, Token } from "./token.ts";
+import type { CreatedToken, NewToken, Session, Token } from "./token.ts";
 
 /** What every call takes. Aborting makes it throw the reason of the signal. */
 export type CallOptions = Readonly<{ signal?: AbortSignal | undefined }>;
@@ -50,6 +50,8 @@ export type Client = Readonly<{
   exportPlants: (options?: CallOptions & ExportQuery) => Promise<ReadableStream<Uint8Array>>;
   /** The whole catalogue in one request, plant by plant. */
   exportedPlants: (options?: CallOptions) => AsyncIterable<Plant>;
+  /** Who is calling: the token, what it may do, and until when. Any valid token may ask. Error 40101 when it is not valid any more. */
+  session: (options?: CallOptions) => Promise<Session>;
   /** All tokens, the expired and revoked ones too, by the time of their creation. This and the next two need the scope `admin`. */
   listTokens: (options?: CallOptions) => Promise<readonly Token[]>;
   /** Makes a token, one however often the request had to be repeated. */

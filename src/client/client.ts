@@ -2,6 +2,7 @@ import type { Client } from "./calls.ts";
 import type { Connection } from "./request.ts";
 import { fileCalls } from "./transfer.ts";
 import { plantCalls } from "./plants.ts";
+import { sessionCalls } from "./session.ts";
 import { tokenCalls } from "./tokens.ts";
 import { createTransport } from "./transport.ts";
 import type { Fetch } from "./transport.ts";
@@ -13,7 +14,7 @@ export type { ExportQuery } from "./export.ts";
 export type { ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 export type { ListQuery, Page } from "./page.ts";
 export type { Plant, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
-export type { CreatedToken, NewToken, Scope, Token } from "./token.ts";
+export type { CreatedToken, NewToken, Scope, Session, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";
 
 export type ClientOptions = Readonly<{
@@ -38,7 +39,7 @@ export function createClient(options: ClientOptions): Client {
   const { url, token, timeoutMs = 30_000, tryTimeoutMs = 10_000, retries = 4, idleMs = 60_000, fetch = globalThis.fetch } = options;
   const transport = createTransport({ base: toBase(url), token, fetch });
   const connection: Connection = { transport, policy: { timeoutMs, tryTimeoutMs, retries }, idleMs };
-  return { ...plantCalls(connection), ...fileCalls(connection), ...tokenCalls(connection) };
+  return { ...plantCalls(connection), ...fileCalls(connection), ...sessionCalls(connection), ...tokenCalls(connection) };
 }
 
 function toBase(url: URL | string): string {

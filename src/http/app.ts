@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Audit } from "../auth/audit.ts";
-import { Refusal } from "../auth/gate.ts";
-import type { Gate } from "../auth/gate.ts";
-import { ownerOf } from "../auth/principal.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import { authorize } from "../auth/authorize.ts";
+import { Refusal } from "../auth/refusal.ts";
+import { ownerOf } from "../principal.ts";
+import type { Principal } from "../principal.ts";
 import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
@@ -37,7 +38,9 @@ type AppOptions = Readonly<{
   handlers: Handlers;
   /** What stands at the paths that the contract does not have. */
   files: Static;
-  gate: Gate;
+  authenticator: Authenticator;
+  /** Called with the token of each request that is let in. */
+  onAdmit: (token: Token) => void;
   audit: Audit;
   log: Log;
   /** Largest body of a request. */
@@ -57,8 +60,21 @@ type Seen = { headers?: Readonly<Record<string, string>> | undefined; principal?
 const LARGE_BYTES = 8192;
 
 export function createApp(options: AppOptions): App {
-  const { contract, handlers, files, gate, audit, admission, responseBudget, clientAddress, limits, log, bodyBytesMax, isDraining } =
-    options;
+  const {
+    contract,
+    handlers,
+    files,
+    authenticator,
+    onAdmit,
+    audit,
+    admission,
+    responseBudget,
+    clientAddress,
+    limits,
+    log,
+    bodyBytesMax,
+    isDraining,
+  } = options;
   const pace = createPace(() => performance.now());
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
@@ -69,18 +85,20 @@ export function createApp(options: AppOptions): App {
     checkHost(request);
     if (path === "*") return { status: 204, headers: { allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
-    const found = route(path);
-    if (!found) return files(path, request);
-    const { resource, id } = found;
+    const routed = route(path);
+    if (!routed) return files(path, request);
+    const { resource, id } = routed;
     if (method === "OPTIONS") return { status: 204, headers: resource.options };
     const target = resource.routes.get(method);
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
     const { operation, handle } = target;
     let token: Token | undefined;
     if (operation.scope) {
-      const admitted = gate.admit(headers.get("authorization"), operation.scope);
+      const found = authenticator.authenticate(headers.get("authorization"));
       // To wait for what is known already would cost a turn of the queue of promises for every request.
-      token = admitted instanceof Promise ? await admitted : admitted;
+      token = found instanceof Promise ? await found : found;
+      authorize(token, operation.scope);
+      onAdmit(token);
     }
     const principal = { token, address: clientAddress(request.address, headers) };
     seen.principal = principal;

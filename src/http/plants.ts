@@ -1,5 +1,5 @@
 import type { Audit, PlantChange } from "../auth/audit.ts";
-import { ownerOf } from "../auth/principal.ts";
+import { ownerOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId, etagOf, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";

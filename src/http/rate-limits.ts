@@ -1,5 +1,5 @@
-import { ownerOf } from "../auth/principal.ts";
-import type { Principal } from "../auth/principal.ts";
+import { ownerOf } from "../principal.ts";
+import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Allowance, Rate } from "../rate-limit.ts";

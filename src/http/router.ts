@@ -1,5 +1,5 @@
 import type { OperationId, ParametersOf } from "../../contract/operations.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Principal } from "../principal.ts";
 import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";

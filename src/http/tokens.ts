@@ -1,13 +1,14 @@
 import type { Schemas } from "../../contract/operations.ts";
 import type { Audit } from "../auth/audit.ts";
-import { parseBearer } from "../auth/gate.ts";
+import { parseBearer } from "../auth/authenticate.ts";
 import { issueToken } from "../auth/issue.ts";
-import { ownerOf } from "../auth/principal.ts";
+import { ownerOf, tokenOf } from "../principal.ts";
 import type { RandomBytes } from "../auth/secret.ts";
 import type { Usage } from "../auth/usage.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import type { Handlers } from "./router.ts";
+import { toSession, toTime } from "./session.ts";
 
 type TokenOptions = Readonly<{
   tokens: TokenStore;
@@ -35,7 +36,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
     },
     async createToken(call) {
       const { body, headers, principal } = call;
-      const maker = principal.token;
+      const maker = tokenOf(principal);
       const { name, scopes, days } = body as NewToken;
       const key = parseKey(headers.get("idempotency-key"));
       const { token, secret, isRepeated } = await issueToken({
@@ -75,20 +76,11 @@ function parseKey(header: string | null): string | undefined {
   return header;
 }
 
-function toWire({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token): Schemas["Token"] {
+function toWire(token: Token): Schemas["Token"] {
+  const { revoked, lastUsed } = token;
   return {
-    id,
-    name,
-    scopes,
-    created: toTime(created),
-    ...(expires === undefined ? {} : { expires: toTime(expires) }),
+    ...toSession(token),
     ...(revoked === undefined ? {} : { revoked: toTime(revoked) }),
-    ...(parent === undefined ? {} : { parent }),
     ...(lastUsed === undefined ? {} : { lastUsed: toTime(lastUsed) }),
   };
-}
-
-/** RFC 3339, in UTC. */
-function toTime(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -1,7 +1,7 @@
 import type { Audit, Who } from "../auth/audit.ts";
-import type { Gate } from "../auth/gate.ts";
-import { ownerOf } from "../auth/principal.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import { ownerOf } from "../principal.ts";
+import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { exportPlants, toExportForm } from "../transfer/export.ts";
 import type { ExportForm } from "../transfer/export.ts";
@@ -27,7 +27,7 @@ type ExchangeOptions = Readonly<{
   /** Longest line of an import. */
   lineBytesMax: number;
   /** Asked again and again while a file goes in or out: its token may be revoked, or expire. */
-  gate: Gate;
+  authenticator: Authenticator;
   audit: Audit;
   log: Log;
 }>;
@@ -48,7 +48,7 @@ const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, b
 
 /** The catalogue as a file, in and out. */
 export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
-  const { plants, queue, parsePlant, lineBytesMax, gate, audit, log } = options;
+  const { plants, queue, parsePlant, lineBytesMax, authenticator, audit, log } = options;
   const imports = createFairShares(IMPORTS_MAX);
   const exports = createFairShares(EXPORTS_MAX);
 
@@ -59,7 +59,7 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
 
   function confirming(headers: Fields, { token }: Principal): () => Promise<void> {
     const authorization = headers.get("authorization");
-    return () => (token ? gate.confirm(authorization, token) : Promise.resolve());
+    return () => (token ? authenticator.confirm(authorization, token) : Promise.resolve());
   }
 
   async function* exporting(form: ExportForm, headers: Fields, principal: Principal): AsyncGenerator<string, void, void> {

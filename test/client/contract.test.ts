@@ -14,6 +14,7 @@ import type {
   Plant,
   PlantPatch,
   Scope,
+  Session,
   TagCount,
   Token,
 } from "../../src/client/client.ts";
@@ -34,6 +35,7 @@ true satisfies Equal<Omit<Plant, "id">, Schemas["Plant"]>;
 true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id">>;
 true satisfies Equal<TagCount, Schemas["TagCount"]>;
 true satisfies Equal<Scope, Schemas["Scope"]>;
+true satisfies Equal<Session, Schemas["Session"]>;
 true satisfies Equal<Token, Schemas["Token"]>;
 true satisfies Equal<NewToken, Schemas["NewToken"]>;
 true satisfies Equal<CreatedToken, Schemas["CreatedToken"]>;
@@ -63,6 +65,7 @@ const CALLS = {
   importPlants: ["importPlants"],
   exportPlants: ["exportPlants", "exportedPlants"],
   listTags: ["tags"],
+  getSession: ["session"],
   listTokens: ["listTokens"],
   createToken: ["createToken"],
   revokeToken: ["revokeToken"],

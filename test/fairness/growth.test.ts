@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { BlockList } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import { createGate } from "../../src/auth/gate.ts";
+import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { loadContract, plantParser } from "../../src/contract.ts";
 import { exportPlants } from "../../src/transfer/export.ts";
 import { csvWriter, readCsv } from "../../src/transfer/csv.ts";
@@ -99,12 +99,11 @@ const DRIP_BYTES = 32;
 
 const route = createRouter(contract.operations, {} as Handlers);
 const pages = loadStatic(join(folder, "web"));
-const gate = createGate({
+const authenticator = createAuthenticator({
   tokens: { find: () => Promise.resolve(undefined) } as never,
   freshMs: 500,
   cacheMax: 100,
   now: Date.now,
-  onAdmit: () => {},
 });
 const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
 const audit = createAudit({ log, changes: "sum" });
@@ -195,8 +194,8 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["the network of an address", HEAD, (text) => networkOf(`::${text}`)],
   ["Idempotency-Key", HEAD, makeToken],
   ["Idempotency-Key in quotes", HEAD, (text) => makeToken(`"${text}"`)],
-  ["Authorization", HEAD, (text) => gate.admit(text, "plants:read")],
-  ["Authorization behind its scheme", HEAD, (text) => gate.admit(`Bearer ${text}`, "plants:read")],
+  ["Authorization", HEAD, (text) => authenticator.authenticate(text)],
+  ["Authorization behind its scheme", HEAD, (text) => authenticator.authenticate(`Bearer ${text}`)],
   ["a line of the log", BODY, (text) => log.debug("event", { text })],
   ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
   ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text)), turns, audit).listPlants(LIST_CALL as never)],

@@ -106,25 +106,25 @@ describe("every operation with every state of a token", () => {
     });
   }
 
-  const gate = "src/auth/gate.ts";
+  const authenticate = "src/auth/authenticate.ts";
   const bugs: ReadonlyArray<{ why: string; bug: PlantedBug; fault: string }> = [
     {
-      why: "the gate forgot the scope",
-      bug: { file: gate, from: "if (!token.scopes.includes(scope)) throw insufficientScope(scope, token);", to: "" },
+      why: "the service forgot the scope",
+      bug: { file: "src/auth/authorize.ts", from: "token.scopes.includes(scope)", to: "token.id !== scope" },
       fault: "GET /tokens with a token for plants:read",
     },
     {
-      why: "the gate forgot the expiry",
-      bug: { file: gate, from: "(expires === undefined || now < expires)", to: "(expires ?? now) > 0" },
+      why: "the service forgot the expiry",
+      bug: { file: authenticate, from: "(expires === undefined || now < expires)", to: "(expires ?? now) > 0" },
       fault: "GET /plants with an expired token",
     },
     {
-      why: "the gate forgot the revocation",
-      bug: { file: gate, from: "revoked === undefined && ", to: "(revoked ?? 1) > 0 && " },
+      why: "the service forgot the revocation",
+      bug: { file: authenticate, from: "revoked === undefined && ", to: "(revoked ?? 1) > 0 && " },
       fault: "POST /plants with a revoked token",
     },
     {
-      why: "HEAD went around the gate",
+      why: "HEAD went around the check",
       bug: { file: "src/http/app.ts", from: "if (operation.scope) {", to: 'if (operation.scope && method !== "HEAD") {' },
       fault: "HEAD /plants/1 with no header",
     },
@@ -214,12 +214,12 @@ describe("how long a wrong token is refused", () => {
     });
   }
 
-  it("would be noticed to tell if the gate compared character by character and stopped at the first that differs", async () => {
+  it("would be noticed to tell if the service compared character by character and stopped at the first that differs", async () => {
     const data = temporaryFolder();
     const path = JSON.stringify(join(data, "first-token"));
     const leak = `const right = (await import("node:fs")).readFileSync(${path}, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(60)); `;
     const from = "const token = await tokens.find(hashToken(credentials));";
-    const place = await open({ data, root: plantBugs([{ file: "src/auth/gate.ts", from, to: leak + from }]) });
+    const place = await open({ data, root: plantBugs([{ file: "src/auth/authenticate.ts", from, to: leak + from }]) });
     expect(await compare(place, shareStart)).toBeGreaterThan(DEVIATIONS_MAX);
   });
 });
@@ -284,7 +284,7 @@ describe("a flood of tokens that nobody issued", () => {
   it("would be noticed to slow the others if tokens were hashed as passwords are", async () => {
     const from = "const token = await tokens.find(hashToken(credentials));";
     const slowly = `(await import("node:crypto")).pbkdf2Sync(credentials, "plants", 20_000, 32, "sha256"); ${from}`;
-    const root = plantBugs([{ file: "src/auth/gate.ts", from, to: slowly }]);
+    const root = plantBugs([{ file: "src/auth/authenticate.ts", from, to: slowly }]);
     expect(isSlowed(await floodInTurns(await open({ root }), 1))).toBe(true);
   });
 });

@@ -179,10 +179,10 @@ export const WAIT_BY_WALL_CLOCK: readonly PlantedBug[] = [
 
 /** What is known of a token counts as fresh although it comes from the future. */
 export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
-  { file: "src/auth/gate.ts", from: "Math.abs(time - known.at) < freshMs", to: "time - known.at < freshMs" },
+  { file: "src/auth/authenticate.ts", from: "Math.abs(time - known.at) < freshMs", to: "time - known.at < freshMs" },
 ];
 
-/** The gate goes by a clock that starts with the service and cannot be set. */
+/** The expiry of tokens goes by a clock that starts with the service and cannot be set. */
 export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
   {
     file: "src/service.ts",

@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { OperationId } from "../../contract/operations.ts";
 import { createToken } from "../../src/auth/secret.ts";
-import type { Scope } from "../../src/scope.ts";
+import type { RequiredScope, Scope } from "../../src/scope.ts";
 
 /** A request that whoever has the scope is answered with `status`, and the number of an error, as often as it is sent. */
 export type Sample = Readonly<{
   method: string;
   path: string;
-  scope?: Scope;
+  /** Without one, no token is needed. */
+  scope?: RequiredScope;
   status: number;
   error?: number;
   body?: string;
@@ -28,6 +29,7 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
   importPlants: { method: "POST", path: "/plants/import", scope: "plants:write", status: 200, body: PLANT, type: "application/x-ndjson" },
   exportPlants: { method: "GET", path: "/plants/export", scope: "plants:read", status: 200 },
   listTags: { method: "GET", path: "/tags", scope: "plants:read", status: 200 },
+  getSession: { method: "GET", path: "/session", scope: "any", status: 200 },
   listTokens: { method: "GET", path: "/tokens", scope: "admin", status: 200 },
   createToken: { method: "POST", path: "/tokens", scope: "admin", status: 200, body: '{"name":"x","scopes":["admin"],"days":0.001}' },
   revokeToken: { method: "DELETE", path: "/tokens/nothing", scope: "admin", status: 404, error: 40402 },
@@ -118,6 +120,6 @@ export function wantedOf({ scope, status, error }: Sample, { has, query }: State
   if (scope === undefined) return query ? { status: 400, error: 40006 } : { status };
   if (has === "no token") return { status: 401, error: 40100, challenge: realm };
   if (has === "no valid token") return { status: 401, error: 40101, challenge: `${realm}, error="invalid_token"` };
-  if (has.includes(scope)) return { status, error };
+  if (scope === "any" || has.includes(scope)) return { status, error };
   return { status: 403, error: 40300, challenge: `${realm}, error="insufficient_scope", scope="${scope}"` };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { issueToken } from "../../src/auth/issue.ts";
 import { createToken, hashToken, hasTokenForm } from "../../src/auth/secret.ts";
-import { createGate } from "../../src/auth/gate.ts";
+import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { createUsage } from "../../src/auth/usage.ts";
 import { CATALOGUE } from "../../src/errors.ts";
 import type { Scope } from "../../src/scope.ts";
@@ -129,10 +129,10 @@ describe("a token", () => {
   });
 });
 
-describe("the gate", () => {
+describe("the authenticator", () => {
   const VALID: Token = { id: "a", name: "a", scopes: ["plants:write"], created: 0 };
 
-  function gateOver(find: (hash: string) => Token | undefined) {
+  function authenticatorOver(find: (hash: string) => Token | undefined) {
     const asked: string[] = [];
     const clock = { now: 1000 };
     async function findAndNote(hash: string) {
@@ -140,13 +140,13 @@ describe("the gate", () => {
       return find(hash);
     }
     const store = { ...tokens, find: findAndNote };
-    return { asked, clock, gate: createGate({ tokens: store, freshMs: 500, cacheMax: 100, now: () => clock.now, onAdmit: () => {} }) };
+    return { asked, clock, authenticator: createAuthenticator({ tokens: store, freshMs: 500, cacheMax: 100, now: () => clock.now }) };
   }
 
   it("refuses garbage without asking the store", async () => {
-    const { gate, asked } = gateOver(() => VALID);
+    const { authenticator, asked } = authenticatorOver(() => VALID);
     for (const credentials of ["garbage", "plant_", createToken(randomBytes).replace(/.$/, "-")]) {
-      expect(await rejectionOf(Promise.resolve().then(() => gate.admit(`Bearer ${credentials}`, "plants:write")))).toMatchObject({
+      expect(await rejectionOf(Promise.resolve().then(() => authenticator.authenticate(`Bearer ${credentials}`)))).toMatchObject({
         code: "invalid_token",
       });
     }
@@ -155,11 +155,11 @@ describe("the gate", () => {
 
   it("asks the store once in 500 ms for one token, known or not", async () => {
     for (const found of [VALID, undefined]) {
-      const { gate, asked, clock } = gateOver(() => found);
+      const { authenticator, asked, clock } = authenticatorOver(() => found);
       const header = `Bearer ${createToken(randomBytes)}`;
       const admit = () =>
         Promise.resolve()
-          .then(() => gate.admit(header, "plants:write"))
+          .then(() => authenticator.authenticate(header))
           .catch(() => {});
       await admit();
       clock.now += 499;
@@ -172,21 +172,21 @@ describe("the gate", () => {
   });
 
   it("asks again when the clock was set back", async () => {
-    const { gate, asked, clock } = gateOver(() => VALID);
+    const { authenticator, asked, clock } = authenticatorOver(() => VALID);
     const header = `Bearer ${createToken(randomBytes)}`;
-    await gate.admit(header, "plants:write");
+    await authenticator.authenticate(header);
     clock.now -= 3_600_000;
-    await gate.admit(header, "plants:write");
+    await authenticator.authenticate(header);
     expect(asked).toHaveLength(2);
   });
 
   it("remembers at most cacheMax tokens", async () => {
-    const { gate, asked } = gateOver(() => VALID);
+    const { authenticator, asked } = authenticatorOver(() => VALID);
     const headers = Array.from({ length: 101 }, () => `Bearer ${createToken(randomBytes)}`);
-    for (const header of headers) await gate.admit(header, "plants:write");
-    await gate.admit(headers[100]!, "plants:write");
+    for (const header of headers) await authenticator.authenticate(header);
+    await authenticator.authenticate(headers[100]!);
     expect(asked).toHaveLength(101);
-    await gate.admit(headers[0]!, "plants:write");
+    await authenticator.authenticate(headers[0]!);
     expect(asked).toHaveLength(102);
   });
 });

@@ -19,6 +19,8 @@ export function Section({ operation, schemas, token }: SectionProps) {
       <p class="scope">
         {scope === undefined ? (
           "needs no token"
+        ) : scope === "any" ? (
+          "any valid token"
         ) : (
           <>
             scope <code>{scope}</code>

@@ -58,6 +58,10 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
 
   await note("make a token", async () => {
     const made = await plants.createToken({ name: "journey", scopes: ["plants:read"], days: 1 });
+    await note("ask who the token is", async () => {
+      const { id, name, scopes, parent } = await client.createClient({ url, token: made.token }).session();
+      return [id === made.id, name, scopes, parent];
+    });
     await note("use the token", () => client.createClient({ url, token: made.token }).find(2n ** 53n + 3n));
     await note("revoke the token", () => plants.revokeToken(made.id));
     return made.scopes;
@@ -66,6 +70,7 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   await note("list tokens", async () => (await plants.listTokens()).map(({ name, revoked }) => [name, revoked !== undefined]));
 
   const stranger = client.createClient({ url, token: "none" });
+  await note("ask who a wrong token is", () => stranger.session());
   await note("find with a wrong token", () => stranger.find(1n));
   await note("import with a wrong token", () => stranger.importPlants(cut('{"id":8,"name":"x"}\n')));
   await note("abort", () => plants.find(1n, { signal: AbortSignal.abort(new Error("enough")) }));

@@ -1,0 +1,13 @@
+import type { RequiredScope } from "../scope.ts";
+import type { Token } from "../store/tokens.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Throws `insufficient_scope` when a valid token may not do what needs this scope. */
+export function authorize(token: Token, scope: RequiredScope): void {
+  if (scope === "any" || token.scopes.includes(scope)) return;
+  throw new Refusal("insufficient_scope", {
+    token,
+    message: `The token lacks the scope ${scope}: use one that has it.`,
+    challenge: `error="insufficient_scope", scope="${scope}"`,
+  });
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import type { Schemas } from "../../contract/operations.ts";
+import { issueToken } from "../../src/auth/issue.ts";
+import type { Issued } from "../../src/auth/issue.ts";
+import { createClient } from "../../src/client/client.ts";
+import { CATALOGUE } from "../../src/errors.ts";
+import { SCOPES } from "../../src/scope.ts";
+import type { Scope } from "../../src/scope.ts";
+import { expectConform } from "../support/conform.ts";
+import { ENGINES } from "../support/engines.ts";
+import { sendRaw, statusesIn } from "../support/raw.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const SESSION = { method: "get", path: "/session" };
+const CHILD = JSON.stringify({ name: "child", scopes: ["plants:read"] });
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A revocation bites within a second; the rest is for a machine that is busy. */
+const BITES_MS_MAX = 1500;
+
+/** An operation for each scope. */
+const READS = { method: "GET", path: "/plants", scope: "plants:read" } as const;
+const WRITES = { method: "POST", path: "/plants", scope: "plants:write" } as const;
+const ADMINISTERS = { method: "GET", path: "/tokens", scope: "admin" } as const;
+
+/** Every set of scopes that a token may be given. */
+const SETS: ReadonlyArray<readonly Scope[]> = [
+  ["plants:read"],
+  ["plants:write"],
+  ["admin"],
+  ["plants:read", "plants:write"],
+  ["plants:read", "admin"],
+  ["plants:write", "admin"],
+  SCOPES,
+];
+
+for (const { engine, openFlags } of ENGINES) {
+  describe(`GET /session, on ${engine}`, () => {
+    let service: TestService;
+    // Not the first token, which ends when another one with all scopes is used.
+    let own: Issued;
+    beforeAll(async () => {
+      service = await startTestService(await openFlags());
+      own = await issue(SCOPES);
+    }, 60_000);
+    afterAll(() => service.stop());
+
+    async function issue(scopes: readonly Scope[], lifetimeMs?: number): Promise<Issued> {
+      const { tokens } = service.store;
+      return issueToken({ tokens, random: randomBytes, now: Date.now, name: "Anna's \0 📱", scopes, lifetimeMs });
+    }
+
+    function ask(secret: string, { method = "GET", headers = {} } = {}): Promise<Response> {
+      return fetch(`${service.url}/session`, { method, headers: { authorization: `Bearer ${secret}`, ...headers } });
+    }
+
+    /** POST /tokens with this token. */
+    async function makeChild(secret: string, body: string): Promise<Schemas["CreatedToken"]> {
+      const headers = { authorization: `Bearer ${secret}` };
+      return (await fetch(`${service.url}/tokens`, { method: "POST", body, headers })).json() as Promise<Schemas["CreatedToken"]>;
+    }
+
+    for (const scopes of SETS) {
+      it(`tells a token with ${scopes.join(" and ")} just these scopes, which are those that it is let in with`, async () => {
+        const { token, secret } = await issue(scopes, DAY_MS);
+        const response = await ask(secret);
+        expect(response.status).toBe(200);
+        expect(await expectConform(SESSION, response)).toEqual({
+          id: token.id,
+          name: "Anna's \0 📱",
+          scopes,
+          created: new Date(token.created).toISOString(),
+          expires: new Date(token.created + DAY_MS).toISOString(),
+        });
+        for (const { method, path, scope } of [READS, WRITES, ADMINISTERS]) {
+          const body = method === "POST" ? { body: '{"id":1,"name":"x"}' } : {};
+          const { status } = await fetch(`${service.url}${path}`, { method, headers: { authorization: `Bearer ${secret}` }, ...body });
+          expect([scope, status]).toEqual([scope, scopes.includes(scope) ? 200 : 403]);
+        }
+      });
+    }
+
+    it("leaves out the end of a token that has none, names the maker of one that has one, and tells no secret", async () => {
+      const response = await ask(own.secret);
+      const session = (await expectConform(SESSION, response)) as Schemas["Session"];
+      expect(session).not.toHaveProperty("expires");
+      expect(session).not.toHaveProperty("parent");
+      const child = await ask((await makeChild(own.secret, CHILD)).token);
+      expect(await child.clone().text()).not.toContain("plant_");
+      expect(await expectConform(SESSION, child)).toMatchObject({ name: "child", scopes: ["plants:read"], parent: own.token.id });
+    });
+
+    it("is not to be kept, and never compressed, however long the name", async () => {
+      const { tokens } = service.store;
+      const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "x".repeat(5000), scopes: ["plants:read"] });
+      const { headers } = await ask(secret, { headers: { "accept-encoding": "gzip, zstd" } });
+      expect([headers.get("cache-control"), headers.get("content-encoding"), headers.get("etag")]).toEqual(["no-store", null, null]);
+    });
+
+    it("answers HEAD as GET without the body, OPTIONS without a token, and 405 to all else", async () => {
+      const get = await ask(own.secret);
+      const head = await ask(own.secret, { method: "HEAD" });
+      expect([head.status, head.headers.get("cache-control"), await head.text()]).toEqual([200, "no-store", ""]);
+      expect(head.headers.get("content-length")).toBe(String((await get.bytes()).length));
+      const options = await fetch(`${service.url}/session`, { method: "OPTIONS" });
+      expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+        const response = await ask(own.secret, { method });
+        expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+      }
+      expect((await fetch(`${service.url}/session`, { method: "HEAD" })).status).toBe(401);
+    });
+
+    it("is at no other path, and takes no query", async () => {
+      for (const path of ["/session/", "/session/me", "/Session", "/sessions"]) expect((await service.request(path)).status).toBe(404);
+      expect(
+        await expectConform(
+          SESSION,
+          await fetch(`${service.url}/session?id=other`, { headers: { authorization: `Bearer ${own.secret}` } }),
+        ),
+      ).toMatchObject({
+        error: CATALOGUE.invalid_query.error,
+      });
+    });
+
+    it("refuses a revoked token within a second, also one that asks all the time, and its children with it", async () => {
+      const { token, secret } = await issue(SCOPES);
+      const child = await makeChild(secret, CHILD);
+      expect((await ask(child.token)).status).toBe(200);
+      await service.store.tokens.revoke(token.id, Date.now(), { isKeepingChildren: false });
+      const revokedAt = performance.now();
+      for (const one of [secret, child.token]) {
+        let response = await ask(one);
+        for (; response.status === 200; response = await ask(one)) expect(performance.now() - revokedAt).toBeLessThan(BITES_MS_MAX);
+        expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="invalid_token"');
+        expect(await expectConform(SESSION, response)).toEqual({ ...CATALOGUE.invalid_token });
+      }
+    });
+
+    it("refuses a token from the very millisecond that it told as its end", async () => {
+      const { secret } = await issue(["plants:read"], 300);
+      const { expires = "" } = (await (await ask(secret)).json()) as Schemas["Session"];
+      await Bun.sleep(Date.parse(expires) - Date.now());
+      while (Date.now() < Date.parse(expires)) await Bun.sleep(1);
+      expect((await ask(secret)).status).toBe(401);
+    });
+
+    it("lets a token without any scope know that it has none, and nothing else", async () => {
+      const { secret } = await issue([]);
+      expect(await expectConform(SESSION, await ask(secret))).toMatchObject({ scopes: [] });
+      for (const { path } of [READS, ADMINISTERS])
+        expect((await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(403);
+    });
+
+    it("refuses two tokens in one request, and one behind 8,000 spaces only if it is none", async () => {
+      const twice = `GET /session HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${own.secret}\r\nAuthorization: Bearer ${own.secret}\r\n\r\n`;
+      expect(statusesIn((await sendRaw(service.url, [twice])).text)).toEqual([401]);
+      const spaces = " ".repeat(8000);
+      expect((await ask(`${spaces}${own.secret}`)).status).toBe(200);
+      expect((await ask(`${spaces}${own.secret.toLowerCase()}`)).status).toBe(401);
+    });
+
+    it("is what the typed client tells", async () => {
+      const { token, secret } = await issue(["plants:write"]);
+      const client = createClient({ url: service.url, token: secret });
+      expect(await client.session()).toEqual({
+        id: token.id,
+        name: token.name,
+        scopes: ["plants:write"],
+        created: new Date(token.created).toISOString(),
+      });
+    });
+  });
+}
