@@ -2,7 +2,7 @@ import type { Log } from "../log.ts";
 import type { PlantId } from "../plant.ts";
 import type { Principal } from "../principal.ts";
 
-/** What was done, by whom, from where: one event each, or one for many, in the log. Its events are listed in docs/operations.md. */
+/** What was done, by whom, from where: one event each, or one for many, in the log. Its events are listed in docs/reference/log-events.md. */
 export type Audit = Readonly<{
   /** Something that is rare enough for an event of its own. */
   note(event: AuditEvent, who: Who, fields: Readonly<Record<string, unknown>>): void;

@@ -13,7 +13,7 @@ function problemsOf(environment: Record<string, string>, flags = {}, unknown: st
 }
 
 describe("the settings", () => {
-  it("have the defaults that the README gives", () => {
+  it("have the defaults that docs/reference/settings.md gives", () => {
     expect(parseConfig({}, { data: "/var/plants" })).toEqual({
       host: "127.0.0.1",
       port: 8080,
@@ -34,9 +34,9 @@ describe("the settings", () => {
     });
   });
 
-  it("all stand in the README, each with its variable, flag and default", () => {
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-    const rows = readme.match(/^\| `PLANT_STORE_.*$/gm)?.map((row) =>
+  it("are all in docs/reference/settings.md, each with its variable, flag and default", () => {
+    const reference = readFileSync(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
+    const rows = reference.match(/^\| `PLANT_STORE_.*$/gm)?.map((row) =>
       row
         .split("|")
         .slice(1, 4)
@@ -45,6 +45,12 @@ describe("the settings", () => {
     expect(rows).toEqual(
       Object.values(SETTINGS).map(({ variable, flag, fallback }) => [`\`${variable}\``, `\`${flag}\``, `\`${fallback}\``]),
     );
+  });
+
+  it("are each explained there once", () => {
+    const reference = readFileSync(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
+    const explained = Array.from(reference.matchAll(/^- \*\*`(--[a-z-]+)`\*\*: /gm), ([, flag]) => flag);
+    expect(explained).toEqual(Object.values(SETTINGS).map(({ flag }) => flag));
   });
 
   it("let a flag beat a variable", () => {

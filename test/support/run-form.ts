@@ -11,7 +11,7 @@ export function inForm<Value>(short: Value, long: Value): Value {
   return isLong ? long : short;
 }
 
-/** Tells what was measured, for docs/promises.md. */
+/** Tells what was measured, for docs/explanation/promises.md. */
 export function tell(promise: string, figures: string): void {
   console.log(`figure: ${promise}: ${figures}`);
 }

@@ -206,7 +206,7 @@ describe("the log of who did what", () => {
   });
 });
 
-describe("docs/operations.md", () => {
+describe("docs/reference/log-events.md", () => {
   it("lists every event of the source, and no other", () => {
     const files = readdirSync(join(PROJECT, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
     const text = files.map((file) => readFileSync(join(PROJECT, "src", file), "utf8")).join("\n");
@@ -215,9 +215,9 @@ describe("docs/operations.md", () => {
       ...text.matchAll(/\bend\("(\w+)", /g),
       ...text.matchAll(/\baudit\.note\("(\w+)"/g),
     ].map(([, event]) => event!);
-    const inDocs = readFileSync(join(PROJECT, "docs/operations.md"), "utf8")
-      .match(/^\| `.*?\|/gm)!
-      .flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, event]) => event!));
+    const inDocs = readFileSync(join(PROJECT, "docs/reference/log-events.md"), "utf8")
+      .match(/^- \*\*`.*?\(/gm)!
+      .flatMap((lead) => Array.from(lead.matchAll(/\*\*`(\w+)`\*\*/g), ([, event]) => event!));
     expect(inDocs.toSorted()).toEqual([...new Set(inCode)].toSorted());
   });
 });

@@ -1,0 +1,68 @@
+// Checks every Markdown file of the project: no line is longer than 120 characters, and every relative link leads to a file, and to a heading
+// in it. Code blocks are skipped, and so is a line that cannot be wrapped. `bun .ci/markdown.ts` checks the project, with arguments those files.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const LINE_MAX = 120;
+
+const files = process.argv.length > 2 ? process.argv.slice(2) : markdownFiles();
+const problems = files.flatMap((file) => [...longLines(file), ...brokenLinks(file)]);
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+if (files.length === 0) process.stdout.write("There are no Markdown files to check.\n");
+process.exitCode = problems.length === 0 && files.length > 0 ? 0 : 1;
+
+/** What Git has or would add, so that nothing of a dependency is checked, and a new file is. */
+function markdownFiles(): string[] {
+  const { stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], { encoding: "utf8" });
+  return stdout.split("\n").filter((file) => file !== "" && existsSync(file));
+}
+
+function longLines(file: string): string[] {
+  return proseOf(file).flatMap((line, at) => {
+    const isWrappable = /\S\s+\S/.test(line.trim().replace(/^(?:[-*>]|\d+\.|\[[^\]]+\]:)\s+/, ""));
+    return line.length > LINE_MAX && isWrappable ? [`${file}:${at + 1}: ${line.length} characters, of ${LINE_MAX} at most`] : [];
+  });
+}
+
+function brokenLinks(file: string): string[] {
+  // A link may be broken over two lines, in its text only.
+  const text = proseOf(file)
+    .join("\n")
+    .replaceAll(/`[^`\n]*`/g, "");
+  return Array.from(text.matchAll(/\]\(([^()\s]+)\)/g), ([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .flatMap((target) => {
+      const [path = "", heading] = target.split("#");
+      const found = path === "" ? file : join(dirname(file), path);
+      if (!existsSync(found)) return [`${file}: the link to ${target} leads nowhere: there is no ${relative(".", found)}`];
+      if (heading === undefined || headingsOf(found).includes(heading)) return [];
+      return [`${file}: the link to ${target} leads to no heading of ${relative(".", found)}`];
+    });
+}
+
+/** The anchors of a file, as GitHub makes them. */
+function headingsOf(file: string): string[] {
+  const titles = proseOf(file).flatMap((line) => /^#{1,6} (.*)$/.exec(line)?.[1] ?? []);
+  return titles.map((title) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** The lines of a file, those of code blocks empty. */
+function proseOf(file: string): string[] {
+  let fence: string | undefined;
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .map((line) => {
+      const [, mark] = /^\s*(`{3,}|~{3,})/.exec(line) ?? [];
+      if (mark !== undefined && (fence === undefined || line.trim() === fence)) {
+        fence = fence === undefined ? mark : undefined;
+        return "";
+      }
+      return fence === undefined ? line : "";
+    });
+}

@@ -1,0 +1,98 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { CATALOGUE } from "../../src/errors.ts";
+import { plantBugs } from "../support/planted.ts";
+import { PROJECT } from "../support/process.ts";
+import { startTestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+
+const read = (path: string) => readFileSync(join(PROJECT, path), "utf8");
+
+const PROGRAMS = [
+  { path: "README.md", output: "9223372036854775807n Ginkgo biloba\n" },
+  { path: "docs/tutorial/first-thousand-plants.md", output: "found Ginkgo biloba\nlisted 9223372036854775807 Ginkgo biloba\n" },
+];
+
+describe("the program of", () => {
+  for (const { path, output } of PROGRAMS) {
+    it(`${path} runs exactly as written, and prints what it created in a store without that plant`, async () => {
+      const [, program = ""] = /```ts\n(.*?)```/s.exec(read(path)) ?? [];
+      expect(await run(program)).toBe(output);
+      await service.request("/plants/9223372036854775807", { method: "DELETE" });
+    });
+  }
+});
+
+/** Runs a program in a copy of the project, as the package knows itself by its name only there, and gives what it prints. */
+async function run(program: string): Promise<string> {
+  const path = join(plantBugs([]), "program.ts");
+  writeFileSync(path, program);
+  const environment = { ...process.env, PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+  let output = "";
+  const child = spawn(process.execPath, [path], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  child.stdout.on("data", (chunk) => (output += String(chunk)));
+  expect((await once(child, "close"))[0]).toBe(0);
+  return output;
+}
+
+it("every request of docs/how-to/call-the-api.md is one that the service answers", async () => {
+  const guide = read("docs/how-to/call-the-api.md");
+  const requests = [...guide.matchAll(/^plants (?:-i )?(?:-X (\w+) )?(?:-d '(.*?)' )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
+  expect(requests.length).toBeGreaterThan(7);
+  for (const [, method, body, path] of requests) {
+    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    const response = await service.request(path!, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(response.status, path).toBeLessThan(300);
+    await response.arrayBuffer();
+  }
+});
+
+it("docs/reference/errors.md lists every error with its number, name and message, and no other", () => {
+  const listed = read("docs/reference/errors.md").replaceAll(/\n {2}(?=\S)/g, " ");
+  const inDocs = Array.from(listed.matchAll(/^- \*\*(\d+)\*\* `(\w+)`: (.*)$/gm), ([, ...parts]) => parts.join(" "));
+  const inCode = Object.entries(CATALOGUE).map(([name, { error, message }]) => `${error} ${name} ${message}`);
+  expect(inDocs.toSorted()).toEqual(inCode.toSorted());
+});
+
+it("docs/reference/commands.md lists every command that --help has, and no other", () => {
+  const commandsOf = (...words: string[]) => {
+    const { stdout } = spawnSync(process.execPath, [join(PROJECT, "src/main.ts"), ...words, "--help"], { encoding: "utf8" });
+    return Array.from(stdout.replace(/.*\nCommands:/s, "").matchAll(/^ {2}(\w+)/gm), ([, name]) => [...words, name].join(" "));
+  };
+  const inHelp = [...commandsOf(), ...commandsOf("token")].filter((name) => !/^token$|help$/.test(name));
+  const inDocs = Array.from(read("docs/reference/commands.md").matchAll(/^\| `([\w ]+)` +\|/gm), ([, name]) => name!);
+  expect(inDocs.toSorted()).toEqual(inHelp.toSorted());
+});
+
+describe("the check of Markdown", () => {
+  const folder = temporaryFolder();
+  const check = (text: string) => {
+    writeFileSync(join(folder, "page.md"), text);
+    return spawnSync(process.execPath, [join(PROJECT, ".ci/markdown.ts"), join(folder, "page.md")], { encoding: "utf8" }).stdout;
+  };
+  const long = "word ".repeat(25).trim();
+
+  for (const { why, text, problem } of [
+    { why: "a long line", text: long, problem: "page.md:1: 124 characters" },
+    { why: "a link to no file", text: "[a](missing.md)", problem: "the link to missing.md leads nowhere" },
+    { why: "a link to no heading", text: "# One\n\n[a](#two)", problem: "no heading" },
+    { why: "a link to no heading of another file", text: "[a](page.md#two)", problem: "no heading" },
+  ]) {
+    it(`names ${why}`, () => expect(check(text)).toContain(problem));
+  }
+
+  it("passes over code, addresses, and what cannot be wrapped", () => {
+    const address = `https://example.org/${"x".repeat(150)}`;
+    expect(check(`# One (\`two\`)\n\n[a](#one-two) [b](page.md#one-two)\n\n\`\`\`\n${long}\n\`\`\`\n\n- ${address}\n`)).toBe("");
+  });
+});
