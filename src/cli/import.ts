@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
+import { detectFormat, HEAD_BYTES } from "../client/client.ts";
 import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
 import type { Bytes } from "../transfer/row.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
@@ -22,7 +23,7 @@ export function importCommand(): Command {
   const command = new Command("import")
     .argument("[files...]", "NDJSON or CSV; - or nothing is what comes through a pipe")
     .description("Import plants from files. To import a file again is safe. Ends with 1 when a line was refused.")
-    .addOption(new Option("--format <format>", "the form of the files, when their beginning does not tell").choices(["ndjson", "csv"]))
+    .addOption(new Option("--format <format>", "the form of the files, when neither name nor beginning tells").choices(["ndjson", "csv"]))
     .addOption(
       new Option("--on-conflict <what>", "what to do when an id names another plant already")
         .choices(["refuse", "replace"])
@@ -60,7 +61,7 @@ async function importFile({ file, name, size }: Source, { plants, flags, report 
   try {
     const { head, bytes } = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
     summary = await plants.import(bytes, {
-      format: flags.format ?? formatOf(file) ?? guessFormat(head),
+      format: flags.format ?? detectFormat(name, head),
       onConflict: flags.onConflict,
       dryRun: flags.dryRun ?? false,
       onProblem: (problem) => report.add(name, problem),
@@ -79,12 +80,6 @@ function toSource(file: string): Source {
   if (!stats) throw new Error(`There is no file ${file}: check its name.`);
   if (stats.isDirectory()) throw new Error(`${file} is a folder: name the files in it.`);
   return { file, name: file, size: stats.isFile() ? stats.size : undefined };
-}
-
-/** What the name says, if anything. */
-function formatOf(file: string): FileFormat | undefined {
-  if (/\.(csv|tsv)$/i.test(file)) return "csv";
-  return /\.(ndjson|jsonl)$/i.test(file) ? "ndjson" : undefined;
 }
 
 function describe({ read, created, unchanged, replaced, refused }: ImportSummary): string {
@@ -142,17 +137,18 @@ function openForWriting(target: Target): number {
 }
 
 /** The first bytes, and all of them. */
-async function peek(source: AsyncGenerator<Uint8Array, void, void>): Promise<{ head: string; bytes: Bytes }> {
-  const { value } = await source.next();
-  const first = value ?? new Uint8Array();
+async function peek(source: AsyncGenerator<Uint8Array, void, void>): Promise<{ head: Uint8Array; bytes: Bytes }> {
+  const first: Uint8Array[] = [];
+  // A pipe may give them one by one.
+  for (let size = 0; size < HEAD_BYTES;) {
+    const { done, value } = await source.next();
+    if (done) break;
+    first.push(value);
+    size += value.length;
+  }
   async function* all(): AsyncGenerator<Uint8Array> {
-    yield first;
+    yield* first;
     yield* source;
   }
-  return { head: new TextDecoder().decode(first.subarray(0, 1000)), bytes: all() };
-}
-
-/** NDJSON begins with an object. */
-function guessFormat(head: string): FileFormat {
-  return head.trimStart().startsWith("{") || head.trim() === "" ? "ndjson" : "csv";
+  return { head: Buffer.concat(first), bytes: all() };
 }

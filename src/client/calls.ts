@@ -1,4 +1,5 @@
 import type { ExportQuery } from "./export.ts";
+import type { FileFormat } from "./file-format.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import type { ListQuery, Page } from "./page.ts";
 import type { Plant, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
@@ -13,8 +14,8 @@ export type ConditionOptions = CallOptions & Readonly<{ ifMatch?: string | undef
 export type ImportOptions = CallOptions &
   ImportQuery &
   Readonly<{
-    /** The form of a source of bytes or text: when not given, what the name or type of a File or Blob says, and NDJSON for all others. */
-    format?: "ndjson" | "csv";
+    /** The form of the source. When not given, that of a whole file is told by its name or beginning, and a stream or other iterable is NDJSON. */
+    format?: FileFormat;
     /** Called whenever bytes move. A browser does not tell: there it is called once. */
     onProgress?: (progress: ImportProgress) => void;
   }>;

@@ -11,6 +11,8 @@ export type { CallOptions, Client, ConditionOptions, ImportOptions } from "./cal
 export { ConnectionError, ERROR_NUMBERS, PlantStoreClientError, ServiceError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
 export type { ErrorNumber } from "./errors.ts";
 export type { ExportQuery } from "./export.ts";
+export { detectFormat, FileFormatError, HEAD_BYTES } from "./file-format.ts";
+export type { FileFormat } from "./file-format.ts";
 export type { ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 export type { ListQuery, Page } from "./page.ts";
 export type { Plant, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";

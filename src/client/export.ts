@@ -1,4 +1,5 @@
 import { UnexpectedAnswerError } from "./errors.ts";
+import type { FileFormat } from "./file-format.ts";
 import { parseJson } from "./json.ts";
 import type { Limit } from "./limit.ts";
 import { parsePlant } from "./plant.ts";
@@ -8,7 +9,7 @@ import type { Plant } from "./plant.ts";
  * What to export. `format`: NDJSON, the default, or CSV; `profile`: `dwc` names the columns of CSV by the terms of Darwin Core;
  * `guardFormulas`: puts a ' before names and tags of CSV that a spreadsheet would take for formulas.
  */
-export type ExportQuery = Readonly<{ format?: "ndjson" | "csv"; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
+export type ExportQuery = Readonly<{ format?: FileFormat; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
 
 type Watch = Readonly<{
   limit: Limit;

@@ -2,6 +2,8 @@ import { readAnswer } from "./response.ts";
 import type { Client } from "./calls.ts";
 import type { Connection } from "./request.ts";
 import { readPlants, watchBytes } from "./export.ts";
+import { detectFormat, HEAD_BYTES } from "./file-format.ts";
+import type { FileFormat } from "./file-format.ts";
 import { parseImportSummary } from "./import.ts";
 import type { ImportSource, ImportSummary } from "./import.ts";
 import { startLimit } from "./limit.ts";
@@ -18,7 +20,8 @@ type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants"
 export function fileCalls(connection: Connection): FileCalls {
   const { transport, idleMs } = connection;
   return {
-    async importPlants(source, { format = formatOf(source), onConflict, dryRun, signal, onProgress } = {}) {
+    async importPlants(source, { format: given, onConflict, dryRun, signal, onProgress } = {}) {
+      const format = given ?? (await formatOf(source));
       const limit = startLimit(idleMs);
       const bytesTotal = source instanceof Blob ? { bytesTotal: source.size } : {};
       const upload = createUpload(source, { limit, idleMs, signal, onBytes: (bytes) => onProgress?.({ bytes, ...bytesTotal }) });
@@ -48,11 +51,13 @@ export function fileCalls(connection: Connection): FileCalls {
   };
 }
 
-/** By the name of a file, which says more than its type: systems with a spreadsheet installed call CSV after that. */
-function formatOf(source: ImportSource): "csv" | "ndjson" {
+/** Not by the type of a Blob: systems with a spreadsheet installed call CSV after that. Of a stream nothing is read in advance. */
+async function formatOf(source: ImportSource): Promise<FileFormat> {
+  if (typeof source === "string") return detectFormat(undefined, new TextEncoder().encode(source.slice(0, HEAD_BYTES)));
+  if (source instanceof Uint8Array) return detectFormat(undefined, source);
   if (!(source instanceof Blob)) return "ndjson";
-  const isCsv = "name" in source && typeof source.name === "string" ? /\.csv$/i.test(source.name) : source.type.startsWith("text/csv");
-  return isCsv ? "csv" : "ndjson";
+  const name = "name" in source && typeof source.name === "string" ? source.name : undefined;
+  return detectFormat(name, new Uint8Array(await source.slice(0, HEAD_BYTES).arrayBuffer()));
 }
 
 function readImportSummary(response: Response): Promise<ImportSummary> {

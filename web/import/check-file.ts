@@ -1,7 +1,8 @@
+import { detectFormat, HEAD_BYTES } from "../../src/client/client.ts";
+import type { FileFormat } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { NewPlant } from "../../src/plant.ts";
-import type { FileFormat } from "./line-starts.ts";
-import { findFormat, readRows } from "./file-rows.ts";
+import { readRows } from "./file-rows.ts";
 
 /** Why a line will be refused, or was. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
@@ -41,7 +42,7 @@ const TURN_MS = 12;
 
 /** Reads the whole file without holding up the page. */
 export async function checkFile(file: File, { signal, onRows }: CheckOptions): Promise<CheckedFile> {
-  const format = await findFormat(file);
+  const format = detectFormat(file.name, new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
   const slices: Slice[] = [];
   const plants: NewPlant[] = [];
   const problems: Problem[] = [];

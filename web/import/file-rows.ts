@@ -1,8 +1,8 @@
+import type { FileFormat } from "../../src/client/client.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
 import type { Row } from "../../src/transfer/row.ts";
 import { countLines } from "./line-starts.ts";
-import type { FileFormat } from "./line-starts.ts";
 import { checkPlant } from "./plantcheck.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */
@@ -25,12 +25,6 @@ export async function* readRows(
     const last = rows.at(-1);
     if (last) lines.forget(last.line);
   }
-}
-
-/** NDJSON begins with an object, or with what was meant as one. */
-export async function findFormat(file: Blob): Promise<FileFormat> {
-  const head = await file.slice(0, 1_000).text();
-  return /^[\s\ufeff]*[[{]/.test(head) ? "ndjson" : "csv";
 }
 
 async function* watched(file: Blob, see: (bytes: Uint8Array) => void): AsyncGenerator<Uint8Array, void, void> {

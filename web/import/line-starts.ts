@@ -1,4 +1,4 @@
-export type FileFormat = "csv" | "ndjson";
+import type { FileFormat } from "../../src/client/client.ts";
 
 /** Where the lines of a file begin, in bytes. Lines are counted from 1. */
 export type Lines = Readonly<{

@@ -1,4 +1,4 @@
-import type { FileFormat } from "./line-starts.ts";
+import type { FileFormat } from "../../src/client/client.ts";
 import { readRows } from "./file-rows.ts";
 
 /** The rows of a slice that begin on these lines, as they stand in it, each ended by a newline. */

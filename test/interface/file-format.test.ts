@@ -1,0 +1,134 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "bun:test";
+import { createClient, FileFormatError } from "../../src/client/client.ts";
+import { checkFile } from "../../web/import/check-file.ts";
+import { rejectionOf } from "../support/rejection.ts";
+import { runCommand } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const CSV = "id,name\n1,Acer\n";
+const NDJSON = '{"id":1,"name":"Acer"}\n';
+const LIST = '[{"id":1,"name":"Acer"}]';
+
+const FILES: readonly { name: string; text: string; format: "csv" | "ndjson" }[] = [
+  // The end of the name, whatever the file holds.
+  { name: "a.csv", text: CSV, format: "csv" },
+  { name: "object.csv", text: NDJSON, format: "csv" },
+  { name: "list.csv", text: LIST, format: "csv" },
+  { name: "empty.csv", text: "", format: "csv" },
+  { name: "a.tsv", text: "id\tname\n1\tAcer\n", format: "csv" },
+  { name: "UPPER.CSV", text: CSV, format: "csv" },
+  { name: "a.ndjson", text: NDJSON, format: "ndjson" },
+  { name: "rows.NDJSON", text: CSV, format: "ndjson" },
+  { name: "list.ndjson", text: LIST, format: "ndjson" },
+  { name: "a.jsonl", text: NDJSON, format: "ndjson" },
+  { name: "empty.jsonl", text: "", format: "ndjson" },
+  // The beginning, where the name tells nothing.
+  { name: "rows.txt", text: CSV, format: "csv" },
+  { name: "rows.TXT", text: CSV, format: "csv" },
+  { name: "objects.TXT", text: NDJSON, format: "ndjson" },
+  { name: "objects.json", text: NDJSON, format: "ndjson" },
+  { name: "rows", text: CSV, format: "csv" },
+  { name: "objects", text: NDJSON, format: "ndjson" },
+  { name: "csv", text: NDJSON, format: "ndjson" },
+  { name: "a.csv.bak", text: NDJSON, format: "ndjson" },
+  { name: "marked-rows", text: `\ufeff${CSV}`, format: "csv" },
+  { name: "marked-objects", text: `\ufeff${NDJSON}`, format: "ndjson" },
+  { name: "space-before-rows", text: `\r\n \t\n${CSV}`, format: "csv" },
+  { name: "space-before-objects", text: `\r\n \t\n${NDJSON}`, format: "ndjson" },
+  { name: "quoted", text: '"id","name"\n1,Acer\n', format: "csv" },
+  { name: "no-plant", text: "Dear all,\n", format: "csv" },
+  // Nothing, as an export of no plants is.
+  { name: "empty", text: "", format: "ndjson" },
+  { name: "empty.txt", text: "", format: "ndjson" },
+  { name: "space", text: " \r\n\t\n", format: "ndjson" },
+  { name: "mark", text: "\ufeff", format: "ndjson" },
+];
+
+const LISTS: readonly { name: string; text: string }[] = [
+  { name: "list.json", text: LIST },
+  { name: "list.txt", text: `\n${LIST}` },
+  { name: "list", text: `\ufeff${LIST}` },
+];
+
+const MESSAGE = "The file is one JSON list: write each plant on a line of its own instead (NDJSON), as jq -c '.[]' does.";
+
+/** The types of the bodies that a service would get. */
+const sent: (string | null)[] = [];
+const recorder = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    sent.push(request.headers.get("content-type"));
+    await request.arrayBuffer();
+    return Response.json({ read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0, problems: [] });
+  },
+});
+afterAll(() => recorder.stop(true));
+beforeEach(() => void (sent.length = 0));
+
+const client = createClient({ url: recorder.url, token: "t" });
+
+function importByCommand(files: readonly { name: string; text: string }[]) {
+  const folder = temporaryFolder();
+  for (const { name, text } of files) writeFileSync(join(folder, name), text);
+  const words = ["import", "--url", recorder.url.href, ...files.map(({ name }) => join(folder, name))];
+  return runCommand(words, { environment: { PLANT_STORE_TOKEN: "t" } });
+}
+
+function preview(text: string, name: string) {
+  return checkFile(new File([text], name), { signal: new AbortController().signal, onRows: () => undefined });
+}
+
+describe("the form of a file", () => {
+  it("is the same to the page, the client and the command, by its name or else its beginning", async () => {
+    const expected = FILES.map(({ name, format }) => `${name}: ${format}`);
+    const byPage: string[] = [];
+    for (const { name, text } of FILES) byPage.push(`${name}: ${(await preview(text, name)).format}`);
+    expect(byPage).toEqual(expected);
+
+    const types = { csv: "text/csv", ndjson: "application/x-ndjson" } as const;
+    for (const { name, text } of FILES) await client.importPlants(new File([text], name));
+    expect(sent).toEqual(FILES.map(({ format }) => types[format]));
+
+    sent.length = 0;
+    expect(await importByCommand(FILES)).toMatchObject({ status: 0, stderr: "" });
+    expect(sent).toEqual(FILES.map(({ format }) => types[format]));
+  }, 20_000);
+
+  for (const { name, text } of LISTS) {
+    it(`is refused by all three when it is one JSON list, with what to do, as in ${name}`, async () => {
+      for (const refused of [preview(text, name), client.importPlants(new File([text], name))]) {
+        expect(await rejectionOf(refused)).toEqual(new FileFormatError());
+      }
+      expect(await importByCommand([{ name, text }])).toEqual({ status: 1, stdout: "", stderr: `plant-store: ${MESSAGE}\n` });
+      expect(sent).toEqual([]);
+    });
+  }
+
+  it("is told by the beginning of text and bytes too, and is what the caller says where that is given", async () => {
+    await client.importPlants(CSV);
+    await client.importPlants(new TextEncoder().encode(CSV));
+    await client.importPlants(new Blob([CSV]));
+    await client.importPlants(CSV, { format: "ndjson" });
+    await client.importPlants(new Blob([CSV]).stream());
+    expect(sent).toEqual(["text/csv", "text/csv", "text/csv", "application/x-ndjson", "application/x-ndjson"]);
+  });
+
+  it("is told by what comes through a pipe, also where it comes byte by byte", async () => {
+    const words = ["src/main.ts", "import", "--url", recorder.url.href];
+    const child = Bun.spawn([process.execPath, ...words], {
+      cwd: join(import.meta.dir, "../.."),
+      env: { ...process.env, PLANT_STORE_TOKEN: "t" },
+      stdin: "pipe",
+    });
+    for (const letter of `\ufeff\n${CSV}`) {
+      void child.stdin.write(letter);
+      await child.stdin.flush();
+      await Bun.sleep(5);
+    }
+    await child.stdin.end();
+    expect(await child.exited).toBe(0);
+    expect(sent).toEqual(["text/csv"]);
+  }, 20_000);
+});
