@@ -282,5 +282,5 @@ it("a store whose files SQLite cannot open is refused with its name, and what to
   // What SQLite shares about the WAL needs room on the disk.
   mkdirSync(join(folder, "plants.db-shm"));
   const reason = await rejectionOf(open(folder));
-  expect(String(reason)).toMatch(/plants\.db cannot be used \(.+\): see whether its disk is full, read-only or fails\.$/);
+  expect(String(reason)).toMatch(/plants\.db cannot be used \(.+\): check whether its disk is full, read-only or failing\.$/);
 });

@@ -5,15 +5,14 @@ import { openPage } from "../page.ts";
 import type { Page } from "../page.ts";
 import type { ImportOutcome, ListQuery, Swap } from "../plants.ts";
 
-/** Plants as columns: three arrays cross to the Worker three times as fast as an object a plant. */
+/** Plants as columns: three arrays reach the Worker three times as fast as an object for each plant. */
 export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string[]; tags: ReadonlyArray<string | null> }>;
 
-/** What became of each plant of a commit, in the same order: an index into the outcomes. */
+/** What happened to a plant. The Worker returns, for each plant in order, an index into this list. */
 export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satisfies readonly ImportOutcome[];
 
 type PlantRow = { id: bigint; name: string; tag: string | null };
 
-/** Reads plants. */
 export function preparePlantReads(db: DatabaseSync) {
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
@@ -35,7 +34,7 @@ export function preparePlantReads(db: DatabaseSync) {
   }
 
   return {
-    /** The plants with these ids, in their order, all as they are at one moment. */
+    /** The plants with these ids, in the same order, from one snapshot. */
     find(ids: readonly PlantId[]): Array<NewPlant | undefined> {
       begin.run();
       try {
@@ -44,7 +43,7 @@ export function preparePlantReads(db: DatabaseSync) {
         commit.run();
       }
     },
-    /** A page of plants, whatever words they hold. */
+    /** A page of plants. Ignores `words`. */
     list({ after, tag, limit, bytesMax }: ListQuery): Page {
       const [ofTag, firstOfTag] = tag === undefined ? [plants, firstPlants] : [plantsOfTag, firstPlantsOfTag];
       const wanted = tag === undefined ? [] : [tag];
@@ -60,7 +59,7 @@ function toPlant({ id, name, tag }: PlantRow): NewPlant {
   return tag === null ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
-/** Writes plants, inside a transaction of the writer. */
+/** Writes plants. Call it inside a transaction of the writer. */
 export function preparePlantWrites(db: DatabaseSync) {
   const insert = db.prepare("INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING");
   const same = db.prepare("SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?");
@@ -81,7 +80,7 @@ export function preparePlantWrites(db: DatabaseSync) {
   }
 
   return {
-    /** Puts plants one after the other; adds the ids of those that this changes to `changed`. */
+    /** Writes plants in order. Adds the ids of those that changed to `changed`. */
     put({ ids, names, tags }: PlantColumns, { isReplacing }: { isReplacing: boolean }, changed: bigint[]): Uint8Array {
       const put = isReplacing ? replaceOne : createOne;
       const outcomes = new Uint8Array(ids.length);
@@ -92,11 +91,11 @@ export function preparePlantWrites(db: DatabaseSync) {
       }
       return outcomes;
     },
-    /** Whether the plant still was as it was seen. */
+    /** False when the plant is no longer equal to `from`: then nothing changes. */
     compareAndSwap({ from, to }: Swap): boolean {
       if (!from) return to !== undefined && insert.run(to.id, to.name, to.tag ?? null).changes === 1;
-      const seen = [from.id, from.name, from.tag ?? null] as const;
-      const { changes } = to ? update.run(to.name, to.tag ?? null, ...seen) : remove.run(...seen);
+      const expected = [from.id, from.name, from.tag ?? null] as const;
+      const { changes } = to ? update.run(to.name, to.tag ?? null, ...expected) : remove.run(...expected);
       return changes === 1;
     },
   };

@@ -14,7 +14,7 @@ import type { PlantColumns } from "./plant-statements.ts";
 import { NOTHING_SEEN } from "./search/changes.ts";
 import type { Searcher } from "./search/searcher.ts";
 
-/** Plants, and the group commit that all changes of the store share. */
+/** Plants, and the group commit that all changes to the store share. */
 export type Plants = Readonly<{
   plants: PlantStore;
   changes: Pick<GroupCommit, "changeToken" | "isFull" | "close">;
@@ -23,7 +23,7 @@ export type Plants = Readonly<{
 type PlantsOptions = Readonly<{
   writer: Health;
   reader: Reader["plants"];
-  /** Only a store that is open to serve knows how to search. */
+  /** Only a store opened to serve has one. */
   searcher: Searcher | undefined;
   queueMax: number;
   queueWaitMs: number;
@@ -50,7 +50,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
     return { creates: outcomes, swaps: committed.swapped, tokens: committed.tokens };
   }
 
-  function need(): Searcher {
+  function requireSearcher(): Searcher {
     if (!searcher) throw new PlantStoreError("index_building");
     return searcher;
   }
@@ -77,13 +77,13 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
       },
       find: coalesceReads({ readAll: (ids: readonly PlantId[]) => read(() => reader.find(ids)), inFlightMax: 1 }),
       async list(query) {
-        if (query.words.length > 0) return need().list(query);
+        if (query.words.length > 0) return requireSearcher().list(query);
         await pace();
         return read(() => reader.list(query));
       },
-      // One thread searches; all else that takes long has its own limits before it comes here.
+      // One thread runs all searches. Every other slow call is limited before it gets here.
       takesTurns: (kind) => kind === "search",
-      countTags: async () => need().countTags(),
+      countTags: async () => requireSearcher().countTags(),
     },
     changes: {
       changeToken: group.changeToken,
@@ -96,7 +96,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
   };
 }
 
-/** Does a read; throws what a caller may know of a failure. */
+/** Runs a read, and maps a failure to an error that a caller may see. */
 export function read<Result>(work: () => Result): Result {
   try {
     return work();

@@ -14,24 +14,24 @@ import { createSearcher } from "./search/searcher.ts";
 
 type SqliteOptions = Readonly<{
   path: string;
-  /** Refuse to open when another process serves this file. A command that only looks after tokens does not mind. */
+  /** Refuse to open when another process serves this file. Commands that only manage tokens do not need this. */
   isServing: boolean;
   queueMax: number;
   queueWaitMs: number;
   log: Log;
-  /** The disk can no longer be trusted, or the writer is gone: end the process at once, answering nobody. */
+  /** The disk cannot be trusted, or a thread has died: end the process at once, without sending any response. */
   onFatal: (reason: Error) => void;
 }>;
 
-/** How often, and with what pause, files are looked at that seem wrong. */
+/** How often files that seem wrong are checked, and the pause between checks. */
 const FILES_TRIES = 4;
 const FILES_PAUSE_MS = 50;
 
-/** Opens, or makes, the store in a file. Rejects when it cannot promise durability. */
+/** Opens or creates the store in a file. Rejects when it cannot promise durability. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const lock = `${options.path}.lock`;
   const wasServedHere = existsSync(lock);
-  // A copy is refused before anything is made beside it.
+  // Refuse a bad copy before creating any file beside it.
   if (!wasServedHere) await checkFiles(options, { wasServedHere });
   const unlock = options.isServing ? holdLock(lock) : () => {};
   try {
@@ -41,7 +41,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   } catch (reason) {
     unlock();
     throw isOfMachine(reason)
-      ? new Error(`${options.path} cannot be used (${reason.message}): see whether its disk is full, read-only or fails.`, {
+      ? new Error(`${options.path} cannot be used (${reason.message}): check whether its disk is full, read-only or failing.`, {
           cause: reason,
         })
       : reason;
@@ -49,8 +49,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /**
- * Throws what is wrong with the files. Another process may close the store at this moment: then it is right a moment later. Where the store has been
- * served, a WAL that is missing is told and no more: SQLite takes it away itself when a start fails between two steps of a checkpoint.
+ * Throws what is wrong with the files. Another process may be closing the store right now, so it checks more than once.
+ * Where the store has been served before, a missing WAL is only logged: SQLite removes it when a start fails between
+ * two steps of a checkpoint.
  */
 async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { wasServedHere: boolean }): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -74,7 +75,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
       ? createSearcher({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.plants.find, log, onFatal, now })
       : undefined;
     if (searcher) opened.unshift(() => searcher.close());
-    // Nobody is told of a plant that an earlier process left behind before it is surely on the disk.
+    // Plants that an earlier process left behind must be on disk before anybody reads them.
     if (isServing) await writer.call("rewrite");
     const { plants, changes } = createPlants({ writer, reader: reader.plants, searcher, queueMax, queueWaitMs, now });
     return {

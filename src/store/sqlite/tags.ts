@@ -3,33 +3,33 @@ import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { TagCount } from "../tags.ts";
 import { mostFrequent } from "../tags.ts";
 
-/** Where a count of tags goes on: at this id of the tag, or else at the next tag. */
+/** Where a count goes on: at this id of the tag or, without an id, at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
 
 export const FIRST_TAG: TagCursor = { tag: "", id: PLANT_ID_MIN };
 
-/** The most frequent of some tags, and last of them the one that may be cut in two and come again; `next` tells where to go on. */
+/** The most frequent of some tags. The last one may go on in the next step; `next` says where that starts. */
 export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
 
-/** How many plants are counted in one step. */
+/** Plants counted in one step. */
 const STEP_COUNTED = 20_000;
 
 type CountRow = { tag: string; plants: bigint; last: bigint };
 
-/** Counts tags step by step, each short, so that whoever else needs the thread comes in between. */
+/** Counts tags in short steps, so that other work of the thread can run in between. */
 export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagStep {
   const inTag = prepareCount(db, "SELECT tag, id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?");
-  const behindTag = prepareCount(db, "SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ?");
+  const afterTag = prepareCount(db, "SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ?");
   return ({ tag, id }) => {
     if (id === undefined) {
-      const rows = behindTag.all(tag, STEP_COUNTED) as CountRow[];
+      const rows = afterTag.all(tag, STEP_COUNTED) as CountRow[];
       const last = rows.pop();
       if (!last) return { counts: [], next: undefined };
-      // Only the last one goes on in the next step, so of all others the most frequent are enough.
-      return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: goOn(last) };
+      // Only the last tag goes on in the next step; of the others the most frequent are enough.
+      return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: cursorAfter(last) };
     }
     const [rest] = inTag.all(tag, id, STEP_COUNTED) as CountRow[];
-    return { counts: rest ? [toCount(rest)] : [], next: rest?.plants === BigInt(STEP_COUNTED) ? goOn(rest) : { tag } };
+    return { counts: rest ? [toCount(rest)] : [], next: rest?.plants === BigInt(STEP_COUNTED) ? cursorAfter(rest) : { tag } };
   };
 }
 
@@ -39,7 +39,7 @@ function prepareCount(db: DatabaseSync, rows: string): StatementSync {
   return statement;
 }
 
-function goOn({ tag, last }: CountRow): TagCursor {
+function cursorAfter({ tag, last }: CountRow): TagCursor {
   return last === PLANT_ID_MAX ? { tag } : { tag, id: last + 1n };
 }
 

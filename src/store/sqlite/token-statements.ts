@@ -15,7 +15,6 @@ type TokenRow = {
 
 const COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
 
-/** Reads tokens. */
 export function prepareTokenReads(db: DatabaseSync) {
   const byHash = db.prepare(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`);
   const all = db.prepare(`SELECT ${COLUMNS} FROM tokens ORDER BY created, id`);
@@ -43,7 +42,7 @@ function toToken({ id, name, scopes, created, expires, revoked, parent, used }: 
   };
 }
 
-/** Writes tokens, inside a transaction of the writer. */
+/** Writes tokens. Call it inside a transaction of the writer. */
 export function prepareTokenWrites(db: DatabaseSync) {
   const insert = db.prepare(
     `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked, parent, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -51,7 +50,7 @@ export function prepareTokenWrites(db: DatabaseSync) {
   );
   const find = db.prepare("SELECT revoked FROM tokens WHERE id = ?");
   const revoke = db.prepare("UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id = ? RETURNING id");
-  // UNION without ALL ends, whatever the parents are.
+  // UNION, unlike UNION ALL, ends even if parents form a circle.
   const revokeChildren = db.prepare(
     `UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id IN (
       WITH RECURSIVE family (id) AS (

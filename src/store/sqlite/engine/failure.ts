@@ -3,7 +3,7 @@ import { PlantStoreError } from "../../../errors.ts";
 /** A failed call, in a form that can cross threads. `errcode` is SQLite's extended result code (sqlite.org/rescode.html). */
 export type Failure = Readonly<{ message: string; errcode?: number }>;
 
-/** What SQLite said when a call of the writer failed. */
+/** An error that SQLite reported in a Worker. */
 export class SqliteError extends Error {
   readonly errcode: number | undefined;
 
@@ -14,7 +14,7 @@ export class SqliteError extends Error {
   }
 }
 
-// The primary result codes that a sound program meets on an unsound machine.
+// Primary result codes that a failing machine can cause: they are no bug of this program.
 const PERM = 3;
 const BUSY = 5;
 const LOCKED = 6;
@@ -31,7 +31,7 @@ const UNAVAILABLE: readonly number[] = [PERM, BUSY, LOCKED, NOMEM, READONLY, IOE
 const IOERR_FSYNC = 1034;
 const IOERR_DIR_FSYNC = 1290;
 
-/** What a caller may know of a failure. Throws one that no machine can cause as it is: it is a bug. */
+/** Maps a failure to an error that a caller may see. Rethrows what no machine can cause: that is a bug. */
 export function toStoreError(thrown: unknown): PlantStoreError {
   if (thrown instanceof PlantStoreError) return thrown;
   const errcode = thrown instanceof Error && "errcode" in thrown ? Number(thrown.errcode) : Number.NaN;
@@ -41,12 +41,15 @@ export function toStoreError(thrown: unknown): PlantStoreError {
   throw thrown;
 }
 
-/** Whether SQLite met trouble of the machine when it opened or read a file: a full disk, say, in which it cannot share what it knows of the WAL. */
+/**
+ * Whether SQLite failed to open or read a file because of the machine. One case is a full disk, on which it cannot
+ * create the shared memory of the WAL.
+ */
 export function isOfMachine(thrown: unknown): thrown is Error & { errcode: number } {
   return thrown instanceof Error && "errcode" in thrown && [READONLY, IOERR, FULL, CANTOPEN].includes(Number(thrown.errcode) & 0xff);
 }
 
-/** After a failed fsync the kernel may have dropped the data and report success the next time: nothing can be believed any more. */
+/** After a failed fsync the kernel may drop the data and report success the next time, so no later sync can be trusted. */
 export function isSyncFailure(thrown: unknown): boolean {
   return thrown instanceof Error && "errcode" in thrown && (thrown.errcode === IOERR_FSYNC || thrown.errcode === IOERR_DIR_FSYNC);
 }

@@ -4,48 +4,54 @@ import { DatabaseSync } from "node:sqlite";
 import { SCHEMA_VERSION_MAX } from "./schema.ts";
 
 /**
- * A database in WAL mode does not tell that its WAL is missing: SQLite opens it as it was at some earlier time. So it is marked, in
- * `user_version` above the version of the schema. A checkpoint copies a mark into the database that says which WAL goes with it; behind
- * that the WAL itself takes the mark back. So a database alone is marked, one with its WAL is not, and neither is what anybody makes of
- * both: a copy by VACUUM INTO, or a database into which SQLite has copied the whole WAL. A store that was stopped is not in WAL mode.
+ * A database in WAL mode does not record that its WAL is missing: SQLite opens it in an earlier state. So we mark it,
+ * in the bits of `user_version` above the schema version. Each checkpoint copies into the database a mark that names
+ * its WAL. The next commit, which is only in the WAL, clears the mark. A database without its WAL is therefore marked.
+ * One with its WAL is not, nor is anything made from both: a VACUUM INTO copy, or a database into which SQLite has
+ * copied the whole WAL. A stopped store is not in WAL mode.
  */
 export const UNMARKED = 0;
 
-/** What is wrong with the files of a store. "alone": a database without its WAL, which may be taken all the same. */
+/** What is wrong with the files of a store. "alone": a database without its WAL, which can still be accepted. */
 export type FilesFault = Readonly<{ kind: "alone" | "foreign" | "gone"; message: string }>;
 
-/** Both from the format of the files (sqlite.org/fileformat2.html, 1.3 and 4.1). */
+/** From SQLite's file format (sqlite.org/fileformat2.html, 1.3 and 4.1). */
 const HEADER_BYTES = 100;
 const WAL_HEADER_BYTES = 32;
 const WAL_MAGIC = 0x377f0682;
 const MODE_OF_WAL = 2;
 
-/** A mark is the first salt of the WAL, in so many values, and one more. */
+/** A mark is 1 plus the first salt of the WAL modulo this number. */
 const MARKS = 2 ** 22;
 
-/** SQLite counts the salt up whenever it begins the WAL again. Others than us may do so too, with commits and checkpoints of their own. */
+/**
+ * SQLite increments the salt each time it restarts the WAL. Other programs may do so too, with commits and checkpoints
+ * of their own.
+ */
 const SALT_STEPS_MAX = 1024;
 
-/** The mark of the WAL that is there now, for a database to which it belongs. */
+/** The mark that names the current WAL of a database. */
 export function walMark(path: string): number {
   const header = readStart(`${realPath(path)}-wal`, WAL_HEADER_BYTES);
   return header.length < WAL_HEADER_BYTES ? UNMARKED : 1 + (header.readUInt32BE(16) % MARKS);
 }
 
-/** Marks the version of a schema, or takes the mark away. */
+/** Combines a schema version with a mark. UNMARKED clears the mark. */
 export function markVersion(version: number, mark: number): number {
   return versionOf(version) + mark * (SCHEMA_VERSION_MAX + 1);
 }
 
-/** The version without a mark. */
 function versionOf(userVersion: number): number {
   return userVersion & SCHEMA_VERSION_MAX;
 }
 
-/** What is wrong with the files of a store that no other process opens or closes at this moment; undefined when nothing is. To be asked before SQLite opens them. */
+/**
+ * What is wrong with the files of a store; undefined when nothing is. Call it before SQLite opens them, while no other
+ * process opens or closes them.
+ */
 export function findFilesFault(name: string): FilesFault | undefined {
   const path = realPath(name);
-  // The WAL first: should another process just close the store, it is gone only once the database is whole.
+  // Read the WAL first: if another process is closing the store, the WAL goes only once the database is complete.
   const wal = readStart(`${path}-wal`, WAL_HEADER_BYTES);
   const header = readStart(path, HEADER_BYTES);
   if (header.length === 0) return findGone(path, wal);
@@ -59,18 +65,18 @@ export function findFilesFault(name: string): FilesFault | undefined {
   return steps <= SALT_STEPS_MAX ? undefined : foreign(path);
 }
 
-/** Throws when there is no store, so that a folder of which the name is wrong does not become one. */
+/** Throws when there is no store, so that a mistyped folder does not become one. */
 export function expectSqliteStore(path: string): void {
   if (readStart(path, 1).length > 0) return;
   throw new Error(findFilesFault(path)?.message ?? `There is no store in ${dirname(path)}: name its folder with --data.`);
 }
 
-/** Takes a database for whole that was left without its WAL. Throws when it is damaged. */
+/** Accepts a database without its WAL as complete. Throws when it is damaged. */
 export function takeAlone(path: string): void {
   const db = new DatabaseSync(path);
   try {
     const check = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-    if (check !== "ok") throw new Error(`${path} is damaged without its WAL: put a backup in its place.`);
+    if (check !== "ok") throw new Error(`${path} is damaged without its WAL: restore a backup.`);
     const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
     db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA user_version = ${versionOf(version)}`);
   } finally {
@@ -78,32 +84,32 @@ export function takeAlone(path: string): void {
   }
 }
 
-/** A database that is not there, or empty, is a new one unless something beside it shows that there was a store. */
+/** A missing or empty database is a new one, unless a file beside it shows that there was a store. */
 function findGone(path: string, wal: Uint8Array): FilesFault | undefined {
   const others = [`${path}.search`, join(dirname(path), "first-token")].filter((one) => existsSync(one));
   const signs = [...(wal.length > 0 ? [`${path}-wal`] : []), ...others].map((one) => basename(one));
   if (signs.length === 0) return undefined;
-  const message = `${path} is missing or empty, but beside it there is ${signs.join(", ")} of a store: put the database back, or, to begin anew, remove ${signs.length === 1 ? "that too" : "these too"}.`;
+  const message = `${path} is missing or empty, but beside it there is ${signs.join(", ")} of a store: restore the database, or remove ${signs.length === 1 ? "that file" : "those files"} too to start with an empty store.`;
   return { kind: "gone", message };
 }
 
 function alone(path: string): FilesFault {
-  const message = `${path} was copied without ${basename(path)}-wal, which has what was stored last: copy both, from a store that is stopped. If that file is lost, \`plant-store repair\` takes the database as it is.`;
+  const message = `${path} was copied without ${basename(path)}-wal, which holds the newest changes: stop the store and copy both. If that file is lost, \`plant-store repair\` accepts the database as it is.`;
   return { kind: "alone", message };
 }
 
 function foreign(path: string): FilesFault {
   const name = basename(path);
-  const message = `${path}-wal does not belong to the ${name} beside it, and would damage it: put back the ${name} that it was made with, or move ${name}-wal away.`;
+  const message = `${path}-wal does not belong to the ${name} beside it and would damage it: restore the ${name} that it was made with, or move ${name}-wal away.`;
   return { kind: "foreign", message };
 }
 
-/** SQLite keeps the WAL beside the file that a link leads to. */
+/** A link's WAL is beside the file that the link leads to. */
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** The first bytes of a file; none when there is no such file. */
+/** The first bytes of a file; empty when there is no such file. */
 function readStart(path: string, bytes: number): Buffer {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return Buffer.alloc(0);

@@ -7,26 +7,29 @@ import type { Writer } from "./writer.ts";
 
 type WriterThread = Thread<Writer>;
 
-/** Calls the writer and knows whether it can write. */
+/** Calls the writer and tracks whether it can write. */
 export type Health = Readonly<{
-  /** As the thread's, but rejects with what a caller may know. */
+  /** Like `Thread.call`, but rejects with an error that a caller may see. */
   call: WriterThread["call"];
-  /** Asks for a checkpoint. Nobody waits for it: when it fails, commits go on, and it is tried again after a pause. */
+  /**
+   * Starts a checkpoint in the background, unless one is running. If it fails, commits go on and the next one waits for
+   * a pause.
+   */
   checkpoint(): void;
-  /** Throws why the last write failed, until one succeeds. */
+  /** Throws the error of the last failed write, until a write succeeds. */
   check(): void;
-  /** Stops trying whether the disk takes writes again, and closes the writer. */
+  /** Stops probing the disk and closes the writer. */
   close(): Promise<void>;
 }>;
 
 type HealthOptions = Readonly<{
   thread: WriterThread;
   log: Log;
-  /** A sync failed, so no answer can be trusted any more: end the process at once, answering nobody. */
+  /** A sync failed, so no response can be trusted: end the process at once, without sending any. */
   onFatal: (reason: Error) => void;
 }>;
 
-/** How long after a failure it is tried whether the disk takes writes again, in milliseconds. */
+/** Pause before the disk is probed after a failed write, or a checkpoint tried again, in milliseconds. */
 const PROBE_MS = 500;
 
 export function createHealth({ thread, log, onFatal }: HealthOptions): Health {
@@ -49,7 +52,7 @@ export function createHealth({ thread, log, onFatal }: HealthOptions): Health {
 
   function probe(): void {
     probing = undefined;
-    // A failure starts the next probe and is told by check().
+    // A failure schedules the next probe, and check() reports it.
     void call("probe").catch(() => {});
   }
 
@@ -68,7 +71,7 @@ export function createHealth({ thread, log, onFatal }: HealthOptions): Health {
     isCheckpointing = true;
     try {
       const isDone = await thread.call("checkpoint");
-      // As long as a reader is in the way, to try it with each commit would only cost.
+      // While a reader blocks it, a try at each commit would be wasted.
       if (!isDone) await sleep(PROBE_MS, undefined, { ref: false });
     } catch (thrown) {
       endIfSyncFailed(thrown);
@@ -88,7 +91,7 @@ export function createHealth({ thread, log, onFatal }: HealthOptions): Health {
     },
     async close() {
       clearTimeout(probing);
-      // Not through `call`: that it closes does not show that the disk takes writes.
+      // Not through `call`: closing does not prove that the disk accepts writes.
       await thread.call("close").catch((thrown: unknown) => {
         endIfSyncFailed(thrown);
         throw thrown;

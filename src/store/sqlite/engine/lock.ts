@@ -1,13 +1,14 @@
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * Holds a file so that no second service can. SQLite's own lock on an empty database does it: the kernel lets go of it when the
- * process ends in whatever way, so there is never a stale one. Throws when another process holds it. Returns how to let go.
+ * Locks a file, so that no second service can use it. The lock is SQLite's own, on an empty database: the kernel
+ * releases it however the process ends, so it is never stale. Throws when another process holds it. Returns a function
+ * that releases it.
  */
 export function holdLock(path: string): () => void {
   const db = new DatabaseSync(path, { timeout: 0 });
   try {
-    // Nothing is ever written, so no journal needs to lie about.
+    // Nothing is ever written, so no journal file is needed.
     db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (cause) {
     db.close();

@@ -1,23 +1,23 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Older releases can corrupt a database whose WAL is reset by two connections at once (sqlite.org/wal.html, "WAL-reset bug"). */
+/** Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset bug"). */
 const SQLITE_VERSION_MIN = "3.51.3";
 
-/** How large a WAL may grow before it is copied into its database, in pages of 4 KiB. */
+/** Size of the WAL at which a checkpoint is due, in pages of 4 KiB. */
 export const WAL_PAGES_MAX = 4000;
 
-/** Sets a connection up for durable commits, and throws when SQLite does not do as told. */
+/** Sets up a connection for durable commits. Throws when SQLite does not accept a setting. */
 export function makeDurable(db: DatabaseSync): void {
   const version = String(pragma(db, "SELECT sqlite_version()"));
   if (compareVersions(version, SQLITE_VERSION_MIN) < 0) {
     throw new Error(`This runtime has SQLite ${version}, which can corrupt a database: use one with ${SQLITE_VERSION_MIN} or newer.`);
   }
-  // On macOS an ordinary fsync stops at the drive's cache; elsewhere these two do nothing.
+  // On macOS a plain fsync does not flush the drive's cache. Elsewhere these two have no effect.
   db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;");
   expectPragma(db, { ask: "PRAGMA journal_mode = WAL", want: "wal" });
   db.exec("PRAGMA synchronous = FULL");
   expectPragma(db, { ask: "PRAGMA synchronous", want: 2 });
-  // Our own checkpoints: the automatic ones hide their errors, so a failed fsync would be tried again and believed.
+  // We run our own checkpoints: automatic ones hide errors, so a sync retried after a failure would be trusted.
   db.exec("PRAGMA wal_autocheckpoint = 0");
 }
 
@@ -25,11 +25,11 @@ function expectPragma(db: DatabaseSync, { ask, want }: { ask: string; want: stri
   const is = pragma(db, ask);
   if (is !== want)
     throw new Error(
-      `SQLite answers ${String(is)} to "${ask}", ${want} is needed to keep what was answered: is the file system a local one?`,
+      `SQLite answers ${String(is)} to "${ask}", but durable commits need ${want}: is the data folder on a local file system?`,
     );
 }
 
-/** The first value that a statement gives. */
+/** The first column of the first row. */
 export function pragma(db: DatabaseSync, sql: string): unknown {
   const row = db.prepare(sql).get();
   return row === undefined ? undefined : Object.values(row)[0];

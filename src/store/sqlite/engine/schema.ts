@@ -1,21 +1,22 @@
 import type { DatabaseSync } from "node:sqlite";
 import { pragma } from "./requirements.ts";
 
-/** The highest that `user_version` can tell: the rest of it is a mark (files.ts). */
+/** The highest schema version. The bits of `user_version` above it hold a mark (files.ts). */
 export const SCHEMA_VERSION_MAX = 0xff;
 
 /** Marks a database file as ours: "plnt" in ASCII. */
 const APPLICATION_ID = 0x706c6e74;
 
-/** One step a version: the statements that lead to it from the one before. A step is never edited once released. */
+/** One step for each version, from the version before it. Never edit a released step. */
 const MIGRATIONS = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
    CREATE TABLE tokens (
      id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL,
      created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
    ) STRICT;`,
-  // What a commit changed is written down in it: the ids as int64 in the order of the machine's bytes, until the search knows them.
-  // An import has a table of its own, as single changes do not wait for it. The newest row always stays, so that `seq` never begins again.
+  // Each commit records the ids that it changed, as int64 in the machine's byte order, until the index holds them.
+  // Imports have a table of their own, because single changes do not wait for them. The newest row always stays, so
+  // `seq` never restarts.
   `CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
    CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
    CREATE TABLE bulk_changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;`,
@@ -24,7 +25,7 @@ const MIGRATIONS = [
    CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;`,
 ] as const;
 
-/** Makes the tables, or brings them to the newest version. Throws on a file that is not ours, or is newer than this program. */
+/** Creates the tables, or migrates them to the newest version. Throws on a file of another program or of a newer version. */
 export function migrate(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
   try {

@@ -3,16 +3,16 @@ import { PlantStoreError } from "../../../errors.ts";
 import { SqliteError } from "./failure.ts";
 import type { ThreadCall, Part, PartName, Reply } from "./worker.ts";
 
-/** A part that has a thread of its own, seen from the main thread. */
+/** A part that runs in its own Worker, as the main thread sees it. */
 export type Thread<Methods> = Readonly<{
-  /** Calls a method. Calls run one after the other, in their order. Rejects with a SqliteError when it throws. */
+  /** Calls a method. Calls run one at a time, in order. Rejects with a SqliteError when the method throws. */
   call<Name extends keyof Methods & string>(method: Name, ...args: Given<Methods[Name]>): Promise<Result<Methods[Name]>>;
 }>;
 
 type Given<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
 type Result<Method> = Method extends (...args: never[]) => infer Returned ? Returned : never;
 
-/** Opens a part in a Worker; rejects when it cannot be opened. `onDeath` is called when the Worker ends in any other way than by `close`. */
+/** Opens a part in a Worker. Rejects when it cannot be opened. Calls `onDeath` when the Worker ends without `close`. */
 export async function startThread<Name extends PartName>(
   part: Name,
   { path, onDeath }: { path: string; onDeath: (reason: Error) => void },

@@ -3,30 +3,30 @@ import type { Failure } from "./failure.ts";
 import { openIndexer } from "../search/indexer.ts";
 import { openWriter } from "./writer.ts";
 
-/** What can run in a Worker: each is opened with the path of the database, and is an object of methods. */
+/** What can run in a Worker. Each opens with the path of the database and returns an object of methods. */
 const PARTS = { writer: openWriter, search: openIndexer } as const;
 
 export type PartName = keyof typeof PARTS;
 export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;
 
-/** What goes to a Worker. */
+/** A message to a Worker. */
 export type ThreadCall = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
 
-/** What comes back, one for each call. `seq` 0 tells how the opening went. */
+/** A message from a Worker, one for each call. `seq` 0 reports whether the part opened. */
 export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
 
-// A thread that waits for the disk. It does one call after the other, in the order in which they were sent.
+// This thread blocks on the disk. It runs one call at a time, in the order sent.
 const port = parentPort;
 if (!port) throw new Error("worker.ts runs in the Worker that thread.ts starts.");
 
 function reply(seq: number, work: () => unknown): void {
-  let answer: Reply;
+  let message: Reply;
   try {
-    answer = { seq, result: work() };
+    message = { seq, result: work() };
   } catch (thrown) {
-    answer = { seq, failure: toFailure(thrown) };
+    message = { seq, failure: toFailure(thrown) };
   }
-  port?.postMessage(answer);
+  port?.postMessage(message);
 }
 
 function toFailure(thrown: unknown): Failure {
@@ -42,7 +42,7 @@ reply(0, () => {
 });
 
 port.on("message", ({ seq, method, args }: ThreadCall) => {
-  // The pairing of a method with its arguments is checked where a call is made.
+  // The types in thread.ts check that the arguments fit the method.
   reply(seq, () => methods[method]!(...(args as never[])));
   if (method === "close") port.close();
 });

@@ -14,21 +14,21 @@ import { markVersion, UNMARKED, walMark } from "./files.ts";
 import { makeDurable, WAL_PAGES_MAX } from "./requirements.ts";
 import { migrate } from "./schema.ts";
 
-/** `isCheckpointDue`: the WAL has grown so large that `checkpoint` should be called. */
+/** `isCheckpointDue`: the WAL is so large that the caller should call `checkpoint`. */
 export type Committed = Readonly<{ outcomes: Uint8Array; isChanged: boolean; isCheckpointDue: boolean }>;
 
 type CommittedChanges = Committed & Readonly<{ swapped: readonly boolean[]; tokens: readonly TokenOutcome[] }>;
 
-/** How a checkpoint went: the pages that the WAL held, and those that are in the database now. */
+/** The result of a checkpoint. In pages: `log` were in the WAL, `checkpointed` of them are now in the database. */
 type Checkpoint = { busy: number; log: number; checkpointed: number };
 
-/** The only connection that writes. All its methods wait for the disk: it lives in a Worker. */
+/** The only connection that writes. Its methods block on the disk, so it runs in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
 
-/** How long another process, such as `plant-store token`, may hold the write lock before we give up, in milliseconds. */
+/** How long to wait for the write lock while another process, such as `plant-store token`, holds it, in milliseconds. */
 const BUSY_MS = 1000;
 
-/** Opens the database, makes its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
+/** Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
 export function openWriter(path: string) {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   makeDurable(db);
@@ -48,14 +48,15 @@ export function openWriter(path: string) {
       commit.run();
       return result;
     } catch (reason) {
-      // SQLite may have rolled back by itself: lang_transaction.html, "Response To Errors Within A Transaction".
+      // SQLite may have rolled back already (sqlite.org/lang_transaction.html, "Response To Errors Within A
+      // Transaction").
       if (db.isTransaction) rollback();
       throw reason;
     }
   }
 
-  /** Does the work, tells how it went, and undoes it. */
-  function withoutTrace<Result>(work: () => Result): Result {
+  /** Runs the work, returns its result, and rolls back. */
+  function dryRun<Result>(work: () => Result): Result {
     begin.run();
     try {
       return work();
@@ -68,7 +69,7 @@ export function openWriter(path: string) {
     try {
       db.exec("ROLLBACK");
     } catch {
-      // The reason of the failure before it must not be hidden: it may be a failed sync.
+      // Do not hide the error that came first: it may be a failed sync.
     }
   }
 
@@ -76,7 +77,10 @@ export function openWriter(path: string) {
     return Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX;
   }
 
-  /** Commits a mark, or takes it back. To repeat what is so already changes nothing, but shows whether the disk takes writes, and syncs all that the WAL held before. */
+  /**
+   * Commits a mark or clears it. Without `next` it commits the current value. That changes nothing, but shows whether
+   * the disk accepts writes, and syncs all that is already in the WAL.
+   */
   function mark(next?: number): void {
     transaction(() => {
       const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
@@ -88,7 +92,10 @@ export function openWriter(path: string) {
     mark();
   }
 
-  /** Copies the WAL into the database, with a mark that the database is nothing without the WAL that comes next, and which that takes back. */
+  /**
+   * Copies the WAL into the database, with a mark that names the WAL that the database will need. The next commit, in
+   * that WAL, clears it.
+   */
   function copyWal(how: "FULL" | "PASSIVE"): Checkpoint {
     mark(walMark(path));
     isMarked = true;
@@ -98,9 +105,9 @@ export function openWriter(path: string) {
     return outcome;
   }
 
-  // A killed process can leave commits that can be read but were never synced: sync them before anybody is told of them.
+  // A killed process can leave commits that are readable but were never synced: sync them before anybody reads them.
   probe();
-  // SQLite syncs the folder for the name of a new WAL, but does not look whether that failed.
+  // SQLite syncs the folder after it creates a WAL, but ignores whether that failed.
   syncFolder(dirname(realpathSync(path)));
 
   return {
@@ -116,9 +123,9 @@ export function openWriter(path: string) {
       });
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
-    /** Commits all the plants or none; a dry run none. */
+    /** Commits all plants or none. A dry run commits none. */
     importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, seen: Seen): Committed {
-      const written = (isDryRun ? withoutTrace : transaction)(() => {
+      const written = (isDryRun ? dryRun : transaction)(() => {
         if (!isDryRun) changes.forget(seen);
         const changed: bigint[] = [];
         const outcomes = plants.put(columns, { isReplacing }, changed);
@@ -128,24 +135,31 @@ export function openWriter(path: string) {
     },
     probe,
     /**
-     * Writes all that the WAL holds into the database anew and syncs it. After a failed sync the pages of the WAL may count as
-     * clean without being on the disk: to sync them again writes nothing. Throws when another process is in the way.
+     * Copies the whole WAL into the database again and syncs it. After a failed sync, pages of the WAL may count as
+     * clean without being on disk: syncing them again would write nothing. Throws when another process uses the
+     * database.
      */
     rewrite(): void {
-      if (copyWal("FULL").busy !== 0) throw new Error("Another process uses the database: end it, or start again when it has ended.");
+      if (copyWal("FULL").busy !== 0) throw new Error("Another process is using the database: end it, or start again when it has ended.");
     },
-    /** Syncs the WAL, copies it into the database and syncs that, so that the WAL starts again from its beginning. False when a reader was in the way. */
+    /**
+     * Syncs the WAL, copies it into the database and syncs that, so that the WAL restarts from its beginning. False
+     * when a reader blocked it.
+     */
     checkpoint(): boolean {
       const { log, checkpointed } = copyWal("PASSIVE");
       return log === checkpointed;
     },
-    /** Leaves one file when no other process has it open. After a failed sync nothing is closed: SQLite would try it again and believe it. */
+    /**
+     * Leaves one file, unless another process has it open. After a failed sync it closes nothing: SQLite would retry
+     * the sync and trust it.
+     */
     close(): void {
       try {
         if (isMarked) mark(UNMARKED);
         db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
       } catch (thrown) {
-        // Whoever has it open still closes it, or the next start does; a disk that is full changes nothing of what was stored.
+        // The last process that has it open does this, or the next start. A full disk loses nothing that was stored.
         if (isSyncFailure(thrown)) throw thrown;
       }
       db.close();

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** The newest changes, of both kinds, that the search knows for good. */
+/** The newest change of each kind that the index holds durably. */
 export type Seen = Readonly<{ changes: number; bulkChanges: number }>;
 
 export const NOTHING_SEEN: Seen = { changes: 0, bulkChanges: 0 };
 
-/** How many plants a row of changes names at the most: the search looks at those of a row in one go. */
+/** Most ids in a row of changes: the indexer takes a row as a whole. */
 const CHANGE_PLANTS_MAX = 20;
 
-/** Notes what a transaction of the writer changes, as part of it, so that the search never misses a plant. */
+/** Records what a transaction of the writer changes, inside that transaction, so that the index never misses a plant. */
 export function prepareChanges(db: DatabaseSync) {
   const insert = db.prepare("INSERT INTO changes (ids) VALUES (?)");
   const insertBulk = db.prepare("INSERT INTO bulk_changes (ids) VALUES (?)");
@@ -17,7 +17,7 @@ export function prepareChanges(db: DatabaseSync) {
   let forgotten = NOTHING_SEEN;
 
   return {
-    /** Whether anything was changed. No search waits for the plants of an import, which is bulk. */
+    /** Returns whether anything changed. An import is bulk: no search waits for its plants. */
     note(changed: readonly bigint[], { isBulk }: { isBulk: boolean }): boolean {
       const into = isBulk ? insertBulk : insert;
       const ids = BigInt64Array.from(changed);
@@ -27,11 +27,11 @@ export function prepareChanges(db: DatabaseSync) {
       }
       return ids.length > 0;
     },
-    /** Forgets the changes that the search holds for good, when there are new ones. */
+    /** Deletes the changes that the index holds durably, if there are new ones. */
     forget(seen: Seen): void {
       if (seen.changes > forgotten.changes) forget.run(seen.changes);
       if (seen.bulkChanges > forgotten.bulkChanges) forgetBulk.run(seen.bulkChanges);
-      // Should this commit fail, the next forgetting takes what was to be forgotten now along.
+      // If this commit fails, the next deletion covers these rows too.
       forgotten = seen;
     },
   };

@@ -9,12 +9,13 @@ import type { FindQuery, PlantRow } from "./word-index.ts";
 import { NOTHING_SEEN } from "./changes.ts";
 import type { Seen } from "./changes.ts";
 
-/** `isBehind`: another step is needed. `seen`: what the index holds for good, also after a power cut. */
+/** `isBehind`: another step is needed. `seen`: what the index holds durably, even after a power cut. */
 export type Progress = Readonly<{ isBehind: boolean; seen: Seen }>;
 
 /**
- * Ids that were found when they were indexed, in their order; or `behind`, when the index has still to come up to a change: ask again with it; or
- * `building`, as long as there is no whole index.
+ * - `ids`: the ids of plants that matched when they were indexed, in order.
+ * - `behind`: the index has not reached the change `upTo` yet. Ask again with it.
+ * - `building`: there is no complete index yet.
  */
 export type Found =
   | Readonly<{ kind: "ids"; ids: BigInt64Array }>
@@ -22,15 +23,16 @@ export type Found =
   | Readonly<{ kind: "building" }>;
 
 /**
- * What takes too long for the main thread: the index of names, and the count of tags. It lives in a Worker. The index is a file of its
- * own, so that it neither waits for the commits nor they for it; it can be made anew from the plants at any time.
+ * Work that takes too long for the main thread: the index of names, and the counts of tags. It runs in a Worker. The
+ * index has its own file, so that it and the commits never wait for each other. It can be rebuilt from the plants at
+ * any time.
  */
 export type Indexer = ReturnType<typeof openIndexer>;
 
-/** How much is indexed in one commit, in words: some thousand plants, or twenty of the worst. Searches wait for no more than that. */
+/** Work in one index commit, in words: a few thousand plants, or twenty of the worst. A search waits for no more than that. */
 const STEP_WORDS = 20_000;
 
-/** How many words cost as much as a plant itself, also one that has been deleted. */
+/** Cost of a plant besides its words, even of a deleted one, in words. */
 const WORDS_A_PLANT = 2;
 
 export function openIndexer(plantsPath: string) {
@@ -49,7 +51,7 @@ export function openIndexer(plantsPath: string) {
   let index = openWordIndex(path);
   let synced = NOTHING_SEEN;
 
-  /** Tells one history of changes from another: what the newest seen ones changed. They are never forgotten. */
+  /** Identifies a history of changes by its newest indexed rows, which are never deleted. */
   function markOf({ changes, bulkChanges }: Seen): string {
     const rows = [changeAt.get(changes), bulkChangeAt.get(bulkChanges)] as ({ ids: Uint8Array } | undefined)[];
     return rows.map((row) => (row ? hash("sha256", row.ids, "hex") : "none")).join(" ");
@@ -59,15 +61,15 @@ export function openIndexer(plantsPath: string) {
     index.save({ seen, mark: markOf(seen) });
   }
 
-  /** Puts a plant as it is now into the index, or takes it out. Returns how much work that was, in words. */
-  function take(id: bigint): number {
+  /** Indexes a plant as it is now, or removes it from the index. Returns the work done, in words. */
+  function indexPlant(id: bigint): number {
     const row = plant.get(id) as PlantRow | undefined;
     if (row) return WORDS_A_PLANT + index.put(id, row);
     index.remove(id);
     return WORDS_A_PLANT;
   }
 
-  /** Indexes the plants that were there before the index was, from this id on: a step of them. */
+  /** Indexes one step of the plants that are older than the index, from this id on. */
   function build(from: bigint): void {
     let work = 0;
     for (const row of plantsFrom.iterate(from) as Iterable<PlantRow & { id: PlantId }>) {
@@ -77,27 +79,27 @@ export function openIndexer(plantsPath: string) {
     index.save({ buildFrom: null });
   }
 
-  /** Indexes what has changed since, at least so many words or all there is. Returns the last change. */
+  /** Indexes changes after `seq`: at least `wordsMin` words of work, or all there are. Returns the last change. */
   function followFrom(seq: number, next: StatementSync, wordsMin: number): { seq: number; work: number } {
     let at = seq;
     let work = 0;
     while (work < wordsMin) {
       const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
       if (!row) break;
-      for (const id of new BigInt64Array(row.ids.slice().buffer)) work += take(id);
+      for (const id of new BigInt64Array(row.ids.slice().buffer)) work += indexPlant(id);
       at = row.seq;
     }
     return { seq: at, work };
   }
 
-  /** Indexes single changes, and tells up to which one. */
+  /** Indexes one step of single changes. Returns the last one. */
   function catchUpSingle({ changes, bulkChanges }: Seen): number {
     const { seq } = followFrom(changes, change, STEP_WORDS);
     save({ changes: seq, bulkChanges });
     return seq;
   }
 
-  /** Single changes first: nobody who adds a plant waits until an import is indexed. It has its share all the same. */
+  /** Single changes come first: a new plant must not wait until an import is indexed. The import still gets its share. */
   function catchUp(seen: Seen): boolean {
     const single = followFrom(seen.changes, change, STEP_WORDS);
     const bulk = followFrom(seen.bulkChanges, bulkChange, Math.max(STEP_WORDS - single.work, STEP_WORDS / 4));
@@ -105,18 +107,18 @@ export function openIndexer(plantsPath: string) {
     return single.work + bulk.work > 0;
   }
 
-  /** Whether there is more to do. */
+  /** Does one step. Returns whether there is more to do. */
   function follow(): boolean {
     const { buildFrom, seen } = index.state();
     if (buildFrom === null) return catchUp(seen);
-    // What changes while the index is built is looked at again afterwards.
+    // What changes during the build is indexed again afterwards.
     if (buildFrom === PLANT_ID_MIN) save({ ...(newest.get() as Seen) });
     build(buildFrom);
     return true;
   }
 
-  /** Reads plants as they are at one moment: to begin and end a reading for each would take longer than the reading. */
-  function atOnce<Result>(work: () => Result): Result {
+  /** Reads plants in one transaction: a transaction for each read would take longer than the read. */
+  function inSnapshot<Result>(work: () => Result): Result {
     plants.exec("BEGIN");
     try {
       return work();
@@ -125,41 +127,44 @@ export function openIndexer(plantsPath: string) {
     }
   }
 
-  /** Begins a new index in the place of a damaged one. */
-  function renew(): void {
+  /** Replaces a damaged index with an empty one. */
+  function replaceIndex(): void {
     index.close();
     removeWordIndex(path);
     index = openWordIndex(path);
     synced = NOTHING_SEEN;
   }
 
-  // Another store may have been put in the place of the one that was indexed, such as a backup of it.
+  // The indexed database may have been replaced, for example by a backup.
   const { seen: seenBefore, mark } = index.state();
-  if (mark !== markOf(seenBefore)) renew();
+  if (mark !== markOf(seenBefore)) replaceIndex();
 
   return {
-    /** Brings the index a step nearer to the plants. */
+    /** Indexes one step. */
     step(): Progress {
       try {
-        const isBehind = index.transaction(() => atOnce(follow));
+        const isBehind = index.transaction(() => inSnapshot(follow));
         if (index.sync()) synced = index.state().seen;
         return { isBehind, seen: synced };
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
-        renew();
+        replaceIndex();
         return { isBehind: true, seen: synced };
       }
     },
-    /** Looks into the index once it knows all single changes up to this one, without a number all that are committed now. Indexes them, if need be: not more than a step. */
+    /**
+     * Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. Indexes
+     * at most one step of them.
+     */
     find(query: FindQuery, upTo = (newest.get() as Seen).changes): Found {
       try {
         const { buildFrom, seen } = index.state();
         if (buildFrom !== null) return { kind: "building" };
-        const at = seen.changes < upTo ? index.transaction(() => atOnce(() => catchUpSingle(seen))) : seen.changes;
+        const at = seen.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(seen))) : seen.changes;
         return at < upTo ? { kind: "behind", upTo } : { kind: "ids", ids: index.find(query) };
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
-        renew();
+        replaceIndex();
         return { kind: "building" };
       }
     },

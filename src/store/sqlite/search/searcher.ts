@@ -18,13 +18,13 @@ import type { FindQuery } from "./word-index.ts";
 import { NOTHING_SEEN } from "./changes.ts";
 import type { Seen } from "./changes.ts";
 
-/** Finds plants by words and counts tags, with the help of the search thread, which it keeps at work behind the commits. */
+/** Finds plants by words and counts tags, on the search thread. Keeps the index up to date with the commits. */
 export type Searcher = Readonly<{
   list(query: ListQuery): Promise<Page>;
   countTags(): Promise<TagCounts>;
-  /** Tells that a commit has changed plants; `isBulk` when it was part of an import. */
+  /** Reports that a commit changed plants; `isBulk` when it was part of an import. */
   follow(isBulk: boolean): void;
-  /** What the search surely knows, also after a crash. */
+  /** What the index holds durably, even after a crash. */
   seen(): Seen;
   close(): Promise<void>;
 }>;
@@ -35,20 +35,20 @@ type SearcherOptions = Readonly<{
   log: Log;
   /** A sync failed: end the process at once. */
   onFatal: (reason: Error) => void;
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   now: () => number;
 }>;
 
-/** How long changes gather before they are indexed: many at once cost less than one by one. In milliseconds. */
+/** How long changes collect before they are indexed, in milliseconds: many at once cost less than one by one. */
 const GATHER_MS = 250;
 
-/** How long after a failure it is tried again, in milliseconds. */
+/** Pause before a failed step is tried again, in milliseconds. */
 const RETRY_MS = 1000;
 
-/** How many plants are looked at before others have their turn: the words of the worst name take half a millisecond. */
-const LOOK_PLANTS = 10;
+/** How many plants to check before yielding to other requests: the words of the worst name take half a millisecond. */
+const CHECKED_PLANTS = 10;
 
-/** Longest that a search may take, in milliseconds. */
+/** Longest time that a search may take, in milliseconds. */
 const LIST_MS_MAX = 5000;
 
 export function createSearcher({ thread, find, log, onFatal, now }: SearcherOptions): Searcher {
@@ -79,7 +79,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
         const progress = await thread.call("step");
         isBehind = progress.isBehind;
         seen = progress.seen;
-        // An import needs the processor more than its index does.
+        // A running import needs the processor more than its index does.
         if (isBehind && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
     } catch (reason) {
@@ -101,13 +101,13 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     }
   }
 
-  /** Ids from the index as it is once it holds all that was committed before. */
+  /** Ids from the index, once it holds all that was committed before the call. */
   async function findIds(query: FindQuery, deadline: number): Promise<BigInt64Array> {
     for (let upTo: number | undefined; ;) {
       const found = await callSearch(query, upTo);
       if (found.kind === "ids") return found.ids;
       if (found.kind === "building") {
-        // It may be a new one, in the place of a damaged one.
+        // A new index may have just replaced a damaged one: have it built.
         follow(false);
         throw new PlantStoreError("index_building");
       }
@@ -116,7 +116,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     }
   }
 
-  // What an earlier process left to be indexed.
+  // Index what an earlier process left behind.
   void catchUp();
 
   return {
@@ -126,11 +126,11 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       const page = openPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;
       let from = after === undefined ? PLANT_ID_MIN : after + 1n;
-      // What was found may have been changed since: then there are fewer plants than ids, and the next ids are looked at too.
+      // Plants may have changed since they were indexed. If that leaves fewer plants than ids, check further ids.
       while (from <= PLANT_ID_MAX) {
         const ids = await findIds({ words, tag, from, limit: limit + 1 }, deadline);
-        for (let at = 0; at < ids.length; at += LOOK_PLANTS) {
-          const found = find(Array.from(ids.subarray(at, at + LOOK_PLANTS), asPlantId));
+        for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
+          const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
           for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.take(plant)) return page.close();
           await new Promise(setImmediate);
         }
@@ -141,7 +141,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       }
       return page.close();
     },
-    countTags: keepCounts(() => ask(countTags(thread)), now),
+    countTags: keepCounts(() => withStoreErrors(countTags(thread)), now),
     async close() {
       isClosed = true;
       clearTimeout(timer);
@@ -150,14 +150,14 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
   };
 }
 
-/** Goes through the tags step by step, so that searches come in between. */
+/** Counts tags in steps, so that searches can run in between. */
 async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
   let tags: TagCount[] = [];
   let open: TagCount | undefined;
   for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
     const { counts, next }: TagStep = await thread.call("countTags", cursor);
     for (const { tag, plants } of counts) {
-      // The last tag of a step may have been cut in two.
+      // A step may end in the middle of its last tag.
       if (open?.tag === tag) open = { tag, plants: open.plants + plants };
       else {
         if (open) tags.push(open);
@@ -170,9 +170,9 @@ async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
   return open ? [...tags, open] : tags;
 }
 
-async function ask<Result>(answer: Promise<Result>): Promise<Result> {
+async function withStoreErrors<Result>(result: Promise<Result>): Promise<Result> {
   try {
-    return await answer;
+    return await result;
   } catch (thrown) {
     throw toStoreError(thrown);
   }

@@ -9,31 +9,35 @@ import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "../engine/requirements.ts";
 import type { Seen } from "./changes.ts";
 
-/** The next page of ids to look at, at most `limit` from `from` on. */
+/** At most `limit` ids, starting at `from`. */
 export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
 
-/** What the index keeps of a plant. */
+/** The columns of a plant that are indexed. */
 export type PlantRow = { name: string; tag: string | null };
 
-/** How far it has come: from which id on plants are still to be looked at, the changes that it knows, and what marks their history. */
+/**
+ * Progress of the index: the id at which the build goes on (null when it is complete), the changes indexed, and a mark
+ * of their history.
+ */
 type State = { buildFrom: bigint | null; seen: Seen; mark: string };
 
-/** Written into the file; another number makes the index anew. */
+/** Written into the file. A file with another number is rebuilt. */
 const VERSION = 4;
 
-/** How many words, and how many tags of what length, are kept in memory as known. */
+/** Bounds of the caches: words, tags, and the length of a cached tag. */
 const WORDS_KNOWN_MAX = 50_000;
 const TAGS_KNOWN_MAX = 1000;
 const TAG_LENGTH_KNOWN_MAX = 100;
 
-/** How many characters cost as much to read as a word costs to write. */
+/** Reading this many characters costs as much as writing one word. */
 const CHARACTERS_A_WORD = 10;
 
-/** Opens the index in a file of its own, or makes it. Only `isDamage` tells whether what it throws calls for a new one. */
+/** Opens the index, a file of its own, or creates it. `isDamage` tells which errors call for a new index. */
 export function openWordIndex(path: string) {
-  const db = openAnew(path);
-  // A commit that a power cut takes away is made again from the changes, which are forgotten only after a checkpoint. What
-  // is left is whole (sqlite.org/pragma.html#pragma_synchronous), so a sync for each would only keep the disk from the plants.
+  const db = openOrCreate(path);
+  // A commit lost in a power cut is repeated from the changes, which are deleted only after a checkpoint. What is left
+  // is consistent (sqlite.org/pragma.html#pragma_synchronous), so a sync for each commit would only slow down the
+  // commits of plants.
   db.exec("PRAGMA synchronous = NORMAL");
   const put = db.prepare("INSERT OR REPLACE INTO names (rowid, words) VALUES (?, ?)");
   const remove = db.prepare("DELETE FROM names WHERE rowid = ?");
@@ -52,7 +56,7 @@ export function openWordIndex(path: string) {
     if (remembered !== undefined) return remembered;
     if (tokens.size >= TAGS_KNOWN_MAX) tokens.clear();
     const token = toToken(tag);
-    // A tag of any length would make the memory for it any size.
+    // Without this limit the cache would have no bound in bytes.
     if (tag.length <= TAG_LENGTH_KNOWN_MAX) tokens.set(tag, token);
     return token;
   }
@@ -77,18 +81,18 @@ export function openWordIndex(path: string) {
         throw reason;
       }
     },
-    /** Brings all to the disk, once there is enough of it. False when nothing was done. */
+    /** Checkpoints once the WAL is large enough. False when it did nothing. */
     sync(): boolean {
       if (Number(walPages.get()?.["log"]) < WAL_PAGES_MAX) return false;
       db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       return true;
     },
-    /** Returns how much work it was, as much as that of so many words. */
+    /** Returns the work done, in words. */
     put(id: bigint, { name, tag }: PlantRow): number {
       const all = tokenize(name);
       const words = new Set(all);
       for (const word of words) learn(word);
-      // So that one letter is looked for as fast as a word.
+      // A search for one letter is then as fast as for a word.
       for (const word of all) words.add(String.fromCodePoint(word.codePointAt(0)!));
       const text = [...words].join(" ");
       put.run(id, tag === null ? text : `${text} ${tokenOf(tag)}`);
@@ -117,16 +121,16 @@ export function openWordIndex(path: string) {
   };
 }
 
-/** Opens the index, and begins a new one when there is none, or one of another version, or a damaged one. */
-function openAnew(path: string): DatabaseSync {
+/** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
+function openOrCreate(path: string): DatabaseSync {
   const found = new DatabaseSync(path);
   if (isOurs(found)) return found;
   found.close();
   removeWordIndex(path);
   const db = new DatabaseSync(path);
   makeDurable(db);
-  // The words come folded, so nothing is left to do for the tokenizer. A tag is one token that no word can be. The index needs no copy of the names, and
-  // knows only which plants hold a word (detail), in words and in their beginnings (prefix).
+  // The words come folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
+  // The index keeps no copy of the names (content), only which plants hold a word (detail) or a prefix of one (prefix).
   db.exec(`
     BEGIN;
     CREATE VIRTUAL TABLE names USING fts5(
@@ -140,7 +144,7 @@ function openAnew(path: string): DatabaseSync {
   return db;
 }
 
-/** Also looks where the first page does not show a damage. */
+/** Also reads each table: the first page does not show all damage. */
 function isOurs(db: DatabaseSync): boolean {
   try {
     makeDurable(db);
@@ -153,7 +157,7 @@ function isOurs(db: DatabaseSync): boolean {
   }
 }
 
-/** Takes away the files of an index that is closed. */
+/** Removes the files of a closed index. */
 export function removeWordIndex(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
@@ -161,7 +165,7 @@ export function removeWordIndex(path: string): void {
 const CORRUPT = 11;
 const NOTADB = 26;
 
-/** Whether the file of the index is damaged, or no database at all. */
+/** Whether the file of the index is damaged, or not a database. */
 export function isDamage(reason: unknown): boolean {
   const errcode = reason instanceof Error && "errcode" in reason ? Number(reason.errcode) & 0xff : 0;
   return errcode === CORRUPT || errcode === NOTADB;
