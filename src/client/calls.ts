@@ -5,58 +5,69 @@ import type { ListQuery, Page } from "./page.ts";
 import type { Plant, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
 import type { CreatedToken, NewToken, Session, Token } from "./token.ts";
 
-/** What every call takes. Aborting makes it throw the reason of the signal. */
+/** Options of every call. Aborting `signal` makes the call throw the signal's reason. */
 export type CallOptions = Readonly<{ signal?: AbortSignal | undefined }>;
 
-/** `ifMatch`: an ETag that the plant must have, or `*` for any plant. `ifNoneMatch`: `*` for no plant. Otherwise the error is 41200 and nothing changes. */
+/**
+ * `ifMatch`: the ETag that the plant must have, or `*` if it only has to exist. `ifNoneMatch`: `*` if it must not exist.
+ * If the condition fails, nothing changes and the error is 41200.
+ */
 export type ConditionOptions = CallOptions & Readonly<{ ifMatch?: string | undefined; ifNoneMatch?: string | undefined }>;
 
 export type ImportOptions = CallOptions &
   ImportQuery &
   Readonly<{
-    /** The form of the source. When not given, that of a whole file is told by its name or beginning, and a stream or other iterable is NDJSON. */
+    /** Default: what the name or first bytes of a whole file say; NDJSON for a stream or other iterable. */
     format?: FileFormat;
-    /** Called whenever bytes move. A browser does not tell: there it is called once. */
+    /** Called as bytes move; only once in a browser, which does not report progress. */
     onProgress?: (progress: ImportProgress) => void;
   }>;
 
 /**
- * A typed client of Plant Store. Whatever the service refuses is thrown as a ServiceError with its number, a lost connection as a
- * ConnectionError, a limit in time as a TimeoutError, and what is none of the interface as an UnexpectedAnswerError. Ids are bigint, exact.
+ * A typed client of Plant Store. A refusal by the service is thrown as a ServiceError with its number, a lost connection as a
+ * ConnectionError, a timeout as a TimeoutError, and a response that is not Plant Store's as an UnexpectedAnswerError.
+ * Ids are bigint and exact.
  */
 export type Client = Readonly<{
-  /** Resolves once the plant is on stable storage. The same plant again resolves as well and changes nothing; another plant under its id is error 40900. */
+  /**
+   * Resolves once the plant is on stable storage. Creating the same plant again resolves too and changes nothing;
+   * a different plant with the same id is error 40900.
+   */
   create: (plant: Plant, options?: CallOptions) => Promise<StoredPlant>;
-  /** The plant with this id; undefined when there is none. */
+  /** The plant with this id, or undefined if there is none. */
   find: (id: bigint, options?: CallOptions) => Promise<StoredPlant | undefined>;
-  /** All plants that are asked for, by id, however many pages that takes. `limit` is the size of a page: to stop earlier, leave the loop. */
+  /** All matching plants by id, fetched page by page. `limit` is the page size: to stop early, break out of the loop. */
   list: (options?: CallOptions & ListQuery) => AsyncIterable<Plant>;
-  /** One page of plants. Its `next` asks for the one behind it. */
+  /** One page of plants. Pass its `next` to get the following page. */
   page: (options?: CallOptions & ListQuery) => Promise<Page>;
-  /** Makes the plant with this id be so, whether there was one or not. */
+  /** Creates the plant, or replaces the one with its id. */
   put: (plant: Plant, options?: ConditionOptions) => Promise<PutPlant>;
-  /** Changes parts of a plant. Error 40401 when there is none. */
+  /** Changes some fields of a plant. Error 40401 if there is no such plant. */
   patch: (id: bigint, patch: PlantPatch, options?: ConditionOptions) => Promise<StoredPlant>;
-  /** Deletes a plant. False when there was none. */
+  /** Deletes a plant. False if there was none. */
   remove: (id: bigint, options?: ConditionOptions) => Promise<boolean>;
-  /** The most frequent tags, at most `limit` of them; 1,000. */
+  /** The most frequent tags: at most `limit` of them, 1,000 by default. */
   tags: (options?: CallOptions & Readonly<{ limit?: number }>) => Promise<Tags>;
   /**
-   * Creates all plants of a file, stream or iterable. Lines that cannot be taken are refused, and counted in what it resolves with; all others
-   * are stored. The source is read only as fast as the service stores; a browser, which cannot stream a request, gathers it in a Blob first.
-   * When the import breaks, what was read before is stored, and the same import again is safe. It is never repeated by itself.
+   * Creates all plants of a file, stream or iterable. Lines that cannot be imported are refused and counted in the summary;
+   * all others are stored. The source is read only as fast as the service stores it. A browser cannot stream a request:
+   * there the source is collected in a Blob first. If the import breaks off, what was stored by then stays stored,
+   * and repeating the import is safe. The client never repeats it by itself.
    */
   importPlants: (source: ImportSource, options?: ImportOptions) => Promise<ImportSummary>;
-  /** The whole catalogue as a file. The stream fails when the file is not whole: keep none that has not come to its end. */
+  /** The whole catalogue as a file. The stream fails if the file is incomplete: keep a file only once its stream has ended. */
   exportPlants: (options?: CallOptions & ExportQuery) => Promise<ReadableStream<Uint8Array>>;
-  /** The whole catalogue in one request, plant by plant. */
+  /** The whole catalogue in one request, one plant at a time. */
   exportedPlants: (options?: CallOptions) => AsyncIterable<Plant>;
-  /** Who is calling: the token, what it may do, and until when. Any valid token may ask. Error 40101 when it is not valid any more. */
+  /** The token in use: what it may do, and until when. Any valid token may call this; error 40101 if it is no longer valid. */
   session: (options?: CallOptions) => Promise<Session>;
-  /** All tokens, the expired and revoked ones too, by the time of their creation. This and the next two need the scope `admin`. */
+  /** All tokens by time of creation, including expired and revoked ones. This and the next two calls need the scope `admin`. */
   listTokens: (options?: CallOptions) => Promise<readonly Token[]>;
-  /** Makes a token, one however often the request had to be repeated. */
+  /** Creates one token, even if the request has to be repeated. */
   createToken: (token: NewToken, options?: CallOptions) => Promise<CreatedToken>;
-  /** Makes a token invalid for good, with all that it has made, and they have made, unless `children` is "keep". False when there is none with this id. */
+  /**
+   * Revokes a token for good, and with it every token it created, directly or through others, unless `children` is "keep".
+   * False if no token has this id.
+   */
   revokeToken: (id: string, options?: CallOptions & Readonly<{ children?: "revoke" | "keep" }>) => Promise<boolean>;
 }>;

@@ -20,23 +20,23 @@ export type { CreatedToken, NewToken, Scope, Session, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";
 
 export type ClientOptions = Readonly<{
-  /** Where the service is, with the path under which a proxy serves it, if any: `https://plants.example/store`. */
+  /** The address of the service, including the path if a proxy serves it under one: `https://plants.example/store`. */
   url: URL | string;
-  /** A bearer token. It is sent to that url only: redirects are not followed. */
+  /** The bearer token. It is sent to `url` only: redirects are not followed. */
   token: string;
-  /** Longest that a call may take, with all its tries and the pauses between them; 30,000 ms. Imports and exports know `idleMs` instead. */
+  /** How long a call may take, with all tries and the pauses between them; default 30,000. Imports and exports have `idleMs` instead. */
   timeoutMs?: number;
-  /** Longest that one try may take; 10,000 ms. */
+  /** How long one try may take; default 10,000. */
   tryTimeoutMs?: number;
-  /** How many tries may follow the first where repeating can do no harm; 4. After a random pause that doubles, or what Retry-After says. */
+  /** How often to retry a call that is safe to repeat; default 4. Pauses are random, grow exponentially, and add to Retry-After. */
   retries?: number;
-  /** Longest that an import or export may stand still, no byte moving; 60,000 ms. */
+  /** How long an import or export may go without moving a byte; default 60,000. */
   idleMs?: number;
-  /** In the place of the runtime's own `fetch`. */
+  /** Replaces the runtime's own `fetch`. */
   fetch?: Fetch;
 }>;
 
-/** Makes a client. Nothing is sent yet, and there is nothing to close. Throws a TypeError when the url is none. */
+/** Creates a client. It sends nothing yet and needs no closing. Throws a TypeError if `url` is not the URL of a service. */
 export function createClient(options: ClientOptions): Client {
   const { url, token, timeoutMs = 30_000, tryTimeoutMs = 10_000, retries = 4, idleMs = 60_000, fetch = globalThis.fetch } = options;
   const transport = createTransport({ base: toBase(url), token, fetch });

@@ -1,4 +1,4 @@
-/** Every error of the interface: its name in the contract and its number, the status times 100 plus a number. None is ever used again for another meaning. */
+/** Every error of the interface, by its name in the contract. A number is the HTTP status times 100, plus n, and is never reused. */
 export const ERROR_NUMBERS = {
   malformed_json: 40001,
   nested_too_deep: 40002,
@@ -49,11 +49,11 @@ type Details = Readonly<{
 }>;
 
 /**
- * What every failed call throws, as one of the four classes below. Three things are thrown as they are instead: the reason of your own
- * `signal`, what your own source of an import threw, and TypeErrors and RangeErrors for arguments that make no sense.
+ * Every failed call throws one of the four classes below. Only these are thrown as they are: the reason of your `signal`,
+ * whatever your import source threw, and TypeErrors and RangeErrors for invalid arguments.
  */
 export class PlantStoreClientError extends Error {
-  /** Whether the same call again can do no harm, whatever became of this one. It may well fail again. */
+  /** Whether the call is safe to repeat, whatever this one did. The repeat may fail too. */
   readonly isRepeatable: boolean;
 
   constructor({ message, isRepeatable, cause }: Details) {
@@ -63,15 +63,15 @@ export class PlantStoreClientError extends Error {
   }
 }
 
-/** The service answered with an error of its interface. `message` is its sentence: what is wrong, and what to do. */
+/** The service responded with one of its errors. `message` is the service's own: what is wrong, and what to do. */
 export class ServiceError extends PlantStoreClientError {
   /** The HTTP status. */
   readonly status: number;
-  /** The number of the interface, one of `ERROR_NUMBERS`. A service newer than this client may know more. */
+  /** One of `ERROR_NUMBERS`. A service newer than this client may send others. */
   readonly error: ErrorNumber;
-  /** The name of the request in the service's log. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
-  /** How long the service asks to wait before the next try. */
+  /** How long the service asks you to wait before the next try. */
   readonly retryAfterMs: number | undefined;
 
   constructor(details: Details & { status: number; error: number; requestId: string | undefined; retryAfterMs: number | undefined }) {
@@ -84,7 +84,7 @@ export class ServiceError extends PlantStoreClientError {
   }
 }
 
-/** There was no connection, or it broke before the whole answer was here. Whether a change was made is not known. `cause` says more. */
+/** There was no connection, or it broke before the whole response arrived. Whether a change was made is unknown. `cause` says more. */
 export class ConnectionError extends PlantStoreClientError {
   constructor(details: Details) {
     super(details);
@@ -92,9 +92,9 @@ export class ConnectionError extends PlantStoreClientError {
   }
 }
 
-/** The time was up before the whole answer was here. Whether a change was made is not known. */
+/** Time ran out before the whole response arrived. Whether a change was made is unknown. */
 export class TimeoutError extends PlantStoreClientError {
-  /** The limit that was reached. */
+  /** The limit that expired. */
   readonly limitMs: number;
 
   constructor(details: Details & { limitMs: number }) {
@@ -104,11 +104,11 @@ export class TimeoutError extends PlantStoreClientError {
   }
 }
 
-/** The answer is none of Plant Store's interface: a page of a proxy, a redirect, the answer of some other program at this url. */
+/** The response is not Plant Store's: it is a proxy's page, a redirect, or comes from another program at this URL. */
 export class UnexpectedAnswerError extends PlantStoreClientError {
   /** The HTTP status; 0 for a redirect in a browser, which hides the rest. */
   readonly status: number;
-  /** How long the answer asks to wait before the next try. */
+  /** How long the response asks you to wait before the next try. */
   readonly retryAfterMs: number | undefined;
 
   constructor(details: Details & { status: number; retryAfterMs?: number | undefined }) {

@@ -6,20 +6,20 @@ import { parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
- * What to export. `format`: NDJSON, the default, or CSV; `profile`: `dwc` names the columns of CSV by the terms of Darwin Core;
- * `guardFormulas`: puts a ' before names and tags of CSV that a spreadsheet would take for formulas.
+ * `format`: NDJSON (default) or CSV. `profile`: `dwc` names the CSV columns with Darwin Core terms. `guardFormulas`: puts a '
+ * before names and tags in CSV that a spreadsheet would take for formulas.
  */
 export type ExportQuery = Readonly<{ format?: FileFormat; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
 
 type Watch = Readonly<{
   limit: Limit;
-  /** Longest that a byte may take to come. The clock stands while nobody reads. */
+  /** How long to wait for the next byte. The clock stops while nobody reads. */
   idleMs: number;
-  /** What to throw in the place of what the connection throws. */
+  /** Maps what the connection throws to what the caller gets. */
   toFailure: (cause: unknown) => unknown;
 }>;
 
-/** The bytes of an answer as they come, read only as fast as they are taken. Fails when they stop coming before their end. */
+/** The bytes of a response, read only as fast as they are consumed. Fails if they stop before the end. */
 export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, toFailure }: Watch): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
@@ -42,7 +42,7 @@ export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, to
   );
 }
 
-/** The plants of a stream of NDJSON. Lets go of the stream when the loop ends early. Throws an UnexpectedAnswerError when a line is none. */
+/** The plants of an NDJSON stream. Cancels the stream if the loop ends early. Throws an UnexpectedAnswerError if a line is not a plant. */
 export async function* readPlants(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Plant, void, undefined> {
   const reader = bytes.getReader();
   const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -1,10 +1,10 @@
 import { parseFields, parseList } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
-/** A piece of a file, bytes or text, cut anywhere; or a plant, which becomes a line of NDJSON. */
+/** A piece of a file (bytes or text, cut anywhere), or a plant, which becomes a line of NDJSON. */
 export type ImportChunk = Plant | Uint8Array | string;
 
-/** Where an import comes from: a whole file, as a Blob, File, text or bytes; or a stream or any other iterable of its pieces, or of plants. */
+/** A whole file as a Blob, File, text or bytes; or a stream or other iterable of its pieces, or of plants. */
 export type ImportSource =
   | AsyncIterable<ImportChunk>
   | Blob
@@ -15,27 +15,27 @@ export type ImportSource =
   | string;
 
 /**
- * How to import. `onConflict`: what to do when an id names another plant already, `refuse` the line, the default, or `replace` that plant;
- * `dryRun`: store nothing, only tell what would become of each line.
+ * `onConflict`: what to do if a different plant already has the id: `refuse` the line (default) or `replace` that plant.
+ * `dryRun`: store nothing, only report what would happen to each line.
  */
 export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean }>;
 
-/** How far an import is: bytes on their way, and how many there are when that is known. */
+/** The number of bytes sent so far, and of all bytes if that is known. */
 export type ImportProgress = Readonly<{ bytes: number; bytesTotal?: number }>;
 
-/** What became of the lines of an import. */
+/** What happened to the lines of an import. */
 export type ImportSummary = Readonly<{
-  /** Lines, or rows of CSV, without the empty ones: the sum of the next four. */
+  /** Lines, or rows of CSV, that are not empty: the sum of the next four. */
   read: number;
   created: number;
-  /** Plants that were stored already, exactly so. */
+  /** Plants that were already stored, exactly like this. */
   unchanged: number;
-  /** Plants that took the place of another one with the same id. */
+  /** Plants that replaced a different one with the same id. */
   replaced: number;
   refused: number;
   /** The first 1,000 refused lines. */
   problems: readonly ImportProblem[];
-  /** Columns of CSV, the first 100, that nothing was read from, or not everything; each named by its first 100 characters. */
+  /** The first 100 CSV columns that were not read, or only in part. Each name is cut to 100 characters. */
   unusedColumns: readonly string[];
 }>;
 
@@ -52,7 +52,7 @@ export function parseImportSummary(body: unknown): ImportSummary {
     replaced: parseCount(replaced),
     refused: parseCount(refused),
     problems: parseList(problems, parseProblem),
-    // A service older than this client does not tell.
+    // A service older than this client does not send it.
     unusedColumns: unusedColumns === undefined ? [] : parseList(unusedColumns, parseColumn),
   };
 }

@@ -1,15 +1,15 @@
-/** A limit in time that can be set anew. `signal` aborts once it is reached. */
+/** A timeout that can be restarted. `signal` aborts when it expires. */
 export type Limit = Readonly<{
   signal: AbortSignal;
-  /** The limit that runs, or ran last, in milliseconds. */
+  /** The timeout that is running or ran last, in milliseconds. */
   limitMs: () => number;
-  /** Runs from now on. */
+  /** Starts over, from now. */
   restart: (limitMs: number) => void;
   /** Stops the clock. */
   clear: () => void;
 }>;
 
-/** Starts a limit. Whoever starts it must clear it: a timer that runs keeps the process alive. */
+/** Starts a timeout. The caller must clear it: a running timer keeps the process alive. */
 export function startLimit(limitMs: number): Limit {
   const controller = new AbortController();
   let runsMs = limitMs;
@@ -23,5 +23,5 @@ export function startLimit(limitMs: number): Limit {
   return { signal: controller.signal, limitMs: () => runsMs, restart, clear: () => clearTimeout(timer) };
 }
 
-/** What a timer can count, 24 days: a longer one would fire at once. */
+/** The longest delay that a timer takes, 24 days: a longer one would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;

@@ -1,29 +1,29 @@
-import type { Answer } from "./response.ts";
+import type { ParsedResponse } from "./response.ts";
 import { parseList, parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
- * What to list. `tag`: only plants with exactly this tag; `q`: only plants whose names hold these words; `after`: only plants with an id above
- * this one; `limit`: how many plants a page has, 1 to 1,000, the default is 100.
+ * `tag`: only plants with exactly this tag. `q`: only plants whose names contain these words. `after`: only plants with a
+ * greater id. `limit`: plants per page, 1 to 1,000, default 100.
  */
 export type ListQuery = Readonly<{ limit?: number; after?: bigint; tag?: string; q?: string }>;
 
-/** One page of plants, by id. `next` asks for the page behind it, and is left out at the last one. */
+/** One page of plants, by id. `next` is the query for the following page; the last page has none. */
 export type Page = Readonly<{ plants: readonly Plant[]; next?: ListQuery }>;
 
-/** Reads the answer to `query`. Throws a TypeError when it is no page. */
-export function parsePage({ body, headers }: Answer, query: ListQuery): Page {
+/** Reads the response to `query`. Throws a TypeError if it is not a page. */
+export function parsePage({ body, headers }: ParsedResponse, query: ListQuery): Page {
   const plants = parseList(body, parsePlant);
   const after = parseNext(headers.get("link"));
   if (after === undefined) return { plants };
-  // Otherwise a wrong answer could have us read in a circle.
+  // Otherwise a wrong response could make us loop forever.
   if (query.after !== undefined && after <= query.after) throw new TypeError("the next page is not behind this one");
   return { plants, next: { ...query, after } };
 }
 
 /**
- * The id after which the next page begins (RFC 8288). Only that is taken from the link, which is relative to this page: the rest of the query
- * is ours already, as numbers and text.
+ * The id after which the next page begins (RFC 8288). The link is relative to this page, and nothing else of it is used:
+ * we have the rest of the query already, as numbers and text.
  */
 function parseNext(link: string | null): bigint | undefined {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];

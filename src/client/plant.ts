@@ -1,16 +1,16 @@
-/** A whole plant: it has no other fields. `id` is a 64-bit integer, -2^63 to 2^63-1; `tag` is left out when there is none. */
+/** A whole plant: it has no other fields. `id` is a 64-bit integer, -2^63 to 2^63-1. */
 export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
 
-/** A plant as the service keeps it now, with its ETag: what `ifMatch` takes to change only what you have seen. */
+/** A plant as stored now, with its ETag. Pass that as `ifMatch` to change only what you have seen. */
 export type StoredPlant = Readonly<{ plant: Plant; etag: string }>;
 
-/** The same after a put. `isNew`: there was none before; also false when a first try, whose answer was lost, has made it. */
+/** The result of a put. `isNew`: it created the plant. Also false if a first try created it and the response was lost. */
 export type PutPlant = StoredPlant & Readonly<{ isNew: boolean }>;
 
-/** What to change: fields that are left out stay as they are, `tag: null` removes the tag. */
+/** The fields to change; the others stay as they are. `tag: null` removes the tag. */
 export type PlantPatch = Readonly<{ name?: string; tag?: string | null }>;
 
-/** A tag, and how many plants carry it. */
+/** A tag, and how many plants have it. */
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 
 /** The most frequent tags, counted `ageSeconds` ago. */
@@ -19,27 +19,27 @@ export type Tags = Readonly<{ tags: readonly TagCount[]; ageSeconds: number }>;
 const ID_MIN = -(2n ** 63n);
 const ID_MAX = 2n ** 63n - 1n;
 
-/** The id as it stands in paths and bodies. Throws a TypeError when it is no bigint (a `number` may be wrong already), a RangeError outside int64. */
+/** The id as paths and bodies have it. Throws a TypeError if it is not a bigint (a `number` may be rounded), a RangeError outside int64. */
 export function idText(id: bigint): string {
   if (typeof id !== "bigint") throw new TypeError(`The id is a ${typeof id}: give a bigint, such as 1n.`);
   if (id < ID_MIN || id > ID_MAX) throw new RangeError("The id is outside int64: give a whole number from -2^63 to 2^63-1.");
   return String(id);
 }
 
-/** The plant as JSON, its id with all digits. Throws as `idText` does. */
+/** The plant as JSON, its id with all digits. Throws like `idText`. */
 export function plantText({ id, name, tag }: Plant): string {
-  // By hand, because JSON.stringify knows no bigint.
+  // By hand, because JSON.stringify does not take a bigint.
   return `{"id":${idText(id)},"name":${JSON.stringify(name)}${tag === undefined ? "" : `,"tag":${JSON.stringify(tag)}`}}`;
 }
 
-/** Reads a plant from parsed JSON, without fields that this version does not know. Throws a TypeError when it is none. */
+/** Reads a plant from parsed JSON and drops unknown fields. Throws a TypeError if it is not a plant. */
 export function parsePlant(value: unknown): Plant {
   const { id } = parseFields(value);
   if (typeof id !== "bigint") throw new TypeError("not a plant");
   return { id, ...parseContent(value) };
 }
 
-/** Reads the fields that stand beside the id, as a create answers them. Throws a TypeError. */
+/** Reads the fields other than the id, as the response to a create has them. Throws a TypeError. */
 export function parseContent(value: unknown): Omit<Plant, "id"> {
   const { name, tag } = parseFields(value);
   if (typeof name !== "string" || (tag !== undefined && typeof tag !== "string")) throw new TypeError("not a plant");
@@ -53,13 +53,13 @@ export function parseTagCount(value: unknown): TagCount {
   return { tag, plants };
 }
 
-/** Reads a list whose items `parse` reads. Throws a TypeError. */
+/** Reads a list, each item with `parse`. Throws a TypeError. */
 export function parseList<Item>(value: unknown, parse: (item: unknown) => Item): Item[] {
   if (!Array.isArray(value)) throw new TypeError("not a list");
   return value.map((item) => parse(item));
 }
 
-/** Throws a TypeError when the value is no object. */
+/** Throws a TypeError if the value is not an object. */
 export function parseFields(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) throw new TypeError("not an object");
   return value as Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { orAbsent } from "./absent.ts";
 import { requiredHeader } from "./response.ts";
-import type { Answer } from "./response.ts";
+import type { ParsedResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
 import type { Connection } from "./request.ts";
@@ -17,7 +17,7 @@ const CREATED = 201;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The calls for single plants, and for pages of them. */
+/** The calls for single plants and for pages of plants. */
 export function plantCalls(connection: Connection): PlantCalls {
   return {
     async create(plant, { signal } = {}) {
@@ -34,10 +34,10 @@ export function plantCalls(connection: Connection): PlantCalls {
     async put(plant, options = {}) {
       const headers = { ...JSON_TYPE, ...conditions(options) };
       const path = `/plants/${idText(plant.id)}`;
-      // With a condition, a second try would be refused for what the first one did.
+      // With a condition, a second try could be refused because the first one succeeded.
       const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
       const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
-      return request(connection, outgoing, (answer) => ({ ...parseStored(answer), isNew: answer.status === CREATED }));
+      return request(connection, outgoing, (response) => ({ ...parseStored(response), isNew: response.status === CREATED }));
     },
     async patch(id, patch, options = {}) {
       const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };
@@ -84,7 +84,7 @@ export function plantCalls(connection: Connection): PlantCalls {
 async function findPage(connection: Connection, { signal, ...query }: ListQuery & { signal?: AbortSignal | undefined }): Promise<Page> {
   const { limit, after, tag, q } = query;
   const path = `/plants${queryText({ limit, after, tag, q })}`;
-  return request(connection, { method: "GET", path, isRepeatable: true, signal }, (answer) => parsePage(answer, query));
+  return request(connection, { method: "GET", path, isRepeatable: true, signal }, (response) => parsePage(response, query));
 }
 
 function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; ifNoneMatch?: string | undefined }): Record<string, string> {
@@ -94,11 +94,14 @@ function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; if
   };
 }
 
-function parseStored({ body, headers }: Answer): StoredPlant {
+function parseStored({ body, headers }: ParsedResponse): StoredPlant {
   return { plant: parsePlant(body), etag: etagOf(headers) };
 }
 
-/** A proxy that compresses marks the tag as weak, and a weak one matches nothing (RFC 9110, 13.1.1). Ours are made from the content and stay true. */
+/**
+ * A proxy that compresses makes the ETag weak, and a weak one never matches (RFC 9110, 13.1.1). Ours depend on the content alone,
+ * so the strong one is still right.
+ */
 function etagOf(headers: Headers): string {
   return requiredHeader(headers, "etag").replace(/^W\//, "");
 }

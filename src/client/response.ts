@@ -2,13 +2,13 @@ import { ServiceError, UnexpectedAnswerError } from "./errors.ts";
 import { parseJson } from "./json.ts";
 import { parseFields } from "./plant.ts";
 
-/** A whole good answer. `body` is its parsed JSON, undefined when there is none. */
-export type Answer = Readonly<{ status: number; headers: Headers; body: unknown }>;
+/** A complete, successful response. `body` is its parsed JSON, undefined if it is empty. */
+export type ParsedResponse = Readonly<{ status: number; headers: Headers; body: unknown }>;
 
-type AnswerReader<Result> = Readonly<{ isRepeatable: boolean; parse: (answer: Answer) => Result }>;
+type ResponseReader<Result> = Readonly<{ isRepeatable: boolean; parse: (response: ParsedResponse) => Result }>;
 
-/** Reads an answer to its end. Throws a ServiceError when it is one, an UnexpectedAnswerError when it or what `parse` looks for is none of the interface. */
-export async function readAnswer<Result>(response: Response, { isRepeatable, parse }: AnswerReader<Result>): Promise<Result> {
+/** Reads a whole response. Throws a ServiceError for an error of the service, an UnexpectedAnswerError for what is not Plant Store's. */
+export async function readResponse<Result>(response: Response, { isRepeatable, parse }: ResponseReader<Result>): Promise<Result> {
   const text = await response.text();
   if (!response.ok) throw toError(response, text, isRepeatable);
   try {
@@ -18,7 +18,7 @@ export async function readAnswer<Result>(response: Response, { isRepeatable, par
   }
 }
 
-/** The text of a header that the interface promises. Throws a TypeError. */
+/** A header that the interface promises. Throws a TypeError if it is missing. */
 export function requiredHeader(headers: Headers, name: string): string {
   const text = headers.get(name);
   if (text === null) throw new TypeError(`no header ${name}`);

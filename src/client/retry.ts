@@ -1,15 +1,15 @@
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
 
 export type RetryPolicy = Readonly<{
-  /** Longest for all tries and the pauses between them. */
+  /** How long all tries and the pauses between them may take. */
   timeoutMs: number;
-  /** Longest for one try. */
+  /** How long one try may take. */
   tryTimeoutMs: number;
   /** How many tries may follow the first. */
   retries: number;
 }>;
 
-/** Calls `attempt` with the time that it has, again after a pause when it failed in a way that may pass. Throws what the last try threw. */
+/** Calls `attempt` with the time it may take, and after a transient failure again, following a pause. Throws what the last try threw. */
 export async function withRetries<Result>(
   { timeoutMs, tryTimeoutMs, retries }: RetryPolicy,
   attempt: (limitMs: number) => Promise<Result>,
@@ -29,18 +29,19 @@ export async function withRetries<Result>(
 
 const PAUSE_MS_BASE = 100;
 const PAUSE_MS_MAX = 5_000;
-/** Too many requests; a proxy's bad gateway and gateway timeout; the service's or a proxy's "not now". */
-const PASSING = [429, 502, 503, 504];
+/** Too many requests; bad gateway and gateway timeout of a proxy; "not now" of the service or a proxy. */
+const TRANSIENT_STATUSES = [429, 502, 503, 504];
 
 /**
- * How long to wait after this failure; undefined when another try would fail as this one. Full jitter, so that clients that failed together
- * do not come back together (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/), on top of what the service asks for.
+ * How long to wait after this failure; undefined if another try would fail the same way. Full jitter keeps clients that failed
+ * together from coming back together (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). It is added
+ * to the wait that the service asks for.
  */
 function pauseMs(thrown: unknown, failed: number): number | undefined {
   const jitterMs = Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** failed);
   if (thrown instanceof ConnectionError || thrown instanceof TimeoutError) return jitterMs;
   if (!(thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError)) return undefined;
-  return PASSING.includes(thrown.status) ? (thrown.retryAfterMs ?? 0) + jitterMs : undefined;
+  return TRANSIENT_STATUSES.includes(thrown.status) ? (thrown.retryAfterMs ?? 0) + jitterMs : undefined;
 }
 
 /** Throws the reason of `signal` as soon as it aborts. */

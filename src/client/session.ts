@@ -3,7 +3,6 @@ import { request } from "./request.ts";
 import type { Connection } from "./request.ts";
 import { parseSession } from "./token.ts";
 
-/** The call that asks who is calling. */
 export function sessionCalls(connection: Connection): Pick<Client, "session"> {
   return {
     async session({ signal } = {}) {

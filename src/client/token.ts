@@ -3,37 +3,37 @@ import { parseFields, parseList } from "./plant.ts";
 /** What a token may do. */
 export type Scope = "plants:read" | "plants:write" | "admin";
 
-/** A token as it may know itself. Times are RFC 3339 in UTC. */
+/** What a token may know of itself. Times are RFC 3339 in UTC. */
 export type Session = Readonly<{
   id: string;
   name: string;
   scopes: readonly Scope[];
   created: string;
-  /** Left out when it does not expire. */
+  /** Absent if it does not expire. */
   expires?: string;
-  /** The id of the token that made it. Left out when it was made on the machine of the service. */
+  /** The id of the token that created it. Absent if it was created on the service's own machine. */
   parent?: string;
 }>;
 
 /** A token without its secret. Times are RFC 3339 in UTC. */
 export type Token = Session &
   Readonly<{
-    /** Left out when it was not revoked. */
+    /** Absent if it has not been revoked. */
     revoked?: string;
-    /** When it last let a request in, to the minute. Left out when it never has. */
+    /** When it last authorized a request, to the minute. Absent if it never has. */
     lastUsed?: string;
   }>;
 
 /**
- * What a token is for, 1 to 100 characters; what it may do; and the days, of 24 hours, until it expires, above 0 and at most
- * 36,500. It gets no scope that the token lacks which makes it (error 40300), and expires with that one at the latest.
+ * `name`: what the token is for, 1 to 100 characters. `days`: days of 24 hours until it expires, above 0 and at most 36,500.
+ * It gets no scope that the token creating it lacks (error 40300), and expires no later than that one.
  */
 export type NewToken = Readonly<{ name: string; scopes: readonly Scope[]; days?: number }>;
 
-/** A token that was just made. Its secret, `token`, is told this once. */
+/** A new token. Its secret, `token`, is shown only now. */
 export type CreatedToken = Token & Readonly<{ token: string }>;
 
-/** Reads a session from parsed JSON, without fields that this version does not know. Throws a TypeError when it is none. */
+/** Reads a session from parsed JSON and drops unknown fields. Throws a TypeError if it is not a session. */
 export function parseSession(value: unknown): Session {
   const fields = parseFields(value);
   const scopes = parseList(fields["scopes"], parseText) as Scope[];
@@ -49,7 +49,7 @@ export function parseSession(value: unknown): Session {
   };
 }
 
-/** Reads a token from parsed JSON, without fields that this version does not know. Throws a TypeError when it is none. */
+/** Reads a token from parsed JSON and drops unknown fields. Throws a TypeError if it is not a token. */
 export function parseToken(value: unknown): Token {
   const { revoked, lastUsed } = parseFields(value);
   return {

@@ -8,7 +8,6 @@ import { parseCreatedToken, parseToken } from "./token.ts";
 
 type TokenCalls = Pick<Client, "createToken" | "listTokens" | "revokeToken">;
 
-/** The calls for tokens. */
 export function tokenCalls(connection: Connection): TokenCalls {
   return {
     async listTokens({ signal } = {}) {
@@ -16,11 +15,11 @@ export function tokenCalls(connection: Connection): TokenCalls {
       return request(connection, outgoing, ({ body }) => parseList(body, parseToken));
     },
     async createToken({ name, scopes, days }, { signal } = {}) {
-      // Names this token, so that a second try does not make a second one.
+      // Identifies this token, so that a second try does not create a second one.
       const headers = { "content-type": "application/json", "idempotency-key": `"${createKey()}"` };
       const body = JSON.stringify({ name, scopes, days });
       const outgoing = { method: "POST", path: "/tokens", headers, body, isRepeatable: true, signal } as const;
-      return request(connection, outgoing, (answer) => parseCreatedToken(answer.body));
+      return request(connection, outgoing, ({ body: created }) => parseCreatedToken(created));
     },
     async revokeToken(id, { children, signal } = {}) {
       const path = `/tokens/${encodeURIComponent(id)}${children === undefined ? "" : `?children=${children}`}`;
@@ -35,7 +34,7 @@ export function tokenCalls(connection: Connection): TokenCalls {
   };
 }
 
-/** 128 random bits. Not `randomUUID`: a page that came over plain HTTP from another machine has none. */
+/** 128 random bits. Not `randomUUID`: a page served over plain HTTP from another machine does not have it. */
 function createKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,4 @@
-import { readAnswer } from "./response.ts";
+import { readResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
 import type { Connection } from "./request.ts";
 import { readPlants, watchBytes } from "./export.ts";
@@ -16,7 +16,7 @@ import { createUpload } from "./upload.ts";
 
 type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants">;
 
-/** The calls for whole catalogues: their bytes move as a stream, and only standing still is limited. */
+/** The calls for whole catalogues. They stream, and only idle time is limited. */
 export function fileCalls(connection: Connection): FileCalls {
   const { transport, idleMs } = connection;
   return {
@@ -37,7 +37,7 @@ export function fileCalls(connection: Connection): FileCalls {
       } catch (thrown) {
         const failure = upload.failure();
         if (failure) throw failure.thrown;
-        // It may end while the source is still gathered, before there is a request.
+        // It may be aborted while the source is still being collected, before there is a request.
         throw limit.signal.aborted || signal?.aborted ? toFailure(thrown, outgoing, limit) : thrown;
       } finally {
         limit.clear();
@@ -51,7 +51,10 @@ export function fileCalls(connection: Connection): FileCalls {
   };
 }
 
-/** Not by the type of a Blob: systems with a spreadsheet installed call CSV after that. Of a stream nothing is read in advance. */
+/**
+ * Ignores the type of a Blob: where a spreadsheet program is installed, CSV gets that program's type. A stream is never read
+ * in advance.
+ */
 async function formatOf(source: ImportSource): Promise<FileFormat> {
   if (typeof source === "string") return detectFormat(undefined, new TextEncoder().encode(source.slice(0, HEAD_BYTES)));
   if (source instanceof Uint8Array) return detectFormat(undefined, source);
@@ -61,10 +64,10 @@ async function formatOf(source: ImportSource): Promise<FileFormat> {
 }
 
 function readImportSummary(response: Response): Promise<ImportSummary> {
-  return readAnswer(response, { isRepeatable: true, parse: ({ body }) => parseImportSummary(body) });
+  return readResponse(response, { isRepeatable: true, parse: ({ body }) => parseImportSummary(body) });
 }
 
-/** Resolves once the first byte can be read. Only until then the export is tried again by itself. */
+/** Resolves once the first byte can be read. Failures are retried only until then. */
 function openExport({ transport, policy, idleMs }: Connection, query: Query, signal: AbortSignal | undefined) {
   const path = `/plants/export${queryText(query)}`;
   const outgoing: Outgoing = { method: "GET", path, isRepeatable: true, signal };
@@ -74,7 +77,7 @@ function openExport({ transport, policy, idleMs }: Connection, query: Query, sig
       const limit = startLimit(limitMs);
       return transport.exchange(outgoing, limit, async (response) => {
         const isFile = /^(application\/x-ndjson|text\/csv)\b/.test(response.headers.get("content-type") ?? "");
-        if (!response.ok || !isFile) return readAnswer(response, { isRepeatable: true, parse: refuse });
+        if (!response.ok || !isFile) return readResponse(response, { isRepeatable: true, parse: refuse });
         const body = response.body ?? new Blob([]).stream();
         return watchBytes(body, { limit, idleMs, toFailure: (cause) => toFailure(cause, outgoing, limit) });
       });

@@ -1,40 +1,40 @@
 import { ConnectionError, PlantStoreClientError, TimeoutError } from "./errors.ts";
 import type { Limit } from "./limit.ts";
 
-/** What the client needs of `fetch`. */
+/** The part of `fetch` that the client needs. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A request on its way out. */
+/** A request to send. */
 export type Outgoing = Readonly<{
   method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
-  /** Below the base url, with its query. */
+  /** Relative to the base URL, including the query. */
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: Blob | ReadableStream<Uint8Array> | string;
-  /** Whether the same request again can do no harm. */
+  /** Whether the request is safe to repeat. */
   isRepeatable: boolean;
-  /** The caller's own. */
+  /** The caller's. */
   signal: AbortSignal | undefined;
 }>;
 
 export type Transport = Readonly<{
-  /** Sends a request and hands the answer, once its head is here, to `read`. Until that resolves, `limit` may end both. Clears the limit. */
+  /** Sends a request and gives the response to `read` once its headers arrive. `limit` covers both, and is cleared at the end. */
   exchange: <T>(outgoing: Outgoing, limit: Limit, read: (response: Response) => Promise<T>) => Promise<T>;
 }>;
 
-/** `base` has no slash at its end. */
+/** `base` has no trailing slash. */
 export function createTransport({ base, token, fetch }: { base: string; token: string; fetch: Fetch }): Transport {
   return {
     async exchange(outgoing, limit, read) {
       const { method, path, body, signal } = outgoing;
-      // Made outside of the try: what makes no header is a mistake of the caller, not of the connection.
+      // Outside the try: an invalid header is the caller's mistake, not a failed connection.
       const headers = new Headers({ ...outgoing.headers, authorization: `Bearer ${token}` });
       const init: RequestInit & { duplex?: "half" } = {
         method,
         headers,
-        // Never followed: the token must not reach another origin, and a POST would turn into a GET.
+        // Never follow redirects: the token must not reach another origin, and a POST would turn into a GET.
         redirect: "manual",
-        // Plants are not left behind in a browser's cache.
+        // Leave no plants behind in a browser's cache.
         cache: "no-store",
         signal: anySignal(signal, limit),
         ...(body === undefined ? {} : { body: body as NonNullable<RequestInit["body"]> }),
@@ -52,7 +52,7 @@ export function createTransport({ base, token, fetch }: { base: string; token: s
   };
 }
 
-/** What to throw when a request ended so: the caller's own reason, or one of our errors with its cause. */
+/** What to throw when a request fails with `cause`: the reason of the caller's signal, or one of our errors. */
 export function toFailure(cause: unknown, outgoing: Outgoing, limit: Limit): unknown {
   const { method, path, signal, isRepeatable } = outgoing;
   if (signal?.aborted) return signal.reason;

@@ -2,26 +2,26 @@ import type { ImportChunk, ImportSource } from "./import.ts";
 import type { Limit } from "./limit.ts";
 import { plantText } from "./plant.ts";
 
-/** The body of an import in the making. */
+/** The request body of an import. */
 export type Upload = Readonly<{
   open: () => Promise<Blob | ReadableStream<Uint8Array>>;
-  /** What the source itself threw; undefined when it did not. */
+  /** What the source itself threw, if anything. */
   failure: () => { thrown: unknown } | undefined;
-  /** Lets go of the source, wherever it is. */
+  /** Releases the source, even before its end. */
   close: () => void;
 }>;
 
 type UploadOptions = Readonly<{
-  /** Set anew whenever bytes move; once it is reached, the source is let go of. */
+  /** Restarted whenever bytes move. When it expires, the source is released. */
   limit: Limit;
-  /** Longest without a byte that moves, in milliseconds. */
+  /** How long no byte may move, in milliseconds. */
   idleMs: number;
   signal: AbortSignal | undefined;
-  /** Told how many bytes are on their way. */
+  /** Called with the number of bytes sent so far. */
   onBytes: (bytes: number) => void;
 }>;
 
-/** Nothing of the source is read before it is opened. */
+/** Reads nothing from the source before `open`. */
 export function createUpload(source: ImportSource, options: UploadOptions): Upload {
   const { limit, idleMs, signal, onBytes } = options;
   const closing = new AbortController();
@@ -38,7 +38,7 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
       const gathered =
         source instanceof Blob ? source : new Response(toStream(source, { ...options, onBytes: () => undefined, ends, fail })).blob();
       const blob = await gathered;
-      // It does not tell how far it is: it gets the time that a slow line and a slow store need.
+      // Its progress cannot be seen, so it gets the time that a slow line and a slow store need.
       limit.restart(idleMs + blob.size / BYTES_PER_MS_MIN);
       onBytes(blob.size);
       return blob;
@@ -48,10 +48,10 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
   };
 }
 
-/** The slowest that an import may move once nobody can see it move: 50 KB/s. */
+/** The lowest rate for an import whose progress cannot be seen: 50 KB/s. */
 const BYTES_PER_MS_MIN = 50;
 
-/** Whether `fetch` streams a request. Node does, and what follows it, such as Bun; browsers do not over HTTP/1.1. */
+/** Whether `fetch` can stream a request. Node and compatible runtimes such as Bun can; browsers cannot over HTTP/1.1. */
 function canStream(): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
   return process?.versions?.node !== undefined;
@@ -59,7 +59,7 @@ function canStream(): boolean {
 
 type StreamOptions = UploadOptions & Readonly<{ ends: AbortSignal; fail: (thrown: unknown) => void }>;
 
-/** The bytes of a source as a stream that takes the next ones only when there is room for them. */
+/** The bytes of a source as a stream that reads more only when there is room. */
 function toStream(source: ImportSource, { limit, idleMs, onBytes, ends, fail }: StreamOptions): ReadableStream<Uint8Array> {
   const chunks = openChunks(source);
   const pieces = encode(chunks);
@@ -68,7 +68,7 @@ function toStream(source: ImportSource, { limit, idleMs, onBytes, ends, fail }: 
     {
       start(controller) {
         ends.addEventListener("abort", () => {
-          // Node's fetch goes on to read the body of a request that was aborted: the stream itself has to end.
+          // Node's fetch keeps reading the body of an aborted request: the stream itself has to end.
           controller.error(ends.reason);
           void release(chunks);
         });
@@ -77,14 +77,14 @@ function toStream(source: ImportSource, { limit, idleMs, onBytes, ends, fail }: 
         try {
           const { done, value } = await pieces.next();
           if (ends.aborted) return;
-          // At the end, what is in the system's and any proxy's buffers has still to be stored before the answer comes.
+          // At the end, the service must still store what the buffers of the system and any proxy hold before it responds.
           limit.restart(done ? idleMs + bytes / BYTES_PER_MS_MIN : idleMs);
           if (done) return controller.close();
           bytes += value.length;
           onBytes(bytes);
           controller.enqueue(value);
         } catch (thrown) {
-          // What a source throws once it was let go of is not why the import failed.
+          // What a source throws after its release is not why the import failed.
           if (!ends.aborted) fail(thrown);
           throw thrown;
         }
@@ -95,7 +95,7 @@ function toStream(source: ImportSource, { limit, idleMs, onBytes, ends, fail }: 
   );
 }
 
-/** What gives the pieces of a source one by one, and can be told that no more are wanted, even while it makes one. */
+/** Gives the pieces of a source one by one. `return` ends it early, even while `next` is pending. */
 type Chunks = Readonly<{ next: () => Promise<IteratorResult<ImportChunk, unknown>>; return: () => Promise<unknown> }>;
 
 function openChunks(source: ImportSource): Chunks {
@@ -110,16 +110,16 @@ function openChunks(source: ImportSource): Chunks {
   return { next: async () => iterator.next(), return: async () => iterator.return?.() };
 }
 
-/** Nobody waits for it, as it may hang, and nobody hears it, as the import is over. */
+/** Do not await: the source may hang. Its errors are ignored: the import is over. */
 async function release(chunks: Chunks): Promise<void> {
   try {
     await chunks.return();
   } catch {
-    // What a source says to its end changes nothing.
+    // See above.
   }
 }
 
-/** Small pieces are gathered up to this many characters, as long as they come fast. */
+/** Small pieces are joined up to this many characters, as long as they come fast. */
 const TEXT_LENGTH_MAX = 65_536;
 const GATHER_MS_MAX = 50;
 
@@ -137,7 +137,7 @@ async function* encode(chunks: Chunks): AsyncGenerator<Uint8Array, void, undefin
     }
     text += typeof chunk === "string" ? chunk : `${plantText(chunk)}\n`;
     if (text.length < TEXT_LENGTH_MAX && performance.now() - sentAt < GATHER_MS_MAX) continue;
-    // A character of two halves may be cut between them.
+    // Do not cut a surrogate pair in half.
     const end = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
     if (end > 0) yield utf8.encode(text.slice(0, end));
     text = text.slice(end);
