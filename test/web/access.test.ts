@@ -137,6 +137,20 @@ describe("in light and dark, axe finds no violation in", () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
+  for (const scopes of [["plants:read"], ["plants:write", "admin"]]) {
+    it(`the page of a token with ${scopes.join(" and ")}`, async () => {
+      await place.plant(PLANTS);
+      const body = JSON.stringify({ name: "somebody", scopes, days: 30 });
+      const { token } = (await (await place.service.request("/tokens", { method: "POST", body })).json()) as { token: string };
+      for (const width of [360, 1440]) {
+        const { page, signIn, reads } = await place.visit("/", { ...CALM, viewport: { width, height: 800 } });
+        await signIn(token);
+        await reads(scopes.length === 1 ? "Monstera deliciosa" : "Your token may not see plants");
+        expect(await findViolations(page)).toEqual([]);
+      }
+    });
+  }
+
   for (const widths of [[360], [1440, 768]]) {
     it(`any other view, ${widths.join(" and ")} pixels wide`, async () => {
       await place.plant(PLANTS);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Plant } from "../../src/client/client.ts";
+import type { Plant, Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { ImportDialog } from "../import/import-dialog.tsx";
 import { AddDialog } from "../plants/add-dialog.tsx";
@@ -16,6 +16,7 @@ import type { RowAction } from "./plant-row.tsx";
 import { TagBars } from "./tag-bars.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { Welcome } from "./welcome.tsx";
+import { WithoutPlants } from "./without-plants.tsx";
 
 /** What stands in front of the catalogue. */
 type Opened =
@@ -27,17 +28,19 @@ type Opened =
 
 const NOTHING: Opened = { kind: "nothing" };
 
-export function CataloguePage({ context, catalogue }: { context: AppContext; catalogue: Catalogue }) {
+type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; who: Session }>;
+
+/** What the token may see and do, and nothing that would fail. */
+export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const { views, session, reaching, notices } = context;
-  const { listing, tagCounts, deletions, client } = catalogue;
+  const { listing, tagCounts, deletions, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
   const counts = useValue(tagCounts.state);
-  const [opened, setOpened] = useState<Opened>(NOTHING);
-  const isAdmin = useIsAdmin(catalogue);
+  const [opened, setOpened] = useState<Opened>(access.admin && !access.read && !access.write ? { kind: "tokens" } : NOTHING);
 
-  useEffect(() => void listing.show(view), [listing, view]);
-  useEffect(() => void tagCounts.load(), [tagCounts]);
+  useEffect(() => void (access.read && listing.show(view)), [listing, view]);
+  useEffect(() => void (access.read && tagCounts.load()), [tagCounts]);
   useEffect(() => {
     document.title = [view.q, view.tag ?? "", "Plant Store"].filter((part) => part !== "").join(" – ");
   }, [view]);
@@ -49,7 +52,7 @@ export function CataloguePage({ context, catalogue }: { context: AppContext; cat
     [catalogue],
   );
   // A form that is open would be lost with what is typed in it.
-  useDrop((file) => setOpened((now) => (now.kind === "nothing" || now.kind === "import" ? { kind: "import", file } : now)));
+  useDrop((file) => access.write && setOpened((now) => (now.kind === "nothing" || now.kind === "import" ? { kind: "import", file } : now)));
 
   function act(action: RowAction, plant: Plant): void {
     if (action === "edit") setOpened({ kind: "edit", id: plant.id });
@@ -66,14 +69,22 @@ export function CataloguePage({ context, catalogue }: { context: AppContext; cat
   return (
     <>
       <Header
-        isAdmin={isAdmin}
+        access={access}
+        who={who}
         onImport={() => setOpened({ kind: "import", file: undefined })}
         onExport={(kind) => void exportToFile(client, notices, kind)}
         onTokens={() => setOpened({ kind: "tokens" })}
         onSignOut={() => void signOut()}
       />
-      {isEmpty ? (
-        <Welcome onAdd={() => setOpened({ kind: "add" })} onImport={(file) => setOpened({ kind: "import", file })} />
+      {!access.read ? (
+        <WithoutPlants
+          access={access}
+          onAdd={() => setOpened({ kind: "add" })}
+          onImport={() => setOpened({ kind: "import", file: undefined })}
+          onTokens={() => setOpened({ kind: "tokens" })}
+        />
+      ) : isEmpty ? (
+        <Welcome mayAdd={access.write} onAdd={() => setOpened({ kind: "add" })} onImport={(file) => setOpened({ kind: "import", file })} />
       ) : (
         <div class="catalogue">
           <TagBars
@@ -83,9 +94,10 @@ export function CataloguePage({ context, catalogue }: { context: AppContext; cat
           />
           <main>
             <h1 class="unseen">Plants</h1>
-            <Toolbar views={views} listed={listed} onAdd={() => setOpened({ kind: "add" })} />
+            <Toolbar views={views} listed={listed} mayAdd={access.write} onAdd={() => setOpened({ kind: "add" })} />
             <Results
               listed={listed}
+              mayChange={access.write}
               onMore={() => void listing.loadMore()}
               onRetry={() => void (listed.plants.length === 0 ? catalogue.reload() : listing.loadMore())}
               onShow={(next) => views.show(next, "push")}
@@ -103,20 +115,9 @@ type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; opened: 
 
 function Front({ context, catalogue, opened, onOpen }: FrontProps) {
   const shared = { notices: context.notices, catalogue, onClose: () => onOpen(NOTHING) };
-  if (opened.kind === "add") return <AddDialog {...shared} onEdit={(id) => onOpen({ kind: "edit", id })} />;
+  if (opened.kind === "add")
+    return <AddDialog {...shared} onEdit={catalogue.access.read ? (id) => onOpen({ kind: "edit", id }) : undefined} />;
   if (opened.kind === "edit") return <EditDialog key={opened.id} {...shared} id={opened.id} />;
   if (opened.kind === "import") return <ImportDialog {...shared} file={opened.file} />;
   return opened.kind === "tokens" ? <TokenDialog {...shared} /> : null;
-}
-
-/** Whether the token may manage tokens. The service alone knows, so it is asked. */
-function useIsAdmin({ client }: Catalogue): boolean {
-  const [isAdmin, setAdmin] = useState(false);
-  useEffect(() => {
-    client.listTokens().then(
-      () => setAdmin(true),
-      () => setAdmin(false),
-    );
-  }, [client]);
-  return isAdmin;
 }

@@ -1,5 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
+import type { Access } from "../access.ts";
 import type { AppContext } from "../app-context.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Deletions } from "./deletions.ts";
@@ -11,6 +12,7 @@ import type { TagCounts } from "./tag-counts.ts";
 /** What whoever is signed in works with. */
 export type Catalogue = Readonly<{
   client: Client;
+  access: Access;
   listing: Listing;
   tagCounts: TagCounts;
   deletions: Deletions;
@@ -24,23 +26,27 @@ export type Catalogue = Readonly<{
 const RETRIES = 2;
 const TIMEOUT_MS = 15_000;
 
-export function createCatalogue({ base, reaching, notices, views }: AppContext, token: string): Catalogue {
+type CatalogueOptions = Readonly<{ token: string; access: Access }>;
+
+export function createCatalogue({ base, reaching, notices, views }: AppContext, { token, access }: CatalogueOptions): Catalogue {
   const client = createClient({ url: base, token, fetch: reaching.fetch, retries: RETRIES, timeoutMs: TIMEOUT_MS });
   const listing = createListing(client, views.state.get());
   const tagCounts = createTagCounts(client);
   function note(before: Plant | undefined, after: Plant | undefined): void {
+    if (!access.read) return;
     listing.note(before, after);
     tagCounts.note(before, after);
   }
   const deletions = createDeletions({ client, listing, notices, onDeleted: (plant) => tagCounts.note(plant, undefined) });
   return {
     client,
+    access,
     listing,
     tagCounts,
     deletions,
     note,
     async reload() {
-      await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
+      if (access.read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
     },
   };
 }

@@ -1,10 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Session } from "../../src/client/client.ts";
+import type { Access } from "../access.ts";
+import { untilText } from "../time-text.ts";
 import { Brand } from "../ui/brand.tsx";
 import { FOCUS_HOME } from "../ui/focus.ts";
 import type { ExportKind } from "./export-to-file.ts";
 
 type HeaderProps = Readonly<{
-  isAdmin: boolean;
+  access: Access;
+  who: Session;
   onImport: () => void;
   onExport: (kind: ExportKind) => void;
   onTokens: () => void;
@@ -12,7 +16,7 @@ type HeaderProps = Readonly<{
 }>;
 
 /** The name, and what can be done with the whole catalogue: in a row where there is room, else behind a button. */
-export function Header({ isAdmin, onImport, onExport, onTokens, onSignOut }: HeaderProps) {
+export function Header({ access, who, onImport, onExport, onTokens, onSignOut }: HeaderProps) {
   const [isOpen, setOpen] = useState(false);
   const menu = useRef<HTMLElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
@@ -65,7 +69,7 @@ export function Header({ isAdmin, onImport, onExport, onTokens, onSignOut }: Hea
           document.getElementById(FOCUS_HOME)?.focus();
         }}
       >
-        Skip to the plants
+        {access.read ? "Skip to the plants" : "Skip the menu"}
       </a>
       <Brand />
       <nav
@@ -80,16 +84,21 @@ export function Header({ isAdmin, onImport, onExport, onTokens, onSignOut }: Hea
           Menu
         </button>
         <ul class={isOpen ? "open" : ""}>
-          {item("Import", onImport)}
-          {item("Export CSV", () => onExport("csv"))}
-          {item("Export for a spreadsheet", () => onExport("spreadsheet"))}
-          {item("Export NDJSON", () => onExport("ndjson"))}
-          {isAdmin ? item("Tokens", onTokens) : null}
+          {access.write ? item("Import", onImport) : null}
+          {access.read ? item("Export CSV", () => onExport("csv")) : null}
+          {access.read ? item("Export for a spreadsheet", () => onExport("spreadsheet")) : null}
+          {access.read ? item("Export NDJSON", () => onExport("ndjson")) : null}
+          {access.admin ? item("Tokens", onTokens) : null}
           <li>
             <a class="button quiet" href="docs">
               API reference
             </a>
           </li>
+          {who.expires === undefined ? null : (
+            <li class="until" title={`The token ${who.name} is valid until ${who.expires}.`}>
+              {untilText(who.expires, Date.now())}
+            </li>
+          )}
           {item("Sign out", onSignOut)}
         </ul>
       </nav>

@@ -7,11 +7,12 @@ export type RowAction = "delete" | "edit" | "tag";
 
 type PlantRowProps = Readonly<{
   plant: Plant;
+  mayChange: boolean;
   /** Its place in the list, from 0. */ at: number;
   /** Where it stands by itself, out of sight. */ topPx: number | undefined;
 }>;
 
-export function PlantRow({ plant, at, topPx }: PlantRowProps) {
+export function PlantRow({ plant, mayChange, at, topPx }: PlantRowProps) {
   const { id, name, tag } = plant;
   const text = String(id);
   const isNameless = name.trim() === "";
@@ -37,14 +38,16 @@ export function PlantRow({ plant, at, topPx }: PlantRowProps) {
           </button>
         )}
       </td>
-      <td role="cell" class="actions">
-        <button class="button quiet square" type="button" data-action="edit" aria-label={`Edit ${spoken}`}>
-          <Icon name="edit" />
-        </button>
-        <button class="button quiet square" type="button" data-action="delete" aria-label={`Delete ${spoken}`}>
-          <Icon name="remove" />
-        </button>
-      </td>
+      {mayChange ? (
+        <td role="cell" class="actions">
+          <button class="button quiet square" type="button" data-action="edit" aria-label={`Edit ${spoken}`}>
+            <Icon name="edit" />
+          </button>
+          <button class="button quiet square" type="button" data-action="delete" aria-label={`Delete ${spoken}`}>
+            <Icon name="remove" />
+          </button>
+        </td>
+      ) : null}
     </tr>
   );
 }

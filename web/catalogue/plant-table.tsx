@@ -7,7 +7,12 @@ import type { RowAction } from "./plant-row.tsx";
 import { useRange, useRowPx } from "./visible-rows.ts";
 import type { Range } from "./visible-rows.ts";
 
-type PlantTableProps = Readonly<{ listed: Listed; onMore: () => void; onAction: (action: RowAction, plant: Plant) => void }>;
+type PlantTableProps = Readonly<{
+  listed: Listed;
+  mayChange: boolean;
+  onMore: () => void;
+  onAction: (action: RowAction, plant: Plant) => void;
+}>;
 
 /** How many rows before the end the next page is asked for. */
 const AHEAD_ROWS = 250;
@@ -16,7 +21,7 @@ const AHEAD_ROWS = 250;
  * A table of which only the rows in sight are there. Its parts carry their roles, as the layout takes them from the elements; the numbers of
  * rows tell a screen reader where it is in the whole.
  */
-export function PlantTable({ listed, onMore, onAction }: PlantTableProps) {
+export function PlantTable({ listed, mayChange, onMore, onAction }: PlantTableProps) {
   const { plants, phase } = listed;
   const body = useRef<HTMLTableSectionElement>(null);
   const rowPx = useRowPx();
@@ -29,7 +34,7 @@ export function PlantTable({ listed, onMore, onAction }: PlantTableProps) {
     if (isNearEnd && phase === "partial") onMore();
   }, [isNearEnd, phase]);
 
-  const rows = toRows({ plants, range, focused, rowPx, before: drawn.current });
+  const rows = toRows({ plants, mayChange, range, focused, rowPx, before: drawn.current });
   const topPx = Math.min(range.first, plants.length) * rowPx;
   drawn.current = rows;
   return (
@@ -46,9 +51,11 @@ export function PlantTable({ listed, onMore, onAction }: PlantTableProps) {
               {name}
             </th>
           ))}
-          <th role="columnheader" scope="col">
-            <span class="unseen">Change</span>
-          </th>
+          {mayChange ? (
+            <th role="columnheader" scope="col">
+              <span class="unseen">Change</span>
+            </th>
+          ) : null}
         </tr>
       </thead>
       <tbody
@@ -77,6 +84,7 @@ type Drawn = Readonly<{ plant: Plant; key: number; topPx: number | undefined; ro
 
 type RowsOptions = Readonly<{
   plants: readonly Plant[];
+  mayChange: boolean;
   range: Range;
   /** The place of the row with the focus, which would be lost with it. */
   focused: number | undefined;
@@ -85,7 +93,7 @@ type RowsOptions = Readonly<{
 }>;
 
 /** The rows to draw, by their place. An element whose row is out of sight draws one that comes into it. */
-function toRows({ plants, range, focused, rowPx, before }: RowsOptions): Map<number, Drawn> {
+function toRows({ plants, mayChange, range, focused, rowPx, before }: RowsOptions): Map<number, Drawn> {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
   const kept = focused === undefined || focused >= plants.length || places.includes(focused) ? [] : [focused];
   const rows = new Map<number, Drawn>();
@@ -97,7 +105,10 @@ function toRows({ plants, range, focused, rowPx, before }: RowsOptions): Map<num
     // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
     const topPx = kept.includes(at) ? at * rowPx : undefined;
     const isSame = old?.plant === plant && old.key === key && old.topPx === topPx;
-    rows.set(at, isSame ? old : { plant, key, topPx, row: <PlantRow key={key} plant={plant} at={at} topPx={topPx} /> });
+    rows.set(
+      at,
+      isSame ? old : { plant, key, topPx, row: <PlantRow key={key} plant={plant} mayChange={mayChange} at={at} topPx={topPx} /> },
+    );
   }
   return rows;
 }

@@ -10,6 +10,7 @@ import { PlantTable } from "./plant-table.tsx";
 
 type ResultsProps = Readonly<{
   listed: Listed;
+  mayChange: boolean;
   onMore: () => void;
   onRetry: () => void;
   onShow: (view: View) => void;
@@ -17,7 +18,7 @@ type ResultsProps = Readonly<{
 }>;
 
 /** The plants of a view, or why there are none. */
-export function Results({ listed, onMore, onRetry, onShow, onAction }: ResultsProps) {
+export function Results({ listed, mayChange, onMore, onRetry, onShow, onAction }: ResultsProps) {
   const { phase, plants, failure } = listed;
   const shown = useRef(listed.view);
   useEffect(() => {
@@ -27,7 +28,7 @@ export function Results({ listed, onMore, onRetry, onShow, onAction }: ResultsPr
   }, [listed.view]);
   return (
     <section id={FOCUS_HOME} tabIndex={-1} aria-label="Plants" aria-busy={phase === "searching"}>
-      {plants.length === 0 ? null : <PlantTable listed={listed} onMore={onMore} onAction={onAction} />}
+      {plants.length === 0 ? null : <PlantTable listed={listed} mayChange={mayChange} onMore={onMore} onAction={onAction} />}
       {phase === "failed" ? (
         <div class="empty" role="alert">
           <p>{failureText(failure)}</p>

@@ -7,12 +7,12 @@ import { ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
 import { SearchBox } from "./search-box.tsx";
 
-type ToolbarProps = Readonly<{ views: Views; listed: Listed; onAdd: () => void }>;
+type ToolbarProps = Readonly<{ views: Views; listed: Listed; mayAdd: boolean; onAdd: () => void }>;
 
 /** What is read out, and for which view. */
 type Spoken = Readonly<{ view: View | undefined; text: string }>;
 
-export function Toolbar({ views, listed, onAdd }: ToolbarProps) {
+export function Toolbar({ views, listed, mayAdd, onAdd }: ToolbarProps) {
   const { tag, q } = views.state.get();
   // A search that is on its way for a moment only is not worth a word; pages that come as one scrolls are not worth reading out.
   const shown = useRef("Looking…");
@@ -24,12 +24,14 @@ export function Toolbar({ views, listed, onAdd }: ToolbarProps) {
   return (
     <div class="toolbar">
       <SearchBox views={views} />
-      <button class="button primary" type="button" onClick={onAdd}>
-        <Icon name="add" />
-        <span>
-          Add<span class="aside"> plant</span>
-        </span>
-      </button>
+      {mayAdd ? (
+        <button class="button primary" type="button" onClick={onAdd}>
+          <Icon name="add" />
+          <span>
+            Add<span class="aside"> plant</span>
+          </span>
+        </button>
+      ) : null}
       <div class="found">
         {tag === undefined ? null : (
           <button

@@ -1,11 +1,11 @@
 import { FOCUS_HOME } from "../ui/focus.ts";
 
-type WelcomeProps = Readonly<{ onAdd: () => void; onImport: (file: File | undefined) => void }>;
+type WelcomeProps = Readonly<{ mayAdd: boolean; onAdd: () => void; onImport: (file: File | undefined) => void }>;
 
 const SAMPLE = "sample.csv";
 
 /** The first visit to a store that is empty. */
-export function Welcome({ onAdd, onImport }: WelcomeProps) {
+export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
   async function importSample(): Promise<void> {
     const response = await fetch(SAMPLE);
     onImport(new File([await response.blob()], SAMPLE));
@@ -15,29 +15,35 @@ export function Welcome({ onAdd, onImport }: WelcomeProps) {
       <h1 id={FOCUS_HOME} tabIndex={-1}>
         Nothing grows here yet
       </h1>
-      <p>
-        This catalogue keeps plants: each has a number, a name and, if you like, a tag. Add them one by one, or bring a whole spreadsheet as
-        CSV. What is saved here stays saved, even if the power fails in the next moment.
-      </p>
-      <div class="choices">
-        <button class="button primary" type="button" onClick={onAdd}>
-          Add a plant
-        </button>
-        <button class="button" type="button" onClick={() => onImport(undefined)}>
-          Import a file
-        </button>
-      </div>
-      <p class="hint">
-        No file at hand?{" "}
-        <button class="link" type="button" onClick={() => void importSample()}>
-          Try thirty real plants
-        </button>{" "}
-        or{" "}
-        <a href={SAMPLE} download={SAMPLE}>
-          save the sample file
-        </a>
-        .
-      </p>
+      {mayAdd ? (
+        <>
+          <p>
+            This catalogue keeps plants: each has a number, a name and, if you like, a tag. Add them one by one, or bring a whole
+            spreadsheet as CSV. What is saved here stays saved, even if the power fails in the next moment.
+          </p>
+          <div class="choices">
+            <button class="button primary" type="button" onClick={onAdd}>
+              Add a plant
+            </button>
+            <button class="button" type="button" onClick={() => onImport(undefined)}>
+              Import a file
+            </button>
+          </div>
+          <p class="hint">
+            No file at hand?{" "}
+            <button class="link" type="button" onClick={() => void importSample()}>
+              Try thirty real plants
+            </button>{" "}
+            or{" "}
+            <a href={SAMPLE} download={SAMPLE}>
+              save the sample file
+            </a>
+            .
+          </p>
+        </>
+      ) : (
+        <p>This catalogue is empty, and your token may not add plants.</p>
+      )}
     </main>
   );
 }

@@ -11,7 +11,7 @@ import { EMPTY_DRAFT, ID_RULE, parseId, suggestId, toPlant } from "./draft.ts";
 import { NameAndTag } from "./name-and-tag.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
-type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void; onEdit: (id: bigint) => void }>;
+type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void; onEdit: ((id: bigint) => void) | undefined }>;
 
 type Problem = Readonly<{ text: string; /** The plant that has the id already. */ taken?: bigint }>;
 
@@ -71,7 +71,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
         {problem === undefined ? null : (
           <div class="problem" role="alert">
             <p>{problem.text}</p>
-            {problem.taken === undefined ? null : (
+            {problem.taken === undefined || onEdit === undefined ? null : (
               <button class="link" type="button" onClick={() => onEdit(problem.taken!)}>
                 Look at the plant that has it
               </button>

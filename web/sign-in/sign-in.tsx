@@ -20,8 +20,8 @@ export function SignIn({ context, reason }: { context: AppContext; reason: strin
     if (!isTokenText(text)) return setProblem(NO_TOKEN);
     setBusy(true);
     try {
-      await createClient({ url: context.base, token: text, fetch: context.reaching.fetch, retries: 1 }).page({ limit: 1 });
-      context.session.signIn(text);
+      const client = createClient({ url: context.base, token: text, fetch: context.reaching.fetch, retries: 1 });
+      context.session.signIn(text, await client.session());
     } catch (thrown) {
       setProblem(failureText(thrown));
       setBusy(false);
@@ -40,7 +40,7 @@ export function SignIn({ context, reason }: { context: AppContext; reason: strin
         <h1>
           <Brand />
         </h1>
-        <p class="lead">Sign in with a token to see the catalogue.</p>
+        <p class="lead">Sign in with a token.</p>
         {problem === undefined ? null : (
           <p class="problem" role="alert">
             {problem}

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Token } from "../../src/client/client.ts";
+import { dayOf, minuteOf } from "../time-text.ts";
 
 type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (id: string) => void }>;
 
@@ -78,14 +79,4 @@ function stateOf({ expires, revoked }: Token): Readonly<{ isValid: boolean; text
 function madeText({ created, parent }: Token, tokens: readonly Token[]): string {
   const maker = tokens.find(({ id }) => id === parent)?.name ?? parent;
   return maker === undefined ? dayOf(created) : `${dayOf(created)} by ${maker}`;
-}
-
-/** Of a time in RFC 3339, in UTC as the days are. */
-function minuteOf(time: string): string {
-  return time.slice(0, 16).replace("T", " ");
-}
-
-/** Of a time in RFC 3339. */
-function dayOf(time: string): string {
-  return time.slice(0, 10);
 }

@@ -1,0 +1,153 @@
+import { describe, expect, it } from "bun:test";
+import type { Schemas } from "../../contract/operations.ts";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
+
+// A request that the service refuses writes an error to the console of the browser, which fails each test: the page tries nothing that would.
+
+const place = usePlace();
+
+async function makeToken(scopes: readonly string[], days?: number): Promise<Schemas["CreatedToken"]> {
+  const body = JSON.stringify({ name: "somebody", scopes, days });
+  return (await place.service.request("/tokens", { method: "POST", body })).json() as Promise<Schemas["CreatedToken"]>;
+}
+
+async function visitWith(scopes: readonly string[]): Promise<Visit> {
+  const { token } = await makeToken(scopes);
+  const visit = await place.visit();
+  await visit.signIn(token);
+  return visit;
+}
+
+/** What the page offers of these, wherever it stands. */
+async function offered({ page }: Visit): Promise<readonly string[]> {
+  const kinds = ["Add", "Edit", "Delete", "Import", "Export", "Tokens"];
+  const counts = await Promise.all(kinds.map((kind) => page.getByRole("button", { name: new RegExp(`^${kind}`) }).count()));
+  return kinds.filter((_, at) => counts[at]! > 0);
+}
+
+describe("the page of a token", () => {
+  it("that may only read shows plants, searches and exports, and offers no change", async () => {
+    await place.plant(["1,Monstera,tropical", "2,Ginkgo,tree"]);
+    const visit = await visitWith(["plants:read"]);
+    await visit.sees(["Monstera", "Ginkgo"]);
+    expect(await offered(visit)).toEqual(["Export"]);
+    expect(await visit.page.getByRole("table", { name: "Plants" }).getByRole("columnheader").allInnerTexts()).toEqual([
+      "Id",
+      "Name",
+      "Tag",
+    ]);
+    await visit.field("Search names").fill("gink");
+    await visit.sees(["Ginkgo"]);
+    const [download] = await Promise.all([visit.page.waitForEvent("download"), visit.button("Export NDJSON").click()]);
+    expect(download.suggestedFilename()).toContain("ndjson");
+  });
+
+  it("that may only read says that an empty catalogue is empty", async () => {
+    const visit = await visitWith(["plants:read"]);
+    await visit.reads("This catalogue is empty, and your token may not add plants.");
+    expect(await offered(visit)).toEqual(["Export"]);
+  });
+
+  it("that may only write adds and imports plants, and asks for none", async () => {
+    place.expectStatus(409);
+    const visit = await visitWith(["plants:write"]);
+    const { button, field, reads } = visit;
+    await visit.page.clock.install();
+    await reads("It may add and import plants.");
+    expect(await offered(visit)).toEqual(["Add", "Import"]);
+    for (const name of ["Monstera", "Ginkgo"]) {
+      await button("Add a plant").click();
+      await field("Id").fill("1");
+      await field("Name").fill(name);
+      await button("Save").click();
+      await reads(name === "Monstera" ? "“Monstera” is saved." : "The id names another plant already");
+    }
+    expect(await button("Look at the plant that has it").count()).toBe(0);
+    await button("Cancel").click();
+    await button("Import a file").click();
+    await field("Or paste the rows").fill("id,name\n2,Ginkgo\n");
+    await button("Look at what was pasted").click();
+    await button("Import 1 plant").click();
+    await reads("1 plant added");
+    // Tags are counted again six seconds after a change, for those who may see them.
+    await visit.page.clock.fastForward(7000);
+    await button("Close").first().click();
+    await reads("It may add and import plants.");
+    expect((await place.service.request("/plants/2")).status).toBe(200);
+  });
+
+  it("that may only manage tokens begins with them, and offers nothing else", async () => {
+    const visit = await visitWith(["admin"]);
+    const { button, field, reads, dialog } = visit;
+    await dialog.locator("tbody tr").first().waitFor();
+    await button("New token").click();
+    await field("Name").fill("another");
+    for (const meaning of ["see, search and export plants", "add, change, delete and import plants"])
+      await visit.page.getByLabel(meaning).uncheck();
+    await visit.page.getByLabel("make and revoke tokens").check();
+    await button("Make the token").click();
+    expect(await field("The new token").inputValue()).toMatch(/^plant_/);
+    await button("Done").click();
+    await reads("It may make and revoke tokens.");
+    expect(await offered(visit)).toEqual(["Tokens"]);
+    await button("Manage tokens").click();
+    await dialog.locator("tbody tr").first().waitFor();
+  });
+
+  it("that may write and manage tokens offers both, but no plants", async () => {
+    const visit = await visitWith(["plants:write", "admin"]);
+    await visit.reads("It may add and import plants, and make and revoke tokens.");
+    expect(await offered(visit)).toEqual(["Add", "Import", "Tokens"]);
+    expect(await visit.dialog.count()).toBe(0);
+  });
+
+  it("stays as it was when it is loaded again, also when the service is silent for a while", async () => {
+    place.expectStatus(0);
+    const visit = await visitWith(["plants:read", "admin"]);
+    const { page, reads } = visit;
+    await reads("This catalogue is empty");
+    expect(await offered(visit)).toEqual(["Export", "Tokens"]);
+    await page.route("**/session", (route) => route.abort("connectionrefused"));
+    await page.reload();
+    await reads("The service cannot be reached");
+    await page.unrouteAll();
+    await visit.button("Try again").click();
+    await reads("This catalogue is empty");
+    expect(await offered(visit)).toEqual(["Export", "Tokens"]);
+  });
+
+  it("that was revoked is asked for again when the page is loaded", async () => {
+    place.expectStatus(401);
+    const { id, token } = await makeToken(["plants:read"]);
+    const { page, signIn, reads, field } = await place.visit();
+    await signIn(token);
+    await reads("This catalogue is empty");
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    await page.waitForTimeout(700);
+    await page.reload();
+    await reads("The service no longer takes this token");
+    await field("Token").waitFor();
+  });
+
+  for (const { days, text } of [
+    { days: 30, text: /^until \d{4}-\d\d-\d\d$/ },
+    { days: 0.5, text: /^until \d{4}-\d\d-\d\d \d\d:\d\d UTC$/ },
+  ]) {
+    it(`that expires in ${days} days says until when it is valid`, async () => {
+      const { token, expires = "" } = await makeToken(["plants:read"], days);
+      const { page, signIn } = await place.visit();
+      await signIn(token);
+      const until = page.getByText(text);
+      await until.waitFor();
+      expect(await until.innerText()).toStartWith(`until ${expires.slice(0, 10)}`);
+    });
+  }
+
+  it("that does not expire says nothing of it", async () => {
+    const { page, signIn, reads } = await place.visit();
+    await signIn();
+    await reads("Nothing grows here yet");
+    expect(await page.getByText(/until \d/).count()).toBe(0);
+  });
+});

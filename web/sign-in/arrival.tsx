@@ -1,0 +1,40 @@
+import { useEffect, useState } from "preact/hooks";
+import { createClient } from "../../src/client/client.ts";
+import type { AppContext } from "../app-context.ts";
+import { failureText } from "../failure-text.ts";
+
+/** Asks the service who has the token that this tab kept. Where it takes the token no more, the sign-in comes instead. */
+export function Arrival({ context, token }: { context: AppContext; token: string }) {
+  const { base, reaching, session } = context;
+  const [problem, setProblem] = useState<string>();
+
+  async function ask(): Promise<void> {
+    setProblem(undefined);
+    try {
+      session.signIn(token, await createClient({ url: base, token, fetch: reaching.fetch, retries: 1 }).session());
+    } catch (thrown) {
+      setProblem(failureText(thrown));
+    }
+  }
+  useEffect(() => void ask(), [token]);
+  useEffect(
+    () =>
+      reaching.state.watch(() => {
+        if (reaching.state.get() === "reached" && problem !== undefined) void ask();
+      }),
+    [problem],
+  );
+
+  return (
+    <main class="empty" aria-busy={problem === undefined}>
+      {problem === undefined ? null : (
+        <div role="alert">
+          <p>{problem}</p>
+          <button class="button" type="button" onClick={() => void ask()}>
+            Try again
+          </button>
+        </div>
+      )}
+    </main>
+  );
+}
