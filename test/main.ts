@@ -14,10 +14,10 @@ import { removeTemporaryFolders } from "./support/temporary-folder.ts";
 const HELP = `Usage: npm test -- [options] [NAME...]
        npm run test:resilience -- [options] [NAME...]
 
-A NAME is a part of a path, such as search or test/http/. Without one, all files run.
+A NAME is a part of a path, such as search or test/http/, of either kind. Without one, all files of a kind run.
 
-  --resilience      the tests in test/resilience
-  --all             these and all others
+  --resilience      the tests under faults, in test/resilience
+  --all             these and the others
   --long            their long form: two hours instead of minutes
   --seed NUMBER     repeat a run with the seed that it printed
   --workers NUMBER  how many files run at a time (two for each processor)
@@ -58,11 +58,12 @@ function parseOptions(): Options | undefined {
   if (values.help) return undefined;
   if (values.seed !== undefined && !/^\d{1,10}$/.test(values.seed)) throw new Error("--seed takes a whole number.");
   if (!/^[1-9]\d?$/.test(values.workers)) throw new Error("--workers takes a whole number from 1 to 99.");
-  const patterns = [
-    ...(values.resilience ? [] : ["test/*/*.test.ts"]),
-    ...(values.resilience || values.all ? ["test/*/*.resilience.ts"] : []),
-  ];
-  const all = globSync(patterns, { cwd: PROJECT }).toSorted();
+  const isEither = values.all || (positionals.length > 0 && !values.resilience);
+  const patterns = ["test", "resilience"].filter((kind) => isEither || (kind === "resilience") === values.resilience);
+  const all = globSync(
+    patterns.map((kind) => `test/*/*.${kind}.ts`),
+    { cwd: PROJECT },
+  ).toSorted();
   const strange = positionals.filter((name) => !all.some((path) => path.includes(name)));
   if (strange.length > 0) throw new Error(`No test file has ${strange.join(" or ")} in its path.`);
   return {

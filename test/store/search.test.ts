@@ -6,11 +6,31 @@ import { expectConform } from "../support/conform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/planted.ts";
 import { startProcess } from "../support/process.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 /** A search asks the index as it is. */
 const STALE_SEARCH = [{ file: "src/store/sqlite/search/indexer.ts", from: "upTo = (newest.get() as Seen).changes", to: "upTo = 0" }];
+
+/** No bug: each step of the index reads for longer than a store waits for another process. */
+const SLOW_STEP = [
+  {
+    file: "src/store/sqlite/search/indexer.ts",
+    from: 'plants.exec("BEGIN");',
+    to: 'plants.exec("BEGIN"); plant.get(0n); Bun.sleepSync(1500);',
+  },
+];
+
+/** The index begins while the store still writes what an earlier process left. */
+const INDEX_BEFORE_REWRITE = [
+  { file: "src/store/sqlite/store.ts", from: 'if (isServing) await writer.call("rewrite");', to: "" },
+  {
+    file: "src/store/sqlite/store.ts",
+    from: "if (searcher) opened.unshift(() => searcher.close());",
+    to: 'if (searcher) opened.unshift(() => searcher.close()); if (isServing) await writer.call("rewrite");',
+  },
+];
 
 const LIST = { method: "get", path: "/plants" };
 
@@ -56,6 +76,23 @@ describe("a plant that was answered before kill -9", () => {
       await send("POST", "/plants", `{"id":${round * 10},"name":"created${round}x"}`);
       await service.end("SIGKILL");
     }
+  });
+});
+
+describe("a start while a step of the index is slow", () => {
+  async function startTwice(root: string): Promise<void> {
+    const data = temporaryFolder();
+    await (await startProcess({ data, root })).end("SIGKILL");
+    await (await startProcess({ data, root })).end("SIGKILL");
+  }
+
+  it("does not take its own search thread for another process", async () => {
+    await startTwice(plantBugs(SLOW_STEP));
+  });
+
+  it("would be noticed to do so", async () => {
+    const reason = await rejectionOf(startTwice(plantBugs([...SLOW_STEP, ...INDEX_BEFORE_REWRITE])));
+    expect(String(reason)).toContain("Another process uses the database");
   });
 });
 

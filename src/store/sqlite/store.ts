@@ -71,12 +71,13 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   try {
     const reader = openReader(path);
     opened.unshift(() => reader.close());
+    // Plants that an earlier process left behind must be on disk before anybody reads them. The search thread begins after that: while it reads,
+    // nothing can be rewritten.
+    if (isServing) await writer.call("rewrite");
     const searcher = isServing
       ? createSearcher({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.plants.find, log, onFatal, now })
       : undefined;
     if (searcher) opened.unshift(() => searcher.close());
-    // Plants that an earlier process left behind must be on disk before anybody reads them.
-    if (isServing) await writer.call("rewrite");
     const { plants, changes } = createPlants({ writer, reader: reader.plants, searcher, queueMax, queueWaitMs, now });
     return {
       name: `SQLite ${path}`,
