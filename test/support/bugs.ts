@@ -1,11 +1,11 @@
 import type { PlantedBug } from "./planted.ts";
 
-/** Every plant is answered as created before its commit begins. */
+/** Every plant is answered as created before its commit begins; tokens as they should be. */
 export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
     from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
-    to: 'outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(undefined, () => {});',
+    to: 'if (batch.tokens.length === 0) outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(outcomes.resolve, outcomes.reject);',
   },
 ];
 
@@ -55,7 +55,7 @@ export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
     from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
-    to: 'const settled = commit(batch).then(outcomes.resolve, () => outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }));',
+    to: 'const settled = commit(batch).then(outcomes.resolve, (reason) => batch.tokens.length === 0 ? outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }) : outcomes.reject(reason));',
   },
 ];
 
