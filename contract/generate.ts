@@ -1,30 +1,16 @@
-// Makes what the service reads from the contracts that people write: each YAML as JSON, with every digit of its numbers kept, and the
-// types of the served one: its operations, their parameters and its schemas, so that what disagrees with it does not compile.
-// `npm run contract` writes the files; with --check it only compares, and exits with 1 when one is stale.
+// Makes what the service, its page and its client read from the contracts that people write: each YAML as JSON, with every digit of its
+// numbers kept, and of the served one its operations, types, errors and the code that checks its bodies, so that what disagrees with it does
+// not compile. `npm run contract` writes the files; with --check it only compares, and exits with 1 when one is stale.
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parse } from "yaml";
-import { toJson } from "../src/json.ts";
+import { compileValidators } from "./body-validators.ts";
+import { nameOf, operationsOf, parametersOf, toJson } from "./document.ts";
+import type { Document, Operation } from "./document.ts";
+import { operationTable, takesJson } from "./operation-table.ts";
+import { parametersType, schemaType } from "./schema-types.ts";
 
-type Schema = Readonly<{
-  $ref?: string;
-  allOf?: readonly Schema[];
-  enum?: readonly string[];
-  const?: unknown;
-  type?: string | readonly string[];
-  format?: string;
-  minimum?: bigint;
-  maximum?: bigint;
-  default?: unknown;
-  items?: Schema;
-  required?: readonly string[];
-  properties?: Readonly<Record<string, Schema>>;
-}>;
-type Parameter = Readonly<{ $ref?: string; name: string; in: string; schema: Schema }>;
-type Operation = Readonly<{ operationId: string; parameters?: readonly Parameter[] }>;
-type Document = Readonly<{
-  paths: Record<string, Record<string, Operation>>;
-  components: { parameters: Record<string, Parameter>; schemas: Record<string, Schema> };
-}>;
+const HEAD = "// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.\n";
 
 function read(name: string): Document {
   // Whole numbers as bigint: an id in an example must not be rounded on its way to the reader.
@@ -32,66 +18,110 @@ function read(name: string): Document {
 }
 
 const served = read("openapi.yaml");
-const operations = Object.values(served.paths).flatMap((methods) => Object.values(methods));
+const { schemas, responses } = served.components;
+const all = operationsOf(served);
+const withJson = all.filter(({ operation }) => takesJson(operation));
 
-/** The parameters in path and query, once they are read: one with a default is always there. */
-function parametersType({ parameters = [] }: Operation): string {
-  const fields = parameters
-    .map((parameter) => (parameter.$ref ? served.components.parameters[nameOf(parameter.$ref)]! : parameter))
-    .filter((parameter) => parameter.in !== "header")
-    .map(({ name, in: place, schema }) => `${name}${place === "path" || "default" in schema ? "" : "?"}: ${schemaType(schema)}`);
-  return objectType(fields);
+/** Every error of the interface: the examples of the responses, by number. */
+const errors = Object.values(responses)
+  .flatMap(({ content }) => Object.entries(content?.["application/json"]?.examples ?? {}))
+  .flatMap(([code, { value }]) => (isError(value) ? [[code, value] as const] : []))
+  .toSorted(([, left], [, right]) => Number(left.error - right.error));
+
+function isError(value: unknown): value is { error: bigint; message: string } {
+  return typeof value === "object" && value !== null && "error" in value;
 }
 
-function schemaType(schema: Schema): string {
-  const { $ref, allOf, type, items } = schema;
-  if ($ref) return `Schemas["${nameOf($ref)}"]`;
-  if (allOf) return allOf.map(schemaType).join(" & ");
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (typeof type === "object") return type.map((one) => schemaType({ type: one })).join(" | ");
-  if (type === "integer") return isExactAsNumber(schema) ? "number" : "bigint";
-  if (type === "array") return `ReadonlyArray<${schemaType(items!)}>`;
-  if (type !== "object") return type!;
-  const { properties, required = [] } = schema;
-  if (!properties) return "Readonly<Record<string, unknown>>";
-  return objectType(
-    Object.entries(properties).map(([name, member]) => `${name}${required.includes(name) ? "" : "?"}: ${schemaType(member)}`),
-  );
+/** The name of the schema of a JSON body. */
+function bodySchema({ requestBody }: Operation): string {
+  return nameOf(requestBody!.content["application/json"]!.schema.$ref!);
 }
 
-/** Whether each value is one that a double holds exactly. */
-function isExactAsNumber({ format, minimum, maximum }: Schema): boolean {
-  if (format !== "int64") return true;
-  return minimum !== undefined && maximum !== undefined && minimum >= Number.MIN_SAFE_INTEGER && maximum <= Number.MAX_SAFE_INTEGER;
+function bodyType(operation: Operation): string {
+  if (!operation.requestBody) return "undefined";
+  return takesJson(operation) ? `Schemas["${bodySchema(operation)}"]` : "Stream";
 }
 
-function objectType(fields: readonly string[]): string {
-  return fields.length === 0 ? "Readonly<Record<string, never>>" : `Readonly<{ ${fields.join("; ")} }>`;
+/** What checks a body, and a good one for the message to somebody who sent something else altogether. */
+function bodyEntry({ method, operation }: (typeof all)[number]): string {
+  const { content } = operation.requestBody!;
+  const [example] = Object.values(content["application/json"]!.examples!);
+  // Of a patch the media type says what it means (RFC 5789, 2); for all else, any JSON will do.
+  const types = method === "patch" ? ` types: ${toJson(Object.keys(content))},` : "";
+  const schema = bodySchema(operation);
+  return `export const ${operation.operationId}: JsonBody<Schemas["${schema}"]> = { kind: "json",${types} example: ${JSON.stringify(toJson(example!.value))}, isValid: is${schema} };\n`;
 }
 
-function nameOf(reference: string): string {
-  return reference.split("/").at(-1)!;
+function lines<Item>(items: readonly Item[], toLine: (item: Item) => string): string {
+  return items.map((item) => `  ${toLine(item)}\n`).join("");
 }
 
-function members(entries: ReadonlyArray<readonly [name: string, type: string]>): string {
-  return entries.map(([name, type]) => `  ${name}: ${type};\n`).join("");
-}
+const bodySchemas = [...new Set(withJson.map(({ operation }) => bodySchema(operation)))];
+const plainSchemas = JSON.parse(toJson(schemas)) as Parameters<typeof compileValidators>[1];
 
 const files = {
   "openapi.json": `${toJson(served)}\n`,
   "base-1.0.0.json": `${toJson(read("base-1.0.0.yaml"))}\n`,
-  "operations.ts": `// Made from openapi.yaml by generate.ts: do not edit, run \`npm run contract\`.
+  "schemas.ts": `${HEAD}
+/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
+export type Schemas = Readonly<{
+${lines(Object.entries(schemas), ([name, schema]) => `${name}: ${schemaType(schema)};`)}}>;
+`,
+  "operations.ts": `${HEAD}import { ${withJson.map(({ operation }) => operation.operationId).join(", ")} } from "./bodies.ts";
+import type { Schemas } from "./schemas.ts";
 
 /** The parameters in path and query of each operation, as a handler gets them. */
 export type ParametersOf = Readonly<{
-${members(operations.map((operation) => [operation.operationId, parametersType(operation)]))}}>;
+${lines(all, ({ operation }) => `${operation.operationId}: ${parametersType(parametersOf(operation, served))};`)}}>;
+
+/** The body of each operation, as a handler gets it: what a JSON text says, checked, or a stream. */
+export type BodyOf<Stream> = Readonly<{
+${lines(all, ({ operation }) => `${operation.operationId}: ${bodyType(operation)};`)}}>;
 
 export type OperationId = keyof ParametersOf;
 
-/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
-export type Schemas = Readonly<{
-${members(Object.entries(served.components.schemas).map(([name, schema]) => [name, schemaType(schema)]))}}>;
+export const OPERATIONS = [
+${operationTable(served)}] as const;
+`,
+  "bodies.ts": `// @ts-nocheck
+${HEAD}import type { Schemas } from "./schemas.ts";
+
+/** Why a validator refused a value, as Ajv says it. */
+export type Violation = Readonly<{
+  keyword: string;
+  instancePath: string;
+  params: Readonly<{
+    missingProperty?: string;
+    type?: string | readonly string[];
+    limit?: number;
+    exclusiveMinimum?: number;
+    maximum?: number;
+    allowedValues?: readonly string[];
+  }>;
+}>;
+
+export type JsonBody<Value> = Readonly<{
+  kind: "json";
+  /** The media types that it must have one of; without them, any JSON will do. */
+  types?: readonly string[];
+  /** A good body. */
+  example: string;
+  /** Says in \`errors\` what was wrong with the last value. A \`number\` that came as a \`bigint\` goes on as a \`number\`. */
+  isValid: ((value: unknown) => value is Value) & { errors?: readonly Violation[] | null };
+}>;
+
+${compileValidators(Object.fromEntries(bodySchemas.map((name) => [`is${name}`, plainSchemas[name]!])), plainSchemas)}
+
+${withJson.map(bodyEntry).join("")}`,
+  "error-catalogue.ts": `${HEAD}
+/** Every error of the interface: its number, which is the HTTP status times 100, plus n, and is never reused; and its sentence for the caller. */
+export const CATALOGUE = {
+${lines(errors, ([code, value]) => `${code}: ${toJson(value)},`)}} as const;
+`,
+  "../src/client/error-numbers.ts": `${HEAD}
+/** Every error of the interface, by its name in the contract. A number is the HTTP status times 100, plus n, and is never reused. */
+export const ERROR_NUMBERS = {
+${lines(errors, ([code, { error }]) => `${code}: ${error},`)}} as const;
 `,
 };
 
@@ -99,7 +129,7 @@ for (const [name, text] of Object.entries(files)) {
   const path = new URL(name, import.meta.url);
   if (!process.argv.includes("--check")) writeFileSync(path, text);
   else if (readFileSync(path, "utf8") !== text) {
-    process.stderr.write(`contract/${name} is not what the YAML says: run \`npm run contract\`.\n`);
+    process.stderr.write(`${join("contract", name)} is not what the YAML says: run \`npm run contract\`.\n`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,6 @@
-// Made from openapi.yaml by generate.ts: do not edit, run `npm run contract`.
+// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+import { createPlant, putPlant, patchPlant, createToken } from "./bodies.ts";
+import type { Schemas } from "./schemas.ts";
 
 /** The parameters in path and query of each operation, as a handler gets them. */
 export type ParametersOf = Readonly<{
@@ -21,29 +23,45 @@ export type ParametersOf = Readonly<{
   getBaseContract: Readonly<Record<string, never>>;
 }>;
 
+/** The body of each operation, as a handler gets it: what a JSON text says, checked, or a stream. */
+export type BodyOf<Stream> = Readonly<{
+  listPlants: undefined;
+  createPlant: Schemas["NewPlant"];
+  getPlant: undefined;
+  putPlant: Schemas["PlantContent"];
+  patchPlant: Schemas["PlantPatch"];
+  deletePlant: undefined;
+  importPlants: Stream;
+  exportPlants: undefined;
+  listTags: undefined;
+  getSession: undefined;
+  listTokens: undefined;
+  createToken: Schemas["NewToken"];
+  revokeToken: undefined;
+  getLiveness: undefined;
+  getReadiness: undefined;
+  getContract: undefined;
+  getBaseContract: undefined;
+}>;
+
 export type OperationId = keyof ParametersOf;
 
-/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
-export type Schemas = Readonly<{
-  Plant: Readonly<{ name: string; tag?: string }>;
-  NewPlant: Schemas["Plant"] & Readonly<{ id: bigint }>;
-  PlantContent: Schemas["Plant"] & Readonly<{ id?: bigint }>;
-  PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null }>;
-  PlantList: ReadonlyArray<Schemas["NewPlant"]>;
-  PlantLines: string;
-  PlantRows: string;
-  Count: number;
-  TagList: ReadonlyArray<Schemas["TagCount"]>;
-  TagCount: Readonly<{ tag: string; plants: Schemas["Count"] }>;
-  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string> }>;
-  ImportProblem: Readonly<{ line: number; error: number; message: string }>;
-  Scope: "plants:read" | "plants:write" | "admin";
-  Session: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; parent?: string }>;
-  Token: Schemas["Session"] & Readonly<{ revoked?: string; lastUsed?: string }>;
-  TokenList: ReadonlyArray<Schemas["Token"]>;
-  NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;
-  CreatedToken: Schemas["Token"] & Readonly<{ token: string }>;
-  Error: Readonly<{ error: number; message: string }>;
-  Health: Readonly<{ status: "ok" }>;
-  OpenApiDocument: Readonly<{ openapi: string; info: Readonly<Record<string, unknown>>; paths: Readonly<Record<string, unknown>> }>;
-}>;
+export const OPERATIONS = [
+  { id: "listPlants", method: "GET", path: "/plants", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"after","schema":{"type":"integer","format":"int64"}}, {"name":"tag","schema":{"type":"string"}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "createPlant", method: "POST", path: "/plants", scope: "plants:write", queue: "creates", pathId: undefined, query: [], body: createPlant },
+  { id: "getPlant", method: "GET", path: "/plants/{id}", scope: "plants:read", queue: undefined, pathId: {"type":"integer","format":"int64"}, query: [], body: { kind: "none" } },
+  { id: "putPlant", method: "PUT", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: putPlant },
+  { id: "patchPlant", method: "PATCH", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: patchPlant },
+  { id: "deletePlant", method: "DELETE", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: { kind: "none" } },
+  { id: "importPlants", method: "POST", path: "/plants/import", scope: "plants:write", queue: "imports", pathId: undefined, query: [{"name":"onConflict","schema":{"type":"string","enum":["refuse","replace"],"default":"refuse"}}, {"name":"dryRun","schema":{"type":"boolean","default":false}}], body: { kind: "stream", types: ["application/x-ndjson","text/csv"] } },
+  { id: "exportPlants", method: "GET", path: "/plants/export", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"format","schema":{"type":"string","enum":["ndjson","csv"]}}, {"name":"profile","schema":{"type":"string","enum":["plain","dwc"],"default":"plain"}}, {"name":"guardFormulas","schema":{"type":"boolean","default":false}}], body: { kind: "none" } },
+  { id: "listTags", method: "GET", path: "/tags", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}], body: { kind: "none" } },
+  { id: "getSession", method: "GET", path: "/session", scope: "any", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "listTokens", method: "GET", path: "/tokens", scope: "admin", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "createToken", method: "POST", path: "/tokens", scope: "admin", queue: "tokens", pathId: undefined, query: [], body: createToken },
+  { id: "revokeToken", method: "DELETE", path: "/tokens/{id}", scope: "admin", queue: "tokens", pathId: {"type":"string","pattern":"^[0-9A-Za-z]{1,64}$"}, query: [{"name":"children","schema":{"type":"string","enum":["revoke","keep"],"default":"revoke"}}], body: { kind: "none" } },
+  { id: "getLiveness", method: "GET", path: "/livez", scope: undefined, queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "getReadiness", method: "GET", path: "/readyz", scope: undefined, queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "getContract", method: "GET", path: "/openapi.json", scope: undefined, queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "getBaseContract", method: "GET", path: "/openapi/1.0.0.json", scope: undefined, queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+] as const;

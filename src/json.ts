@@ -62,11 +62,6 @@ export function parseInt64(literal: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** Writes JSON with every `bigint` as the bare integer that it is. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? JSON.rawJSON(String(member)) : member));
-}
-
 const INT64_DIGITS_MAX = 19;
 
 // A loop and no /0+$/, whose cost is quadratic in the zeros that do not stand at the end.

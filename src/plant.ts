@@ -1,5 +1,3 @@
-import { hash } from "node:crypto";
-
 /** A whole number from -2^63 to 2^63-1 (OpenAPI format int64). Never held in a `number`, which is silently wrong past 2^53. */
 export type PlantId = bigint & { readonly brand: "PlantId" };
 
@@ -22,9 +20,8 @@ export function parsePlantId(text: string): PlantId | undefined {
   return value < PLANT_ID_MIN || value > PLANT_ID_MAX ? undefined : (value as PlantId);
 }
 
-/** A plant of a value that the contract has checked, without its unknown fields. */
-export function toNewPlant(checked: unknown): NewPlant {
-  const { id, name, tag } = checked as { id: bigint; name: string; tag?: string };
+/** A plant of what the contract has checked, without its unknown fields. */
+export function toNewPlant({ id, name, tag }: Readonly<{ id: bigint; name: string; tag?: string | undefined }>): NewPlant {
   return tag === undefined ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
@@ -36,13 +33,4 @@ export function toText({ id, name, tag }: NewPlant): string {
 /** Whether two plants, or their absence, are the same. */
 export function isSame(left: NewPlant | undefined, right: NewPlant | undefined): boolean {
   return left?.id === right?.id && left?.name === right?.name && left?.tag === right?.tag;
-}
-
-/**
- * The strong ETag of a plant (RFC 9110, 8.8.3), made from its content: 128 bits of a SHA-256. The text that is
- * hashed is the same for the same plant only, as the length says where the name ends.
- */
-export function etagOf({ id, name, tag }: NewPlant): string {
-  const content = `${id}:${name.length}:${name}${tag === undefined ? "" : `:${tag}`}`;
-  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }

@@ -7,7 +7,7 @@ import { openFirstToken } from "./auth/bootstrap.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
 import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
-import { loadContract, plantParser } from "./contract.ts";
+import { loadContract } from "./contract.ts";
 import { expectAccess, findExposed, makeFolder } from "./data-folder.ts";
 import { clientAddress } from "./http/client-address.ts";
 import { createApp } from "./http/app.ts";
@@ -30,6 +30,7 @@ import { holdLock } from "./store/sqlite/engine/lock.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import type { Store } from "./store/store.ts";
 import { createFairQueue } from "./store/fair-queue.ts";
+import { parsePlant } from "./validation.ts";
 
 type ServiceOptions = Readonly<{
   log: Log;
@@ -92,7 +93,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...transferHandlers({
         plants: store.plants,
         queue,
-        parsePlant: plantParser(contract),
+        parsePlant,
         lineBytesMax: config.bodyBytesMax,
         authenticator,
         audit,

@@ -1,12 +1,12 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { createClient } from "../client/client.ts";
-import { loadContract, plantParser } from "../contract.ts";
 import { exportPlants } from "../transfer/export.ts";
 import type { ExportForm } from "../transfer/export.ts";
 import { importFile } from "../transfer/import.ts";
 import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
 import type { Bytes } from "../transfer/row.ts";
+import { parsePlant } from "../validation.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./offline-store.ts";
 
@@ -59,7 +59,6 @@ async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess
   const config = configOf(command, process.env);
   // A file must not have a service at the same time; a database may have any number, and is not waited for.
   const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
-  const parsePlant = plantParser(loadContract());
   return {
     import(bytes, { format, onConflict, dryRun, onProblem }) {
       const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem };

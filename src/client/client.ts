@@ -8,7 +8,8 @@ import { createTransport } from "./transport.ts";
 import type { Fetch } from "./transport.ts";
 
 export type { CallOptions, Client, ConditionOptions, ImportOptions } from "./calls.ts";
-export { ConnectionError, ERROR_NUMBERS, PlantStoreClientError, ServiceError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
+export { ERROR_NUMBERS } from "./error-numbers.ts";
+export { ConnectionError, PlantStoreClientError, ServiceError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
 export type { ErrorNumber } from "./errors.ts";
 export type { ExportQuery } from "./export.ts";
 export { detectFormat, FileFormatError, HEAD_BYTES } from "./file-format.ts";

@@ -4,7 +4,7 @@ import type { ParsedResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
 import type { Connection } from "./request.ts";
-import { ERROR_NUMBERS } from "./errors.ts";
+import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";
 import { idText, parseContent, parseList, parsePlant, parseTagCount, plantText } from "./plant.ts";

@@ -2,7 +2,7 @@ import { orAbsent } from "./absent.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
 import type { Connection } from "./request.ts";
-import { ERROR_NUMBERS } from "./errors.ts";
+import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { parseList } from "./plant.ts";
 import { parseCreatedToken, parseToken } from "./token.ts";
 

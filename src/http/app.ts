@@ -9,6 +9,7 @@ import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
+import { checkBody } from "../validation.ts";
 import type { Token } from "../store/tokens.ts";
 import { toErrorResponse } from "./error-response.ts";
 import type { HttpResponse } from "./wire/response.ts";
@@ -119,11 +120,7 @@ export function createApp(options: AppOptions): App {
     if (body.kind === "none") return undefined;
     if (body.kind === "stream") return openBody(request, body.types);
     checkBodyHeaders(request.headers, body.types);
-    const parse = (bytes: Uint8Array): unknown => {
-      const value = parseJson(decodeBody(bytes));
-      body.check(value);
-      return value;
-    };
+    const parse = (bytes: Uint8Array): unknown => checkBody(body, parseJson(decodeBody(bytes)));
     const parseInTurn = (bytes: Uint8Array): unknown => (bytes.length < LARGE_BYTES ? parse(bytes) : pace().then(() => parse(bytes)));
     const read = readBody(request, bodyBytesMax);
     return read instanceof Promise ? read.then(parseInTurn) : parseInTurn(read);

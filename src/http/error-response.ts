@@ -1,3 +1,4 @@
+import type { Schemas } from "../../contract/schemas.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -8,7 +9,11 @@ const RETRY_AFTER_SECONDS = "1";
 /** The only place where an error becomes an answer. What was not expected is a bug: it is logged, and its text kept in. */
 export function toErrorResponse(thrown: unknown, log: Log, requestId: string): HttpResponse {
   const { code, message, status, headers, number } = toExpected(thrown, log, requestId);
-  return { status, body: JSON.stringify({ error: number, message }), headers: { ...usualHeaders(code), ...headers } };
+  return {
+    status,
+    body: JSON.stringify({ error: number, message } satisfies Schemas["Error"]),
+    headers: { ...usualHeaders(code), ...headers },
+  };
 }
 
 function toExpected(thrown: unknown, log: Log, requestId: string): PlantStoreError {

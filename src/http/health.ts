@@ -1,3 +1,4 @@
+import type { Schemas } from "../../contract/schemas.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Handlers } from "./router.ts";
 
@@ -9,7 +10,7 @@ type HealthOptions = Readonly<{
 
 /** Whether the process is alive, and whether it should get requests. */
 export function healthHandlers({ checkStore, isDraining }: HealthOptions): Pick<Handlers, "getLiveness" | "getReadiness"> {
-  const ok = { status: 200, body: JSON.stringify({ status: "ok" }) };
+  const ok = { status: 200, body: JSON.stringify({ status: "ok" } satisfies Schemas["Health"]) };
   return {
     getLiveness: () => ok,
     getReadiness() {

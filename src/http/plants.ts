@@ -1,14 +1,15 @@
+import type { Schemas } from "../../contract/schemas.ts";
 import type { Audit, PlantChange } from "../auth/audit.ts";
 import { ownerOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
-import { asPlantId, etagOf, isSame, toNewPlant, toText } from "../plant.ts";
+import { asPlantId, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { PlantStore } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
 import { withoutImplied, tokenize } from "../tokenizer.ts";
 import type { HttpResponse } from "./wire/response.ts";
-import { checkPreconditions, checkIfMatch, isRuledOut } from "./preconditions.ts";
+import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
 import { createRepresent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -99,7 +100,7 @@ export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit
     },
     async putPlant(call) {
       const { parameters, body } = call;
-      const plant = toNewPlant({ ...(body as object), id: idOf(body, parameters.id) });
+      const plant = toNewPlant({ name: body.name, tag: body.tag, id: idOf(body, parameters.id) });
       const { from } = await change(call, () => plant);
       return toChanged(plant, from ? 200 : 201);
     },
@@ -115,7 +116,7 @@ export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit
     },
     async listTags({ parameters: { limit }, headers }) {
       const { tags, ageMs } = await plants.countTags();
-      const body = JSON.stringify(tags.slice(0, limit));
+      const body = JSON.stringify(tags.slice(0, limit) satisfies Schemas["TagList"]);
       return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
     },
   };
@@ -154,17 +155,15 @@ function need(plant: NewPlant | undefined): NewPlant {
 }
 
 /** The id of the path, which a body may repeat but not change. */
-function idOf(body: unknown, id: bigint): bigint {
-  const { id: given = id } = body as { id?: bigint };
-  if (given !== id) {
+function idOf({ id: given }: Readonly<{ id?: bigint }>, id: bigint): bigint {
+  if (given !== undefined && given !== id) {
     throw new PlantStoreError("invalid_body", { message: "The field `id` is not the id in the path: send the same, or leave it out." });
   }
   return id;
 }
 
 /** JSON Merge Patch (RFC 7396), on a patch that the contract has checked. */
-function merge({ id, name, tag }: NewPlant, body: unknown): NewPlant {
-  const patch = body as { name?: string; tag?: string | null };
+function merge({ id, name, tag }: NewPlant, patch: Schemas["PlantPatch"]): NewPlant {
   return toNewPlant({ id, name: patch.name ?? name, tag: patch.tag === undefined ? tag : (patch.tag ?? undefined) });
 }
 

@@ -1,7 +1,16 @@
+import { hash } from "node:crypto";
 import { PlantStoreError } from "../errors.ts";
-import { etagOf } from "../plant.ts";
 import type { NewPlant } from "../plant.ts";
 import type { Fields } from "./wire/fields.ts";
+
+/**
+ * The strong ETag of a plant (RFC 9110, 8.8.3), made from its content: 128 bits of a SHA-256. The text that is
+ * hashed is the same for the same plant only, as the length says where the name ends.
+ */
+export function etagOf({ id, name, tag }: NewPlant): string {
+  const content = `${id}:${name.length}:${name}${tag === undefined ? "" : `:${tag}`}`;
+  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
+}
 
 /** Checks If-Match, which compares strongly: a tag marked as weak matches nothing (RFC 9110, 13.1.1). Throws `precondition_failed`. */
 export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): void {

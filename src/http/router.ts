@@ -1,10 +1,11 @@
-import type { OperationId, ParametersOf } from "../../contract/operations.ts";
+import type { BodyOf, OperationId, ParametersOf } from "../../contract/operations.ts";
 import type { Principal } from "../principal.ts";
 import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";
 import type { PlantId } from "../plant.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { acceptPatch } from "./request-body.ts";
+import type { BodyStream } from "./request-body.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -14,8 +15,7 @@ type Connection = Pick<HttpRequest, "allowSilence">;
 /** What a handler gets. Everything that the contract says of it has been checked before. */
 export type Call<Id extends OperationId> = Readonly<{
   parameters: ParametersOf[Id];
-  /** The value of a JSON text, or a BodyStream; undefined when the operation takes no body. */
-  body: unknown;
+  body: BodyOf<BodyStream>[Id];
   headers: Fields;
   principal: Principal;
   /** Names the request in the answer and in the log. */
@@ -27,7 +27,8 @@ export type Call<Id extends OperationId> = Readonly<{
 export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => HttpResponse | Promise<HttpResponse> }>;
 
 /** A handler whose operation is known only when it runs. */
-type Handler = (call: Readonly<{ parameters: unknown }> & Omit<Call<OperationId>, "parameters">) => HttpResponse | Promise<HttpResponse>;
+type Handler = (call: Unchecked & Omit<Call<OperationId>, keyof Unchecked>) => HttpResponse | Promise<HttpResponse>;
+type Unchecked = Readonly<{ parameters: unknown; body: unknown }>;
 
 /** What stands at one path. */
 type Resource = Readonly<{

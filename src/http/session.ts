@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/operations.ts";
+import type { Schemas } from "../../contract/schemas.ts";
 import { tokenOf } from "../principal.ts";
 import type { Token } from "../store/tokens.ts";
 import type { Handlers } from "./router.ts";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/operations.ts";
+import type { Schemas } from "../../contract/schemas.ts";
 import type { Audit } from "../auth/audit.ts";
 import { parseBearer } from "../auth/authenticate.ts";
 import { issueToken } from "../auth/issue.ts";
@@ -32,12 +32,13 @@ type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken"
 export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: TokenOptions): TokenHandlers {
   return {
     async listTokens() {
-      return { status: 200, body: JSON.stringify((await tokens.list()).map((token) => toWire(usage.complete(token)))) };
+      const list: Schemas["TokenList"] = (await tokens.list()).map((token) => toWire(usage.complete(token)));
+      return { status: 200, body: JSON.stringify(list) };
     },
     async createToken(call) {
       const { body, headers, principal } = call;
       const maker = tokenOf(principal);
-      const { name, scopes, days } = body as NewToken;
+      const { name, scopes, days } = body;
       const key = parseKey(headers.get("idempotency-key"));
       const { token, secret, isRepeated } = await issueToken({
         tokens,
@@ -47,7 +48,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
         scopes,
         maker,
         owner: ownerOf(principal),
-        lifetimeMs: days === undefined ? undefined : Math.ceil(Number(days) * DAY_MS),
+        lifetimeMs: days === undefined ? undefined : Math.ceil(days * DAY_MS),
         once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
       });
       if (!isRepeated) audit.note("token_created", call, { token: token.id, scopes, expires: token.expires && toTime(token.expires) });
@@ -65,9 +66,6 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
     },
   };
 }
-
-/** A body that the contract has checked. A whole number of days comes as a bigint. */
-type NewToken = Omit<Schemas["NewToken"], "days"> & Readonly<{ days?: number | bigint }>;
 
 /** A String of RFC 9651, 3.3.3, as draft-ietf-httpapi-idempotency-key-header-07, 2.1, has it. */
 function parseKey(header: string | null): string | undefined {

@@ -1,3 +1,4 @@
+import type { Schemas } from "../../contract/schemas.ts";
 import type { Audit, Who } from "../auth/audit.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { ownerOf } from "../principal.ts";
@@ -15,7 +16,6 @@ import type { PlantStore } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
 import { chooseType } from "./accept.ts";
-import type { BodyStream } from "./request-body.ts";
 import { choosePacking, packTexts } from "./representation.ts";
 import type { Handlers } from "./router.ts";
 import type { Fields } from "./wire/fields.ts";
@@ -90,7 +90,7 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       if (!release) throw new PlantStoreError("overloaded");
       // PATIENCE says how long it may be silent.
       connection.allowSilence(0);
-      const { type, bytes } = body as BodyStream;
+      const { type, bytes } = body;
       const started = performance.now();
       let counts: Partial<ImportCounts> = {};
       let outcome = "done";
@@ -104,7 +104,7 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
           isDryRun: dryRun,
           onCommit: (all) => (counts = all),
         });
-        return { status: 200, body: JSON.stringify(summary) };
+        return { status: 200, body: JSON.stringify(summary satisfies Schemas["ImportSummary"]) };
       } catch (reason) {
         outcome = outcomeOf(reason);
         throw reason;

@@ -3,8 +3,7 @@ import type { PlantStore } from "./plants.ts";
 import type { TokenStore } from "./tokens.ts";
 
 /** What a change waits in until its commit begins. Files have limits of their own. */
-export const QUEUES = ["creates", "changes", "tokens"] as const;
-export type Queue = (typeof QUEUES)[number];
+export type Queue = "creates" | "changes" | "tokens";
 
 export type Store = Readonly<{
   /** What it is and where, for people; without secrets. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import { CATALOGUE } from "../../src/errors.ts";
+import { CATALOGUE } from "../../contract/error-catalogue.ts";
 import { plantBugs } from "../support/planted.ts";
 import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import { loadContract } from "../../src/contract.ts";
-import { CATALOGUE } from "../../src/errors.ts";
+import { CATALOGUE } from "../../contract/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
 import { sendRaw, statusesIn } from "../support/raw.ts";
 import { startTestService } from "../support/service.ts";

@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { loadContract, plantParser } from "../../src/contract.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import type { ImportSummary } from "../../src/transfer/import.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
 import type { Row } from "../../src/transfer/row.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import { parsePlant } from "../../src/validation.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { sendRaw } from "../support/raw.ts";
@@ -405,8 +405,6 @@ describe("an import of CSV", () => {
 });
 
 type Read = typeof readCsv;
-
-const parsePlant = plantParser(loadContract());
 
 /** The rows of a body that comes in these chunks, each of which is overwritten once the next is asked for. */
 async function rowsOf(read: Read, chunks: readonly Uint8Array[]): Promise<Row[]> {

@@ -96,7 +96,11 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; engine: Engine; bug: PlantedBu
   {
     why: "lone surrogates were let through",
     engine: sqlite!,
-    bug: { file: "src/contract.ts", from: "context.fail(_`!${context.data}.isWellFormed()`)", to: "context.fail(_`false`)" },
+    bug: {
+      file: "src/validation.ts",
+      from: "if (isValid(value)) return value;",
+      to: 'if (isValid(value) || isValid.errors?.[0]?.keyword === "wellFormed") return value as Value;',
+    },
     fault: /taken though it is no plant/,
   },
   {

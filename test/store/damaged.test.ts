@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { loadContract, plantParser } from "../../src/contract.ts";
 import { createSplitter } from "../../src/transfer/csv-parser.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import type { ImportSummary } from "../../src/transfer/import.ts";
@@ -11,6 +10,7 @@ import { checkFile } from "../../web/import/check-file.ts";
 import { sendFile, NOTHING_SENT } from "../../web/import/send-file.ts";
 import type { Progress } from "../../web/import/send-file.ts";
 import { createClient } from "../../src/client/client.ts";
+import { parsePlant } from "../../src/validation.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "../support/process.ts";
 import { seedOf } from "../support/random.ts";
@@ -18,7 +18,6 @@ import { startTestService } from "../support/service.ts";
 
 const seed = seedOf("damaged");
 const LINE_BYTES_MAX = 300;
-const parsePlant = plantParser(loadContract());
 
 /** The rows of a file that comes in pieces of this size. */
 async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {

@@ -1,4 +1,4 @@
-import { etagOf } from "../../src/plant.ts";
+import { etagOf } from "../../src/http/preconditions.ts";
 import type { NewPlant, PlantId } from "../../src/plant.ts";
 
 export type Content = Readonly<{ name: string; tag?: string }>;

@@ -2,8 +2,8 @@ import type { FileFormat } from "../../src/client/client.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
 import type { Row } from "../../src/transfer/row.ts";
+import { parsePlant } from "../../src/validation.ts";
 import { countLines } from "./line-starts.ts";
-import { checkPlant } from "./plantcheck.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */
 export type PlacedRow = Readonly<{ row: Row; start: number }>;
@@ -20,7 +20,7 @@ export async function* readRows(
 ): AsyncGenerator<readonly PlacedRow[], void, void> {
   const lines = countLines(format);
   const read = format === "csv" ? readCsv : readNdjson;
-  for await (const rows of read(watched(file, lines.see), { parsePlant: checkPlant, lineBytesMax: LINE_BYTES_MAX, onUnused })) {
+  for await (const rows of read(watched(file, lines.see), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused })) {
     yield rows.map((row) => ({ row, start: lines.at(row.line) }));
     const last = rows.at(-1);
     if (last) lines.forget(last.line);

@@ -1,0 +1,430 @@
+// @ts-nocheck
+// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+import type { Schemas } from "./schemas.ts";
+
+/** Why a validator refused a value, as Ajv says it. */
+export type Violation = Readonly<{
+  keyword: string;
+  instancePath: string;
+  params: Readonly<{
+    missingProperty?: string;
+    type?: string | readonly string[];
+    limit?: number;
+    exclusiveMinimum?: number;
+    maximum?: number;
+    allowedValues?: readonly string[];
+  }>;
+}>;
+
+export type JsonBody<Value> = Readonly<{
+  kind: "json";
+  /** The media types that it must have one of; without them, any JSON will do. */
+  types?: readonly string[];
+  /** A good body. */
+  example: string;
+  /** Says in `errors` what was wrong with the last value. A `number` that came as a `bigint` goes on as a `number`. */
+  isValid: ((value: unknown) => value is Value) & { errors?: readonly Violation[] | null };
+}>;
+
+const isNewPlant = validate10;
+const schema11 = {"allOf":[{"type":"object","required":["name"],"properties":{"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}},{"type":"object","required":["id"],"properties":{"id":{"int64":true}}}]};
+
+function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+if(errors === _errs0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate10.errors = [{instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: missing0}}];
+return false;
+}
+else {
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(!data0.isWellFormed()){
+validate10.errors = [{instancePath:instancePath+"/name",schemaPath:"#/allOf/0/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate10.errors = [{instancePath:instancePath+"/name",schemaPath:"#/allOf/0/properties/name/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid1 = _errs2 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data.tag !== undefined){
+let data1 = data.tag;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(!data1.isWellFormed()){
+validate10.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/allOf/0/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate10.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/allOf/0/properties/tag/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+else {
+validate10.errors = [{instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+var valid0 = _errs0 === errors;
+if(valid0){
+const _errs6 = errors;
+if(errors === _errs6){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing1;
+if((data.id === undefined) && (missing1 = "id")){
+validate10.errors = [{instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: missing1}}];
+return false;
+}
+else {
+if(data.id !== undefined){
+if(typeof data.id !== "bigint"){
+validate10.errors = [{instancePath:instancePath+"/id",schemaPath:"#/allOf/1/properties/id/int64",keyword:"int64",params:{}}];
+return false;
+}
+}
+}
+}
+else {
+validate10.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+validate10.errors = vErrors;
+return errors === 0;
+}
+
+const isPlantContent = validate11;
+const schema12 = {"allOf":[{"type":"object","required":["name"],"properties":{"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}},{"type":"object","properties":{"id":{"int64":true}}}]};
+
+function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+if(errors === _errs0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate11.errors = [{instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: missing0}}];
+return false;
+}
+else {
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(!data0.isWellFormed()){
+validate11.errors = [{instancePath:instancePath+"/name",schemaPath:"#/allOf/0/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate11.errors = [{instancePath:instancePath+"/name",schemaPath:"#/allOf/0/properties/name/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid1 = _errs2 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data.tag !== undefined){
+let data1 = data.tag;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(!data1.isWellFormed()){
+validate11.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/allOf/0/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate11.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/allOf/0/properties/tag/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+else {
+validate11.errors = [{instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+var valid0 = _errs0 === errors;
+if(valid0){
+const _errs6 = errors;
+if(errors === _errs6){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id !== undefined){
+if(typeof data.id !== "bigint"){
+validate11.errors = [{instancePath:instancePath+"/id",schemaPath:"#/allOf/1/properties/id/int64",keyword:"int64",params:{}}];
+return false;
+}
+}
+}
+else {
+validate11.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+validate11.errors = vErrors;
+return errors === 0;
+}
+
+const isPlantPatch = validate12;
+const schema13 = {"type":"object","properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":["string","null"],"wellFormed":true}}};
+
+function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id !== undefined){
+const _errs1 = errors;
+if(typeof data.id !== "bigint"){
+validate12.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/int64",keyword:"int64",params:{}}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data1 === "string"){
+if(!data1.isWellFormed()){
+validate12.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate12.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tag !== undefined){
+let data2 = data.tag;
+const _errs4 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate12.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: schema13.properties.tag.type}}];
+return false;
+}
+if(errors === _errs4){
+if(typeof data2 === "string"){
+if(!data2.isWellFormed()){
+validate12.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate12.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+validate12.errors = vErrors;
+return errors === 0;
+}
+
+const isNewToken = validate13;
+const schema14 = {"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"wellFormed":true},"scopes":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string","enum":["plants:read","plants:write","admin"],"wellFormed":true}},"days":{"within":{"exclusiveMinimum":0,"maximum":36500}}}};
+
+function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.name === undefined) && (missing0 = "name")) || ((data.scopes === undefined) && (missing0 = "scopes"))){
+validate13.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0}}];
+return false;
+}
+else {
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(data0.length > 100 && Array.from(data0).length > 100){
+validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100}}];
+return false;
+}
+else {
+if(data0.length < 1 * 2 && Array.from(data0).length < 1){
+validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1}}];
+return false;
+}
+else {
+if(!data0.isWellFormed()){
+validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scopes !== undefined){
+let data1 = data.scopes;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+if(data1.length < 1){
+validate13.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1}}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs5 = errors;
+if(!(((data2 === "plants:read") || (data2 === "plants:write")) || (data2 === "admin"))){
+validate13.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema14.properties.scopes.items.enum}}];
+return false;
+}
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(!data2.isWellFormed()){
+validate13.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+if(valid1){
+let i1 = data1.length;
+let j0;
+if(i1 > 1){
+const indices0 = {};
+for(;i1--;){
+let item0 = data1[i1];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+validate13.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0}}];
+return false;
+break;
+}
+indices0[item0] = i1;
+}
+}
+}
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"}}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.days !== undefined){
+let data3 = data.days;
+const _errs7 = errors;
+if(typeof data3 !== "number" && typeof data3 !== "bigint" || data3 <= 0 || data3 > 36500){
+validate13.errors = [{instancePath:instancePath+"/days",schemaPath:"#/properties/days/within",keyword:"within",params:schema14.properties.days.within}];
+return false;
+}
+else {
+data["days"] = Number(data3);
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate13.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+validate13.errors = vErrors;
+return errors === 0;
+}
+
+export const createPlant: JsonBody<Schemas["NewPlant"]> = { kind: "json", example: "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"tropical\"}", isValid: isNewPlant };
+export const putPlant: JsonBody<Schemas["PlantContent"]> = { kind: "json", example: "{\"name\":\"Monstera deliciosa\",\"tag\":\"tropical\"}", isValid: isPlantContent };
+export const patchPlant: JsonBody<Schemas["PlantPatch"]> = { kind: "json", types: ["application/merge-patch+json","application/json"], example: "{\"tag\":null}", isValid: isPlantPatch };
+export const createToken: JsonBody<Schemas["NewToken"]> = { kind: "json", example: "{\"name\":\"Anna's phone\",\"scopes\":[\"plants:read\"],\"days\":365}", isValid: isNewToken };

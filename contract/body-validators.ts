@@ -1,0 +1,94 @@
+// Compiles what the contract says of JSON bodies into code that needs nothing else, so that neither the service nor the page compiles
+// anything at its start, and both judge by the same lines.
+import { _, Ajv } from "ajv";
+import type { KeywordCxt } from "ajv";
+import standalone from "ajv/dist/standalone/index.js";
+
+/** A schema as JSON Schema has it, with numbers as a double has them. */
+type Schema = Readonly<{
+  [keyword: string]: unknown;
+  $ref?: string;
+  description?: string;
+  type?: unknown;
+  format?: unknown;
+  allOf?: readonly Schema[];
+  items?: Schema;
+  properties?: Named;
+}>;
+
+type Named = Readonly<Record<string, Schema>>;
+
+type Limits = Readonly<{ exclusiveMinimum: number; maximum: number }>;
+
+/** The code of a validator for each of these schemas, under the same names. `named` are those that others refer to. */
+export function compileValidators(schemas: Named, named: Named): string {
+  const ajv = createAjv();
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(exactSchema(schema, named), name);
+  const code = standalone.default(ajv, Object.fromEntries(Object.keys(schemas).map((name) => [name, name])));
+  // What the code would need at run time must be in line: the service and the page have no Ajv.
+  const foreign = /\b(require|import)\b.*/.exec(code);
+  if (foreign) throw new Error(`contract: a validator needs something else: ${foreign[0]}`);
+  return code.replace('"use strict";', "").replaceAll("export const", "const").trim();
+}
+
+/** Ajv, taught what it does not know of our JSON: a whole number is a `bigint`, and text must be well-formed Unicode. */
+function createAjv(): Ajv {
+  const code = { source: true, esm: true, lines: true };
+  // Strict: a keyword that nothing checks is an error. That of 2020-12 would give each function a property, and a bundle could leave none out.
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, messages: false, code });
+  ajv.addKeyword({ keyword: "int64", code: (context) => context.fail(_`typeof ${context.data} !== "bigint"`) });
+  ajv.addKeyword({
+    keyword: "within",
+    modifying: true,
+    code: checkWithin,
+    error: { message: "", params: ({ schemaCode }) => _`${schemaCode}` },
+  });
+  // Ajv's own count characters with a function of its package.
+  for (const [keyword, isBeyond] of Object.entries(LENGTHS)) {
+    ajv.removeKeyword(keyword);
+    const error = { message: "", params: ({ schemaCode }: Pick<KeywordCxt, "schemaCode">) => _`{limit: ${schemaCode}}` };
+    ajv.addKeyword({ keyword, type: "string", schemaType: "number", code: (context) => context.fail(isBeyond(context)), error });
+  }
+  ajv.addKeyword({ keyword: "wellFormed", type: "string", code: (context) => context.fail(_`!${context.data}.isWellFormed()`) });
+  return ajv;
+}
+
+/** JSON Schema counts characters, of which each is one or two UTF-16 units. */
+const LENGTHS = {
+  maxLength: ({ data, schemaCode }: KeywordCxt) => _`${data}.length > ${schemaCode} && Array.from(${data}).length > ${schemaCode}`,
+  minLength: ({ data, schemaCode }: KeywordCxt) => _`${data}.length < ${schemaCode} * 2 && Array.from(${data}).length < ${schemaCode}`,
+};
+
+/** A number with or without a fraction: one without comes as a `bigint`, for which JSON Schema's own limits do not hold, and goes on as a `number`. */
+function checkWithin(context: KeywordCxt): void {
+  const { data, schema, gen, it } = context;
+  const { exclusiveMinimum, maximum } = schema as Limits;
+  context.fail(_`typeof ${data} !== "number" && typeof ${data} !== "bigint" || ${data} <= ${exclusiveMinimum} || ${data} > ${maximum}`);
+  gen.assign(_`${it.parentData}[${it.parentDataProperty}]`, _`Number(${data})`);
+}
+
+/** The same schema, whole, with our keywords in the place of what stands for them. Throws where they cannot say the same. */
+function exactSchema({ description: _description, ...schema }: Schema, named: Named): Schema {
+  const { $ref, allOf, items, properties, ...rules } = schema;
+  const { type, format, ...limits } = rules;
+  const exact = (one: Schema) => exactSchema(one, named);
+  if ($ref !== undefined) return expectOnly(schema, ["$ref"], exact(named[$ref.split("/").at(-1)!]!));
+  if (type === "integer" && format !== "int64") throw new Error("contract: a whole number in a body is an int64.");
+  if (type === "integer") return expectOnly(schema, ["type", "format"], { int64: true });
+  if (type === "number") return expectOnly(limits, ["exclusiveMinimum", "maximum"], { within: limits });
+  return {
+    ...rules,
+    ...(allOf && { allOf: allOf.map(exact) }),
+    ...(items && { items: exact(items) }),
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exact(one)])) }),
+    ...([type].flat().includes("string") && { wellFormed: true }),
+  };
+}
+
+/** What a schema means that has these keywords and no other. */
+function expectOnly(schema: Schema, keywords: readonly string[], meaning: Schema): Schema {
+  const [odd] = [...Object.keys(schema).filter((one) => !keywords.includes(one)), ...keywords.filter((one) => !(one in schema))];
+  if (odd !== undefined)
+    throw new Error(`contract: the validators of bodies know ${keywords.join(", ")} together, and nothing else: ${odd}`);
+  return meaning;
+}

@@ -1,0 +1,26 @@
+// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+
+/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
+export type Schemas = Readonly<{
+  Plant: Readonly<{ name: string; tag?: string }>;
+  NewPlant: Schemas["Plant"] & Readonly<{ id: bigint }>;
+  PlantContent: Schemas["Plant"] & Readonly<{ id?: bigint }>;
+  PlantPatch: Readonly<{ id?: bigint; name?: string; tag?: string | null }>;
+  PlantList: ReadonlyArray<Schemas["NewPlant"]>;
+  PlantLines: string;
+  PlantRows: string;
+  Count: number;
+  TagList: ReadonlyArray<Schemas["TagCount"]>;
+  TagCount: Readonly<{ tag: string; plants: Schemas["Count"] }>;
+  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string> }>;
+  ImportProblem: Readonly<{ line: number; error: number; message: string }>;
+  Scope: "plants:read" | "plants:write" | "admin";
+  Session: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; parent?: string }>;
+  Token: Schemas["Session"] & Readonly<{ revoked?: string; lastUsed?: string }>;
+  TokenList: ReadonlyArray<Schemas["Token"]>;
+  NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;
+  CreatedToken: Schemas["Token"] & Readonly<{ token: string }>;
+  Error: Readonly<{ error: number; message: string }>;
+  Health: Readonly<{ status: "ok" }>;
+  OpenApiDocument: Readonly<{ openapi: string; info: Readonly<Record<string, unknown>>; paths: Readonly<Record<string, unknown>> }>;
+}>;

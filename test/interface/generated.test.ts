@@ -1,0 +1,123 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { createToken } from "../../contract/bodies.ts";
+import { parseJson } from "../../src/json.ts";
+import { checkBody } from "../../src/validation.ts";
+import { plantBugs } from "../support/planted.ts";
+import type { PlantedBug } from "../support/planted.ts";
+import { PROJECT } from "../support/process.ts";
+
+/** The files that `npm run contract` writes, each with a text that stands in it once. */
+const GENERATED = {
+  "contract/openapi.json": '"components":{"securitySchemes"',
+  "contract/base-1.0.0.json": '"components":{"securitySchemes"',
+  "contract/bodies.ts": "export const createPlant:",
+  "contract/error-catalogue.ts": "export const CATALOGUE",
+  "contract/operations.ts": "export const OPERATIONS",
+  "contract/schemas.ts": "export type Schemas",
+  "src/client/error-numbers.ts": "export const ERROR_NUMBERS",
+};
+
+function generate(root: string, ...words: string[]) {
+  return spawnSync(process.execPath, [join(root, "contract/generate.ts"), ...words], { encoding: "utf8" });
+}
+
+describe("what is made from the contract", () => {
+  it("is what the contract says", () => {
+    expect(generate(PROJECT, "--check")).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  it("is found stale, each file by its name", () => {
+    const edits = Object.entries(GENERATED).map(([file, from]) => ({ file, from, to: ` ${from}` }));
+    const { status, stderr } = generate(plantBugs(edits), "--check");
+    expect(status).toBe(1);
+    expect(stderr.trim().split("\n").toSorted()).toEqual(
+      Object.keys(GENERATED)
+        .map((name) => `${name} is not what the YAML says: run \`npm run contract\`.`)
+        .toSorted(),
+    );
+  });
+
+  const inYaml = (from: string, to: string): PlantedBug => ({ file: "contract/openapi.yaml", from, to });
+  for (const [why, edit, reason] of [
+    ["a keyword is written wrong", inYaml("maxLength: 100\n", "maxLenght: 100\n"), "maxLenght"],
+    [
+      "a whole number is no int64",
+      inYaml(
+        "May be left out; otherwise the id in the path\n              type: integer\n              format: int64\n    PlantPatch",
+        "The id\n              type: integer\n              format: int32\n    PlantPatch",
+      ),
+      "int64",
+    ],
+    ["a limit would be dropped", inYaml("exclusiveMinimum: 0\n", "exclusiveMinimum: 0\n          multipleOf: 2\n"), "multipleOf"],
+    ["a change names no queue", inYaml("      x-queue: creates\n", ""), "needs an x-queue"],
+    [
+      "an operation names a scope and needs no token",
+      inYaml("Is the process alive?\n", "Is the process alive?\n      x-scope: admin\n"),
+      "needs either an x-scope",
+    ],
+    [
+      "nothing checks what a parameter says",
+      inYaml("minimum: 1, default: 100 }\n      example: 20", "minimum: 1, multipleOf: 5, default: 100 }\n      example: 20"),
+      "multipleOf",
+    ],
+  ] as const) {
+    it(`is not made when ${why}`, () => {
+      const { status, stderr } = generate(plantBugs([edit]));
+      expect(status).not.toBe(0);
+      expect(stderr).toContain(reason);
+    });
+  }
+});
+
+describe("the validators", () => {
+  const token = (members: string) => checkBody(createToken, parseJson(`{"name":"x","scopes":["admin"],${members}}`));
+
+  it("count characters, of which one may be two UTF-16 units", () => {
+    const named = (name: string) => () => checkBody(createToken, { name, scopes: ["admin"] });
+    for (const letter of ["a", "🌱"]) {
+      expect(named(letter.repeat(100))()).toMatchObject({ name: letter.repeat(100) });
+      expect(named(letter.repeat(101))).toThrow("has more characters than 100");
+    }
+    expect(named("")).toThrow("has fewer characters than 1");
+  });
+
+  it("give a number as a number, however it was written", () => {
+    for (const [text, days] of [
+      ["30", 30],
+      ["3e1", 30],
+      ["0.5", 0.5],
+      ["36500", 36_500],
+    ] as const)
+      expect(token(`"days":${text}`).days).toBe(days);
+    for (const text of ["0", "-0", "36501", "36500.001", "1e400", '"30"', "null"])
+      expect(() => token(`"days":${text}`)).toThrow("`days` must be");
+  });
+
+  it("take what is only inherited, or has the name of a part of each object, for no member", () => {
+    expect(() => checkBody(createToken, parseJson('{"__proto__":{"name":"x","scopes":["admin"]}}'))).toThrow("`name` is missing");
+    expect(token('"__proto__":7,"constructor":7').name).toBe("x");
+  });
+});
+
+it("the service needs only packages that are there without those for development", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+  const files = [
+    ...readdirSync(join(PROJECT, "src"), { recursive: true, encoding: "utf8" }).map((name) => join("src", name)),
+    ...Object.keys(GENERATED),
+  ];
+  const imports = files
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => [
+      ...readFileSync(join(PROJECT, name), "utf8").matchAll(
+        /^(?:import|export) (?!type).*? from "([^".][^"]*)";|\b(?:import|require)\("([^".][^"]*)"\)/gm,
+      ),
+    ])
+    .map(([, named, called]) => named ?? called!)
+    .filter((name) => !name.startsWith("node:") && name !== "bun:sqlite");
+  expect([...new Set(imports)].filter((name) => !(name in dependencies) && !builtinModules.includes(name))).toEqual([]);
+  expect(imports).toContain("commander");
+});
