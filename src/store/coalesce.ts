@@ -1,16 +1,17 @@
 type CoalesceOptions<Key, Value> = Readonly<{
-  /** One value a key, in the same order, all as they are at one moment after the call. */
+  /** Reads one value for each key, in the same order, from one snapshot that is taken after the call. */
   readAll: (keys: readonly Key[]) => readonly Value[] | Promise<readonly Value[]>;
-  /** How many readings may run at a time; what is asked for meanwhile waits for the next. */
+  /** How many reads may run at a time. Keys requested meanwhile wait for the next one. */
   inFlightMax: number;
 }>;
 
-/** What is read together. */
+/** Keys that are read together. */
 type Reading<Key, Value> = Readonly<{ keys: Key[]; values: PromiseWithResolvers<readonly Value[]> }>;
 
 /**
- * Group read: what is asked for in one turn of the event loop is read at one moment, after all of it was asked for. To begin and end a
- * reading takes SQLite four system calls, about as long as the reading itself; a database elsewhere takes a message each way.
+ * Coalesced reads: keys requested in one turn of the event loop are read from one snapshot, taken after all of the
+ * requests. Beginning and ending a read takes SQLite four system calls, about as long as the read itself. A remote
+ * database needs a message each way.
  */
 export function coalesceReads<Key, Value>({ readAll, inFlightMax }: CoalesceOptions<Key, Value>): (key: Key) => Promise<Value> {
   let waiting: Reading<Key, Value> | undefined;

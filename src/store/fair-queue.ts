@@ -3,33 +3,37 @@ import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
 import type { ListQuery, PlantStore } from "./plants.ts";
 
-/** Lets work begin in turns: an owner who asks for much waits for itself, and hardly anybody for it. */
+/** Starts work in queue among owners: an owner with much work waits for itself, and hardly delays others. */
 export type FairQueue = Readonly<{
   /**
-   * Does the work when its owner has a turn, and resolves or rejects as it does. Rejects with `overloaded` when too much of this owner
-   * waits, or waits too long; patient work waits as long as it must. Of that the caller sees to it that there is little.
+   * Runs the work when its owner has a turn, and settles as the work does. Rejects with `overloaded` when too much work
+   * of this owner waits, or waits too long. Patient work waits as long as it must: the caller must see to it that there
+   * is little of it.
    */
-  run<Result>(work: () => Promise<Result>, asker: Asker): Promise<Result>;
+  run<Result>(work: () => Promise<Result>, caller: Caller): Promise<Result>;
 }>;
 
-type Asker = Readonly<{ owner: Owner; isPatient: boolean }>;
+type Caller = Readonly<{ owner: Owner; isPatient: boolean }>;
 
 type FairQueueOptions = Readonly<{
-  /** How much is done at a time, and how much of one owner. Where that is less, another always finds a slot or waits for one of few. */
+  /**
+   * How many pieces of work run at a time, in all and of one owner. With `ownerSlots` below `slots`, other owners find
+   * a free slot or wait for one of few.
+   */
   slots: number;
   ownerSlots: number;
-  /** How much of one owner may wait; of all together, twice as much. */
+  /** How many pieces of work of one owner may wait; twice as many in all. */
   waitingMax: number;
-  /** How long it may wait, in milliseconds. */
+  /** How long work may wait, in milliseconds. */
   waitMs: number;
 }>;
 
-/** Somebody who waits: called when it may begin. */
+/** Starts work that waits. */
 type Waiter = () => void;
 
 export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQueueOptions): FairQueue {
   const running = new Map<Owner, number>();
-  // The owner whose turn is next comes first.
+  // In order of queue: the next owner comes first.
   const waiting = new Map<Owner, Set<Waiter>>();
   const places = createFairShares(2 * waitingMax);
   let free = slots;
@@ -53,7 +57,7 @@ export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQ
       if (!mayBegin(next)) continue;
       const [first] = waiters;
       leave(next, first!);
-      // To the end of the line, as long as it has more to do.
+      // An owner with more work goes to the end of the line.
       if (waiting.delete(next) && waiters.size > 0) waiting.set(next, waiters);
       begin(next);
       first!();
@@ -66,8 +70,8 @@ export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQ
     if (waiters?.size === 0) waiting.delete(owner);
   }
 
-  /** Resolves when it has begun. */
-  async function wait({ owner, isPatient }: Asker): Promise<void> {
+  /** Resolves when the work may begin. */
+  async function wait({ owner, isPatient }: Caller): Promise<void> {
     const release = isPatient ? () => {} : places.take(owner);
     if (!release) throw new PlantStoreError("overloaded");
     const turn = Promise.withResolvers<void>();
@@ -87,28 +91,28 @@ export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQ
   }
 
   return {
-    async run(work, asker) {
-      if (mayBegin(asker.owner)) begin(asker.owner);
-      else await wait(asker);
+    async run(work, caller) {
+      if (mayBegin(caller.owner)) begin(caller.owner);
+      else await wait(caller);
       try {
         return await work();
       } finally {
-        end(asker.owner);
+        end(caller.owner);
       }
     },
   };
 }
 
-/** The same store for one who asks, in turns where all who ask share a few workers. */
+/** The store for one caller. Work that shares a few workers with other callers goes through the fair queue. */
 export function queued(
   { list, import: importPlants, takesTurns }: PlantStore,
-  turns: FairQueue,
-  asker: Asker,
+  queue: FairQueue,
+  caller: Caller,
 ): Pick<PlantStore, "list" | "import"> {
   return {
-    list: (query) => (takesTurns(kindOf(query)) ? turns.run(() => list(query), asker) : list(query)),
+    list: (query) => (takesTurns(kindOf(query)) ? queue.run(() => list(query), caller) : list(query)),
     import: (plants, options) =>
-      takesTurns("import") ? turns.run(() => importPlants(plants, options), asker) : importPlants(plants, options),
+      takesTurns("import") ? queue.run(() => importPlants(plants, options), caller) : importPlants(plants, options),
   };
 }
 

@@ -5,76 +5,83 @@ import type { Owner } from "../fair-shares.ts";
 import type { PlantStore, Swap } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
 
-/** What became of one create: stored now, there already as this very plant, or refused because the id names another. */
+/** The outcome of a create: stored now, already stored as this very plant, or refused because the id names another one. */
 export type Outcome = "created" | "same" | "in_use";
 
-/** What is committed together. As nobody has been answered yet, the kinds may come one after the other. */
+/** Changes that are committed together. No response has been sent yet, so the kinds may be applied one after the other. */
 export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[]; tokens: readonly TokenChange[] }>;
 
-/** One outcome a change, in the same order; of a swap, whether it was made. Those of a kind that an engine commits elsewhere are left out. */
+/**
+ * One outcome for each change, in the same order; for a swap, whether it was made. Kinds that an engine commits
+ * elsewhere are left out.
+ */
 export type Outcomes = Readonly<{ creates?: readonly Outcome[]; swaps?: readonly boolean[]; tokens?: readonly TokenOutcome[] }>;
 
 /**
- * Group commit: what arrives while commits run goes into the next, so that one fsync serves many requests, and every
- * request still gets its answer after its own commit.
+ * Group commit: changes that arrive while commits run go into the next one. One fsync serves many requests, and each
+ * response still follows its own commit.
  */
 export type GroupCommit = Readonly<{
-  /** All as the stores promise. They reject with `overloaded` or `store_unavailable` past the limits. */
+  /** They keep the promises of the stores. Past the limits they reject with `overloaded` or `store_unavailable`. */
   create: PlantStore["create"];
   compareAndSwap: PlantStore["compareAndSwap"];
   changeToken(change: TokenChange, owner?: Owner): Promise<TokenOutcome>;
-  /** Whether a change of this owner would be refused now, as so many wait. */
+  /** Whether a change of this owner would be refused now, because too many wait. */
   isFull(owner?: Owner): boolean;
-  /** Refuses what waits with `draining`, and resolves once the running commits have ended. */
+  /** Refuses waiting changes with `draining`. Resolves once the running commits have ended. */
   close(): Promise<void>;
 }>;
 
 type GroupCommitOptions = Readonly<{
-  /** Commits all changes. When it rejects, nobody knows which were made. */
+  /** Commits all changes. When it rejects, their outcome is unknown. */
   commit: (changes: Changes) => Promise<Outcomes>;
   /** How many commits may run at a time. */
   inFlightMax: number;
   /**
-   * How often the event loop turns before a commit begins. What the clients send on getting the answers of the last commit is then
-   * part of this one: fewer commits, each larger, which costs less of the processor than it adds waiting.
+   * Turns of the event loop before a commit begins. What clients send on the responses to the last commit then joins
+   * this one. Fewer, larger commits save more processor time than the turns add to the wait.
    */
   gatherTurns: number;
-  /** So many changes wait for no more, if another commit may run. */
+  /** This many changes do not wait for more, if another commit may run. */
   enough: number;
   /**
-   * How many changes of one owner may wait for a running commit; of all owners together, twice as many. One of much text counts as several.
+   * How many changes of one owner may wait for a running commit; twice as many in all. A change with much text counts
+   * as several.
    */
   queueMax: number;
-  /** Longest time from a change to its answer, in milliseconds, give or take a quarter. */
+  /** Longest time from a change to its outcome, in milliseconds, give or take a quarter. */
   waitMs: number;
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   now: () => number;
 }>;
 
-/** A commit takes no more once it has so many characters: to hand them over keeps the event loop. */
+/** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
 const COMMIT_CHARACTERS = 1_000_000;
 
-/** A change takes a place for each that it begins of so many characters: what waits is so bounded in memory too. */
+/**
+ * A change takes one place in the queue for each of these many characters that it begins. This bounds the memory of the
+ * queue.
+ */
 const PLACE_CHARACTERS = 32_768;
 
-/** Changes that are committed together. */
+/** Changes that one commit makes, and the state of their wait. */
 type Batch = Readonly<{
-  /** When the first of them came. */
+  /** When the first change arrived. */
   since: number;
-  /** Each gives back the places of a change. They end with the wait: what is being committed keeps nobody out. */
+  /** Each frees the places of one change, when the wait ends: changes in a running commit keep nobody out. */
   releases: Array<() => void>;
   creates: NewPlant[];
   swaps: Swap[];
   tokens: TokenChange[];
-  /** Resolves when their commit has begun; rejects when they are refused before it. */
+  /** Resolves when the commit has begun. Rejects when the batch is refused before that. */
   begun: PromiseWithResolvers<void>;
-  /** All of them wait for this one promise. */
+  /** All changes of the batch await this one promise. */
   outcomes: PromiseWithResolvers<Outcomes>;
 }> & { characters: number };
 
 export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
   const places = createFairShares(2 * queueMax);
-  // The last of them may take more.
+  // Only the last batch takes more changes.
   const waiting: Batch[] = [];
   const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
@@ -84,14 +91,14 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       for (let turn = 0; turn < gatherTurns; turn += 1) await new Promise(setImmediate);
-      await waitForRoom();
+      await waitForSlot();
       begin();
-      await waitForRoom();
+      await waitForSlot();
     }
     round = undefined;
   }
 
-  async function waitForRoom(): Promise<void> {
+  async function waitForSlot(): Promise<void> {
     while (running.size >= inFlightMax) await Promise.race(running.values());
   }
 
@@ -107,7 +114,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   }
 
   function beginIfEnough(batch: Batch): void {
-    if ((sizeOf(batch) >= enough || isWhole(batch)) && running.size < inFlightMax) begin();
+    if ((sizeOf(batch) >= enough || isLarge(batch)) && running.size < inFlightMax) begin();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
@@ -120,7 +127,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
 
   function open(): Batch {
     const outcomes = Promise.withResolvers<Outcomes>();
-    // A batch that was given up may fail later, when nobody looks at it any more.
+    // An abandoned batch may reject later, when nobody awaits it.
     outcomes.promise.catch(() => {});
     const begun = Promise.withResolvers<void>();
     const batch = { since: now(), releases: [], characters: 0, creates: [], swaps: [], tokens: [], begun, outcomes };
@@ -128,7 +135,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     return batch;
   }
 
-  /** Ends what has waited too long. A commit that is given up may still succeed: its outcome is unknown. */
+  /** Rejects what has waited too long. A commit that is abandoned may still succeed: its outcome is unknown. */
   function expire(): void {
     watch = undefined;
     const oldest = now() - waitMs;
@@ -141,7 +148,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     watch ??= setTimeout(expire, waitMs / 4).unref();
   }
 
-  /** Refuses what has waited longest. */
+  /** Refuses the batch that has waited longest. */
   function refuse(code: "overloaded" | "draining"): void {
     const batch = waiting.shift();
     if (!batch) return;
@@ -153,14 +160,14 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     return !places.hasRoom(owner);
   }
 
-  /** The last batch that waits, with places for one more change of so many characters. */
+  /** The last waiting batch, with places reserved for a change of this many characters. */
   function join(owner: Owner | undefined, characters: number): Batch {
     if (isClosed) throw new PlantStoreError("draining");
-    // However long, it may wait alone.
+    // A change larger than the whole queue may wait alone.
     const release = places.take(owner ?? "", Math.min(1 + Math.floor(characters / PLACE_CHARACTERS), queueMax));
     if (!release) throw new PlantStoreError("overloaded");
     const last = waiting.at(-1);
-    const batch = last && !isWhole(last) ? last : open();
+    const batch = last && !isLarge(last) ? last : open();
     batch.releases.push(release);
     batch.characters += characters;
     round ??= run();
@@ -201,7 +208,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   };
 }
 
-function isWhole({ characters }: Batch): boolean {
+function isLarge({ characters }: Batch): boolean {
   return characters >= COMMIT_CHARACTERS;
 }
 

@@ -3,58 +3,68 @@ import type { NewPlant, PlantId } from "../plant.ts";
 import type { Page } from "./page.ts";
 import type { TagCounts } from "./tags.ts";
 
-/** Plants by id: at most `limit` with an id above `after`, that carry the tag and hold the words. */
+/** Selects plants, by id: at most `limit` with an id above `after`, that have the tag and contain the words. */
 export type ListQuery = Readonly<{
   limit: number;
-  /** The page ends with the plant with which its names and tags have so many bytes, as the engine keeps them. Little more is ever read for it. */
+  /**
+   * The page ends with the plant that brings its names and tags to this many bytes, as the engine stores them. Hardly
+   * more is ever read.
+   */
   bytesMax: number;
   after: PlantId | undefined;
   tag: string | undefined;
-  /** As `tokenize` gives them; without any, every name is found. */
+  /** As `tokenize` returns them. Without words, every name matches. */
   words: readonly string[];
 }>;
 
-/** One change of one plant, from what it was seen to be to what it shall be; undefined stands for no plant. At least one is a plant, and both have the same id. */
+/**
+ * One change of one plant, from the state that was seen to the new state. Undefined means no plant. At least one is a
+ * plant, and both have the same id.
+ */
 export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
-/** What becomes of a line of an import. */
+/** The outcome of a line of an import. */
 export type ImportOutcome = "created" | "same" | "replaced" | "in_use";
 
 type CreateOptions = Readonly<{
   owner?: Owner;
-  /** May be called once in the meantime, when the disk is at work and the processor is not. */
+  /** Called at most once, while the disk is busy and the processor is not. */
   whileWriting?: () => void;
 }>;
 
 export type ImportOptions = Readonly<{
-  /** Whether a plant takes the place of another with its id; otherwise it is "in_use". */
+  /** Whether a plant replaces another one with its id. Otherwise it is "in_use". */
   isReplacing: boolean;
-  /** Only tells the outcomes, and changes nothing. */
+  /** Only reports the outcomes, and changes nothing. */
   isDryRun: boolean;
 }>;
 
 /**
- * Keeps plants. A method that changes something resolves only after the change is on stable storage; what was read before it
- * resolved may be lost by a crash, what is read after it never.
- * Every method may reject with `overloaded`, `store_unavailable`, `store_full` or `draining`: then the outcome is unknown, and repeating is safe.
+ * Keeps plants. A method that changes something resolves only after the change is on stable storage. A crash may lose
+ * what was read before the method resolved, but never what is read after. Every method may reject with `overloaded`,
+ * `store_unavailable`, `store_full` or `draining`. Then the outcome is unknown, and repeating is safe.
  */
 export type PlantStore = Readonly<{
   /**
-   * "created", or "same" when this very plant was there already. Rejects with `id_in_use` when the id names another plant.
-   * Of two different plants created under one new id at the same moment exactly one is kept.
+   * "created", or "same" when this very plant was stored already. Rejects with `id_in_use` when the id names another
+   * plant. Of two different plants created under one new id at the same moment, exactly one is kept.
    */
   create(plant: NewPlant, options?: CreateOptions): Promise<"created" | "same">;
-  /** Makes the change if the plant is still as `from` says; false, and nothing is changed, when it is not. */
+  /** Makes the change if the plant still equals `from`. Otherwise it changes nothing and resolves with false. */
   compareAndSwap(swap: Swap, owner?: Owner): Promise<boolean>;
-  /** Creates many plants; one outcome each, in their order. An id may stand in it more than once: the first comes first. */
+  /** Creates many plants, in order. Resolves with one outcome each. An id may occur more than once. */
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
-   * A page, by id, as all that was created or changed before it was asked for has left it. What has words may lack plants of an import, which it
-   * follows as fast as it can; what it has is as it is stored now. Rejects with `index_building` as long as names cannot be searched yet.
+   * A page by id, after all changes that were made before the call. A search may miss plants of an import, which the
+   * index follows as fast as it can. What it finds is as stored now. Rejects with `index_building` while names cannot
+   * be searched yet.
    */
   list(query: ListQuery): Promise<Page>;
-  /** Whether such work is done by a few workers, threads or connections, that all who ask share: then it should be asked for in turns. */
+  /**
+   * Whether all callers share a few workers (threads or connections) for this work. It should then go through a fair
+   * queue.
+   */
   takesTurns(kind: "search" | "list" | "import"): boolean;
   /** May be some seconds old. */
   countTags(): Promise<TagCounts>;

@@ -2,18 +2,24 @@ import type { Owner } from "../fair-shares.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenStore } from "./tokens.ts";
 
-/** What a change waits in until its commit begins. Files have limits of their own. */
+/** The queues in which changes wait for their commit. Imports have limits of their own. */
 export type Queue = "creates" | "changes" | "tokens";
 
 export type Store = Readonly<{
-  /** What it is and where, for people; without secrets. */
+  /** What it is and where, for people. Holds no secrets. */
   name: string;
   plants: PlantStore;
   tokens: TokenStore;
-  /** Whether a change of this owner would be refused with `overloaded` now. To ask before it is read saves most of its work. */
+  /**
+   * Whether a change of this owner would be refused with `overloaded` now. Asking before its body is read saves most of
+   * the work.
+   */
   isFull(queue: Queue, owner: Owner): boolean;
-  /** Throws why the store cannot take changes now, if so. Tells what is known already: it costs nothing and never waits. */
+  /**
+   * Throws why the store cannot take changes now, if it cannot. Reports what is known already: it costs nothing and
+   * never waits.
+   */
   check(): void;
-  /** Finishes what is under way, refuses what still waits, then lets go of files and connections. */
+  /** Finishes what is under way, refuses what still waits, then releases files and connections. */
   close(): Promise<void>;
 }>;

@@ -7,28 +7,34 @@ export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 
 export const TAGS_MAX = 1000;
 
-/** How old a count of tags may be: a moment and some times what it took, in milliseconds. Of a small catalogue it is new; of a large one it is seldom made. */
+/**
+ * How old a count may be, in milliseconds: a minimum, and some times what the count took. The counts of a small
+ * catalogue are fresh; a large catalogue is counted seldom.
+ */
 const FRESH_MS_MIN = 100;
 const FRESH_MS = 5000;
 const QUICK_TIMES = 20;
 const SLOW_TIMES = 5;
 
-/** How long somebody waits for a count, in milliseconds. It goes on without him. */
+/** How long a caller waits for a count, in milliseconds. The count then goes on without it. */
 const WAIT_MS_MAX = 5000;
 
-/** The TAGS_MAX most frequent ones, in this order; of those with as many plants, the first in the order of their code units. */
+/** The TAGS_MAX most frequent tags, by number of plants, then by code units. */
 export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
   return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
 }
 
 type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number }>;
 
-/** Counts when somebody asks and the last count is too old; one count serves all who wait for it. Whoever waits too long gets the last one, or `overloaded`. */
+/**
+ * Counts on demand, when the last count is too old. One count serves all callers that wait for it. A caller that waits
+ * too long gets the last count, or `overloaded` without one.
+ */
 export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () => number): () => Promise<TagCounts> {
   let counted: Counted | undefined;
   let counting: Promise<Counted> | undefined;
 
-  async function countAnew(): Promise<Counted> {
+  async function recount(): Promise<Counted> {
     const at = now();
     try {
       const tags = mostFrequent(await count());
@@ -44,12 +50,12 @@ export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () =>
 
   return async () => {
     const last = counted;
-    const { tags, at } = last && isFresh(last) ? last : await inTime((counting ??= countAnew()), last);
+    const { tags, at } = last && isFresh(last) ? last : await withTimeout((counting ??= recount()), last);
     return { tags, ageMs: now() - at };
   };
 }
 
-async function inTime(counting: Promise<Counted>, last: Counted | undefined): Promise<Counted> {
+async function withTimeout(counting: Promise<Counted>, last: Counted | undefined): Promise<Counted> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Counted>((resolve, reject) => {
     timer = setTimeout(() => (last ? resolve(last) : reject(new PlantStoreError("overloaded"))), WAIT_MS_MAX);
@@ -58,7 +64,7 @@ async function inTime(counting: Promise<Counted>, last: Counted | undefined): Pr
     return await Promise.race([counting, late]);
   } finally {
     clearTimeout(timer);
-    // It may fail later, when nobody waits for it any more.
+    // It may reject later, when nobody awaits it.
     counting.catch(() => {});
   }
 }

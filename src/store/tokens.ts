@@ -3,25 +3,25 @@ import type { Scope } from "../scope.ts";
 
 /** A bearer token, without its secret. Times are milliseconds since 1970. */
 export type Token = Readonly<{
-  /** Public: names the token in commands and in the log. */
+  /** Public: identifies the token in commands and in the log. */
   id: string;
   name: string;
   scopes: readonly Scope[];
   created: number;
   expires?: number;
   revoked?: number;
-  /** The id of the token that made it. Without one, it was made on the machine itself. */
+  /** The id of the token that created it. Without one, it was created on the machine itself. */
   parent?: string;
-  /** When it last let a request in, to the minute; the minutes before a crash may be missing. */
+  /** When it last authenticated a request, to the minute. The last minutes before a crash may be missing. */
   lastUsed?: number;
 }>;
 
-/** When tokens were used last, by their ids. */
+/** When tokens were last used, by id. */
 export type TokenUses = ReadonlyMap<string, number>;
 
 type RevokeOptions = Readonly<{ isKeepingChildren: boolean }>;
 
-/** One change of tokens; what it comes to is what the method of the store of that name resolves with. */
+/** One change of tokens. Its outcome is that of the TokenStore method of the same name. */
 export type TokenChange =
   | Readonly<{ kind: "create"; token: Token; hash: string }>
   | Readonly<{ kind: "revoke"; id: string; at: number; isKeepingChildren: boolean }>
@@ -29,23 +29,23 @@ export type TokenChange =
 
 export type TokenOutcome = "created" | "taken" | "orphaned" | readonly string[] | undefined;
 
-/** Keeps tokens, each under the SHA-256 of its secret. What is said above about changes holds here too. */
+/** Keeps tokens, each under the SHA-256 of its secret. Its changes are as durable as those of a PlantStore. */
 export type TokenStore = Readonly<{
-  /** "taken" when there is a token with this id already; "orphaned", and no token is made that is good for anything, when its parent is revoked. */
+  /** "taken" when a token with this id exists. "orphaned" when the parent is revoked: then no usable token is created. */
   create(token: Token, hash: string, owner?: Owner): Promise<"created" | "taken" | "orphaned">;
   find(hash: string): Promise<Token | undefined>;
-  /** All of them, the revoked and expired ones too, by the time of their creation. */
+  /** All tokens, also revoked and expired ones, by time of creation. */
   list(): Promise<readonly Token[]>;
   /**
-   * Revokes a token, and all that it made, and they made, unless they are kept. Resolves with the ids of those that were valid before; undefined
-   * when there is no such token. Revoking twice keeps the first time.
+   * Revokes a token and, unless they are kept, all its descendants. Resolves with the ids of those that were valid
+   * before; undefined when there is no such token. Revoking twice keeps the first time.
    */
   revoke(id: string, at: number, options: RevokeOptions, owner?: Owner): Promise<readonly string[] | undefined>;
-  /** Notes when tokens were used. An earlier time than the one that is known changes nothing. */
+  /** Records when tokens were used. A time earlier than the recorded one changes nothing. */
   touch(uses: TokenUses): Promise<void>;
 }>;
 
-/** The changes of a TokenStore as single values, for an engine that commits them with others. */
+/** The methods of a TokenStore that change something, for an engine that commits them together with other changes. */
 export function queuedChanges(
   change: (change: TokenChange, owner?: Owner) => Promise<TokenOutcome>,
 ): Pick<TokenStore, "create" | "revoke" | "touch"> {

@@ -92,7 +92,7 @@ describe("a service on a database that is set otherwise", () => {
     await queryOnce(server.url(), `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     try {
       const failure = await startTestService({ database: server.url(name) }).catch((reason: unknown) => reason);
-      expect(String(failure)).toMatch(/keeps text in LATIN1.*ENCODING 'UTF8'/);
+      expect(String(failure)).toMatch(/stores text in LATIN1.*ENCODING 'UTF8'/);
     } finally {
       await queryOnce(server.url(), `DROP DATABASE ${name} WITH (FORCE)`);
     }

@@ -7,7 +7,7 @@ import { startCluster } from "../support/postgres/cluster.ts";
 
 const PASSWORD = "s3cret";
 const CREATE_HINT =
-  "The user lacks a right: let it make tables (CREATE on the schema), or grant it SELECT, INSERT, UPDATE and DELETE on those there.";
+  "The user lacks a privilege: grant CREATE on the schema, or SELECT, INSERT, UPDATE and DELETE on tables that exist already.";
 const PASSWORD_HINT = "It refuses the user or the password: check both in PLANT_STORE_DATABASE.";
 
 const cluster = await startCluster();
@@ -64,30 +64,30 @@ describe("a start is refused, with status 1 and one sentence that says what to d
     {
       what: "a database that answers before it syncs",
       before: "ALTER DATABASE $NAME SET synchronous_commit = off",
-      says: ": The database answers before it syncs: set synchronous_commit = on, for the server, the database or the user.",
+      says: ": The database confirms a commit before it syncs it: set synchronous_commit = on for the server, the database or the user.",
     },
     {
       what: "a user for whom it answers before it syncs",
       user: "hasty",
-      says: ": The database answers before it syncs: set synchronous_commit = on, for the server, the database or the user.",
+      says: ": The database confirms a commit before it syncs it: set synchronous_commit = on for the server, the database or the user.",
     },
     {
       what: "a database that is read-only",
       before: "ALTER DATABASE $NAME SET default_transaction_read_only = on",
       says:
         " cannot be used (cannot execute CREATE TABLE in a read-only transaction)." +
-        " It takes no changes: name the primary, or end its read-only mode.",
+        " It is read-only: name the primary, or end its read-only mode.",
     },
     {
       what: "a table of another program named plants",
       before: "CREATE TABLE plants (pot int)",
-      says: ": The database has tables of another program named plants or tokens: use a database of its own.",
+      says: ": The database has tables named plants or tokens of another program: use a separate database.",
     },
     {
       what: "a schema that is newer than the program",
       before:
         "CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL); INSERT INTO plant_store_schema VALUES (1, 99)",
-      says: ": The database was made by a newer Plant Store: use that one.",
+      says: ": The database was made by a newer Plant Store: use that version.",
     },
   ]) {
     it(what, async () => {
@@ -109,7 +109,7 @@ describe("a start is refused, with status 1 and one sentence that says what to d
       stdout: "",
       stderr:
         `plant-store: PostgreSQL 127.0.0.1:${cluster.port}/nowhere cannot be used (database "nowhere" does not exist).` +
-        " There is no database of that name: make it, for example with createdb.\n",
+        " There is no database of that name: create it, for example with createdb.\n",
     });
   });
 
@@ -132,7 +132,7 @@ describe("a start is refused, with status 1 and one sentence that says what to d
       const { status, stdout, stderr } = await serve(address);
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
       expect(stderr).toBe(
-        "plant-store: The address of the database cannot be read: write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password.\n",
+        "plant-store: The address of the database is invalid: write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password.\n",
       );
     });
   }

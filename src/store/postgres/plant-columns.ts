@@ -4,7 +4,7 @@ import type { NewPlant } from "../../plant.ts";
 import { tokenize } from "../../tokenizer.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 
-/** As the statements give plants. */
+/** A plant as the statements return it. */
 export type PlantRow = [id: bigint, name: string, tag: string | null];
 
 type ToElement = (plant: NewPlant) => string;
@@ -16,17 +16,20 @@ const SEEN: readonly ToElement[] = [
 ];
 const CONTENT: readonly ToElement[] = [...SEEN, ({ name }) => quote(toVector(name))];
 
-/** Plants as columns: ids, names, tags, each an array in text. The driver would write the same, and take three times as long. */
+/**
+ * Plants as columns: ids, names and tags, each an array in text form. The driver would write the same in three times
+ * the time.
+ */
 export function seenOf(plants: readonly NewPlant[]): Promise<string[]> {
   return toColumns(plants, SEEN);
 }
 
-/** Plants as columns, with the words that they are found by. */
+/** Plants as columns, with their words for search. */
 export function contentOf(plants: readonly NewPlant[]): Promise<string[]> {
   return toColumns(plants, CONTENT);
 }
 
-/** Others have their turn in between: the words of a thousand of the worst names take half a second. */
+/** Yields to other requests: tokenizing a thousand of the worst names takes half a second. */
 async function toColumns(plants: readonly NewPlant[], kinds: readonly ToElement[]): Promise<string[]> {
   const columns = kinds.map((): string[] => []);
   const pauses = openPauses();
@@ -38,20 +41,20 @@ async function toColumns(plants: readonly NewPlant[], kinds: readonly ToElement[
   return columns.map((elements) => `{${elements.join()}}`);
 }
 
-/** An element of an array in text (doc: arrays, "Array Input and Output Syntax"). */
+/** An element of an array in text form (doc: arrays, "Array Input and Output Syntax"). */
 function quote(element: string): string {
   return element.includes('"') || element.includes("\\") ? `"${element.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${element}"`;
 }
 
 /**
- * A name as a tsvector, in text: words are letters and digits, so nothing is to be quoted. They are so few that they always fit into the
- * megabyte that one may hold (doc: textsearch-limitations).
+ * A name as a tsvector, in text form. Words are letters and digits, so nothing needs quotes. They are so few that they
+ * always fit into the megabyte that a tsvector may hold (doc: textsearch-limitations).
  */
 function toVector(name: string): string {
   return [...new Set(tokenize(name))].join(" ");
 }
 
-/** The words of a search as a tsquery, each of which may be the beginning of a longer one. */
+/** The words of a search as a tsquery. Each matches any word that begins with it. */
 export function toQuery(words: readonly string[]): string {
   return words.map((word) => `${word}:*`).join(" & ");
 }

@@ -1,38 +1,40 @@
 import type { Statement } from "./engine/pool.ts";
 
 /*
- * Every statement on plants, in the SQL that PostgreSQL, Citus, CockroachDB and YugabyteDB have in common: conflicts with their
- * target named, types given, and nothing that would need more than one of them, or more than READ COMMITTED. A test looks for the rest.
- * Many rows come as one array a column, so that one prepared statement serves a commit of any size.
+ * Every statement on plants, in the SQL that PostgreSQL, Citus, CockroachDB and YugabyteDB share: conflict targets are
+ * named, types are explicit, and no transaction needs a second statement or more than READ COMMITTED. A test checks the
+ * other rules. Rows are passed as one array for each column, so that one prepared statement serves a commit of any
+ * size.
  */
 
 const NEW_PLANTS = `SELECT id, name, tag, words::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS v (id, name, tag, words)`;
 const SEEN_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
 const IS_SEEN = `plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
-/** Takes ids, names, tags and words; gives the ids of those that were created. */
+/** Takes ids, names, tags and words. Returns the ids that were created. */
 export const INSERT_PLANTS = {
   name: "insert_plants",
   text: `INSERT INTO plants (id, name, tag, words) ${NEW_PLANTS} ON CONFLICT (id) DO NOTHING RETURNING id`,
 } as const satisfies Statement;
 
 /**
- * Takes ids, names and tags; gives the ids of those plants that stand so. A write, though it changes nothing: what another connection committed can be seen before it
- * is on the standby too, when that connection broke while it waited. The commit of a write waits for all that was committed before.
+ * Takes ids, names and tags. Returns the ids of the plants that are stored exactly so. It is a write, though it changes
+ * nothing: when a connection breaks while its commit waits for the standby, others can see that commit before the
+ * standby has it. The commit of a write waits for all that was committed before.
  */
 export const CONFIRM_PLANTS = {
   name: "confirm_plants",
   text: `UPDATE plants SET tag = plants.tag FROM ${SEEN_PLANTS} WHERE ${IS_SEEN} RETURNING plants.id`,
 } as const satisfies Statement;
 
-/** Takes ids, names, tags and words of plants, of which each id is there once. */
+/** Takes ids, names, tags and words. No id may occur twice. */
 export const REPLACE_PLANTS = {
   name: "replace_plants",
   text: `INSERT INTO plants (id, name, tag, words) ${NEW_PLANTS}
     ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words`,
 } as const satisfies Statement;
 
-/** Takes what the plants were seen to be, then their new names, tags and words; gives the ids of those that still were so. */
+/** Takes the expected ids, names and tags, then the new names, tags and words. Returns the ids of the plants that matched. */
 export const UPDATE_PLANTS = {
   name: "update_plants",
   text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector
@@ -40,7 +42,7 @@ export const UPDATE_PLANTS = {
     WHERE ${IS_SEEN} RETURNING plants.id`,
 } as const satisfies Statement;
 
-/** Takes what the plants were seen to be; gives the ids of those that still were so. */
+/** Takes the expected ids, names and tags. Returns the ids of the plants that matched. */
 export const DELETE_PLANTS = {
   name: "delete_plants",
   text: `DELETE FROM plants USING ${SEEN_PLANTS} WHERE ${IS_SEEN} RETURNING plants.id`,
@@ -52,17 +54,19 @@ export const FIND_PLANTS = {
 } as const satisfies Statement;
 
 /**
- * The index finds an MD5, and the tag itself is compared then. In CASE, as the planner would otherwise take the two conditions for independent, expect
- * almost nothing of any tag, and sort all of a frequent one in the place of going through its ids.
+ * The index finds an MD5, and then the tag itself is compared. Without CASE the planner would take the two conditions
+ * for independent, expect almost no rows for any tag, and sort all plants of a frequent tag instead of reading them in
+ * order.
  */
 const HAS_TAG = `left(md5(tag), 15) = left(md5($4::text), 15) AND CASE WHEN tag = $4::text THEN true ELSE false END`;
 
 const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
 
 /**
- * Two ways to read the plants that fit a condition. `brief` gives null for the name of a plant with more bytes than it takes: of small plants, that
- * is all. `measured` gives plants as long as those but the last one before them have fewer bytes than it takes: a page, and the one more that tells
- * that there are others. It costs half more. Either way a large text is neither read nor sent: the server knows its length without that.
+ * Two ways to read the plants that match a condition. `brief` returns null for the name and tag of a plant larger than
+ * $3 bytes. When all plants are small, it is enough. `measured` returns a page of $3 bytes, with the plant that fills
+ * it and one more, which shows that there are others. It costs half as much again. Neither reads or sends a large text:
+ * the server knows its length without reading it.
  */
 function listWhere(condition: string, name?: string) {
   const found = `FROM plants WHERE id >= $1::bigint${condition} ORDER BY id LIMIT $2::bigint`;
@@ -74,7 +78,10 @@ function listWhere(condition: string, name?: string) {
   return { brief: { ...(name === undefined ? {} : { name }), text: brief }, measured: { text: measured } };
 }
 
-/** Take the least id, how many, the bytes, and then the tag, the words, or both. What depends on their frequency is planned for the values at hand. */
+/**
+ * Take the lowest id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag or
+ * words depends on their frequency, so these statements have no name.
+ */
 export const LIST_PLANTS = {
   all: listWhere("", "list_plants"),
   ofTag: listWhere(` AND ${HAS_TAG}`),

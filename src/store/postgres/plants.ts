@@ -5,7 +5,7 @@ import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
 import { keepCounts } from "../tags.ts";
-import type { Ask } from "./engine/retry.ts";
+import type { Execute } from "./engine/retry.ts";
 import { list } from "./lists.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
@@ -14,7 +14,7 @@ import { createPut } from "./puts.ts";
 import { makeSwaps } from "./swaps.ts";
 import { countTags } from "./tags.ts";
 
-/** Plants, and what their changes wait in. */
+/** Plants, and the queues of their changes. */
 export type Plants = Readonly<{
   plants: PlantStore;
   queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
@@ -22,43 +22,43 @@ export type Plants = Readonly<{
 }>;
 
 type PlantsOptions = Readonly<{
-  /** For single plants, for what may take longer, and for the changes of files. */
-  ask: Ask;
-  askSlowly: Ask;
-  askForFiles: Ask;
-  /** Of each queue. */
+  /** For single plants, for slow reads, and for imports. */
+  execute: Execute;
+  executeSlowly: Execute;
+  executeForImports: Execute;
+  /** For each queue. */
   limits: Readonly<{ gatherTurns: number; enough: number; queueMax: number; waitMs: number; now: () => number }>;
 }>;
 
-/** How many commits of creates, and of swaps, run at a time, each on a connection of its own. */
+/** How many commits of creates, and of swaps, run at a time, each on its own connection. */
 const CREATES_IN_FLIGHT = 3;
 const SWAPS_IN_FLIGHT = 2;
 
-/** How many readings of single plants run at a time, each on a connection of its own. */
+/** How many coalesced reads of single plants run at a time, each on its own connection. */
 const FINDS_IN_FLIGHT = 2;
 
 const IMPORT_MS_MAX = 20_000;
 
-export function createPlants({ ask, askSlowly, askForFiles, limits }: PlantsOptions): Plants {
+export function createPlants({ execute, executeSlowly, executeForImports, limits }: PlantsOptions): Plants {
   let isClosed = false;
-  const single = createPut(ask, { isRepeatable: true });
-  const bulk = createPut(askForFiles, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
+  const single = createPut(execute, { isRepeatable: true });
+  const bulk = createPut(executeForImports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
     return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Outcome[] };
   }
 
   async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
-    return { swaps: await makeSwaps(ask, swaps, { isRepeatable: false }) };
+    return { swaps: await makeSwaps(execute, swaps, { isRepeatable: false }) };
   }
 
   async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
-    const rows = await ask<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
+    const rows = await execute<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
     const plants = new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
     return ids.map((id) => plants.get(id));
   }
 
-  // Apart, as a create may be repeated when nobody knows what became of it, and a swap may not.
+  // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
   const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, ...limits });
   const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, ...limits });
 
@@ -71,9 +71,9 @@ export function createPlants({ ask, askSlowly, askForFiles, limits }: PlantsOpti
         return bulk(plants, options);
       },
       find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
-      list: (query) => list(askSlowly, query),
+      list: (query) => list(executeSlowly, query),
       takesTurns: () => true,
-      countTags: keepCounts(() => countTags(askSlowly), limits.now),
+      countTags: keepCounts(() => countTags(executeSlowly), limits.now),
     },
     queues: { creates, changes },
     async close() {

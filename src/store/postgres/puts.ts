@@ -3,38 +3,38 @@ import { PlantStoreError } from "../../errors.ts";
 import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { ImportOptions, ImportOutcome } from "../plants.ts";
-import type { Ask, AskOptions } from "./engine/retry.ts";
+import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { contentOf, seenOf, toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { CONFIRM_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS } from "./plant-statements.ts";
 
-/** How often it is looked again at plants that others create and delete at the same moment. */
+/** How often to retry plants that others create and delete at the same moment. */
 const TRIES_MAX = 10;
 
 export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<ImportOutcome[]>;
 
-/** Creates or replaces plants; one outcome each, in their order. */
-export function createPut(ask: Ask, how: AskOptions): Put {
+/** Creates or replaces plants. Resolves with one outcome each, in the same order. */
+export function createPut(execute: Execute, how: ExecuteOptions): Put {
   async function insert(plants: readonly NewPlant[]): Promise<Set<bigint>> {
-    const rows = await ask<[id: bigint]>(INSERT_PLANTS, await contentOf(plants), how);
+    const rows = await execute<[id: bigint]>(INSERT_PLANTS, await contentOf(plants), how);
     return new Set(rows.map(([id]) => id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
-    const rows = await ask<PlantRow>(FIND_PLANTS, [plants.map(({ id }) => id)], how);
+    const rows = await execute<PlantRow>(FIND_PLANTS, [plants.map(({ id }) => id)], how);
     return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
   }
 
-  /** Whether they all stand so for good: the write of one of them waits for all that was committed before. */
+  /** Whether all these plants are durable as they are: a write to one of them waits for all that was committed before. */
   async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
-    return plant === undefined || (await ask(CONFIRM_PLANTS, await seenOf([plant]), how)).length === 1;
+    return plant === undefined || (await execute(CONFIRM_PLANTS, await seenOf([plant]), how)).length === 1;
   }
 
   return async (plants, { isReplacing, isDryRun }) => {
-    // Of several with one id the first is created, and the last replaces.
+    // If an id occurs more than once, the first plant creates and the last one replaces.
     const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
     const before = new Map<PlantId, NewPlant>();
-    // In one order everywhere: two commits that wait for each other's plants would wait for ever.
+    // Write in one order everywhere: otherwise two commits could wait for each other's rows (deadlock).
     let open = [...wanted.values()].toSorted(byId);
     for (let tries = 0; open.length > 0; tries += 1) {
       if (tries === TRIES_MAX) throw new PlantStoreError("overloaded");
@@ -47,13 +47,13 @@ export function createPut(ask: Ask, how: AskOptions): Put {
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
-      if (isReplacing && different.length > 0) await ask(REPLACE_PLANTS, await contentOf(different), how);
-      // Those that were deleted meanwhile, or were changed.
+      if (isReplacing && different.length > 0) await execute(REPLACE_PLANTS, await contentOf(different), how);
+      // Retry those that were deleted or changed in the meantime.
       open = others.filter(({ id }) => !stored.has(id));
       if (!(await confirm(same))) open.push(...same);
       for (const { id } of open) before.delete(id);
     }
-    return tellOutcomes(plants, before, isReplacing);
+    return outcomesOf(plants, before, isReplacing);
   };
 }
 
@@ -61,8 +61,8 @@ function byId(left: NewPlant, right: NewPlant): number {
   return left.id < right.id ? -1 : 1;
 }
 
-/** What becomes of plants that come one after the other to those that were there before. */
-function tellOutcomes(plants: readonly NewPlant[], before: ReadonlyMap<PlantId, NewPlant>, isReplacing: boolean): ImportOutcome[] {
+/** The outcome of each plant, when they are applied in order to what was stored before. */
+function outcomesOf(plants: readonly NewPlant[], before: ReadonlyMap<PlantId, NewPlant>, isReplacing: boolean): ImportOutcome[] {
   const there = new Map(before);
   return plants.map((plant) => {
     const stored = there.get(plant.id);

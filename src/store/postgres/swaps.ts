@@ -1,14 +1,14 @@
 import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { Swap } from "../plants.ts";
-import type { Ask, AskOptions } from "./engine/retry.ts";
+import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { contentOf, seenOf } from "./plant-columns.ts";
 import { DELETE_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
 
-/** Makes swaps in their order, those of different plants together; tells of each whether it was made. */
-export async function makeSwaps(ask: Ask, swaps: readonly Swap[], how: AskOptions): Promise<boolean[]> {
+/** Makes swaps in order, those of different plants together. Resolves with whether each was made. */
+export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: ExecuteOptions): Promise<boolean[]> {
   const made = swaps.map(() => false);
-  /** What those plants are now of which a swap was made: another of the same plant that was seen otherwise fails without asking. */
+  /** What the swapped plants are now: a later swap that expects something else fails without a statement. */
   const current = new Map<PlantId, NewPlant | undefined>();
   let open = [...swaps.entries()];
   while (open.length > 0) {
@@ -19,10 +19,10 @@ export async function makeSwaps(ask: Ask, swaps: readonly Swap[], how: AskOption
       if (turn.has(id)) later.push([at, swap]);
       else if (!current.has(id) || isSame(swap.from, current.get(id))) turn.set(id, at);
     }
-    // In one order everywhere, as above.
+    // Write in one order everywhere, against deadlocks.
     const ids = [...turn.keys()].toSorted((left, right) => (left < right ? -1 : 1));
-    const changed = await makeAtOnce(
-      ask,
+    const changed = await makeTogether(
+      execute,
       ids.map((id) => swaps[turn.get(id)!]!),
       how,
     );
@@ -36,8 +36,8 @@ export async function makeSwaps(ask: Ask, swaps: readonly Swap[], how: AskOption
   return made;
 }
 
-/** Makes swaps of which each is of another plant; gives the ids of those that were made. */
-async function makeAtOnce(ask: Ask, swaps: readonly Swap[], how: AskOptions): Promise<Set<bigint>> {
+/** Makes swaps of different plants. Resolves with the ids of those that were made. */
+async function makeTogether(execute: Execute, swaps: readonly Swap[], how: ExecuteOptions): Promise<Set<bigint>> {
   const inserts: NewPlant[] = [];
   const updates: { from: NewPlant; to: NewPlant }[] = [];
   const deletes: NewPlant[] = [];
@@ -47,11 +47,11 @@ async function makeAtOnce(ask: Ask, swaps: readonly Swap[], how: AskOptions): Pr
     else if (to) inserts.push(to);
   }
   const rows: [id: bigint][] = [];
-  if (inserts.length > 0) rows.push(...(await ask<[bigint]>(INSERT_PLANTS, await contentOf(inserts), how)));
-  if (deletes.length > 0) rows.push(...(await ask<[bigint]>(DELETE_PLANTS, await seenOf(deletes), how)));
+  if (inserts.length > 0) rows.push(...(await execute<[bigint]>(INSERT_PLANTS, await contentOf(inserts), how)));
+  if (deletes.length > 0) rows.push(...(await execute<[bigint]>(DELETE_PLANTS, await seenOf(deletes), how)));
   if (updates.length > 0) {
     const [, ...content] = await contentOf(updates.map(({ to }) => to));
-    rows.push(...(await ask<[bigint]>(UPDATE_PLANTS, [...(await seenOf(updates.map(({ from }) => from))), ...content], how)));
+    rows.push(...(await execute<[bigint]>(UPDATE_PLANTS, [...(await seenOf(updates.map(({ from }) => from))), ...content], how)));
   }
   return new Set(rows.map(([id]) => id));
 }

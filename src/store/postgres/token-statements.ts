@@ -33,7 +33,7 @@ export const REVOKE_TOKEN = {
   text: `UPDATE tokens SET revoked = $2::bigint WHERE id = $1::text AND revoked IS NULL RETURNING id`,
 } as const satisfies Statement;
 
-/** Takes the id and the time. UNION without ALL ends, whatever the parents are. */
+/** Takes the id and the time. UNION, unlike UNION ALL, ends even if parents form a circle. */
 export const REVOKE_CHILDREN = {
   name: "revoke_children",
   text: `UPDATE tokens SET revoked = $2::bigint WHERE revoked IS NULL AND id IN (

@@ -49,7 +49,7 @@ export function preparePlantReads(db: DatabaseSync) {
       const wanted = tag === undefined ? [] : [tag];
       const page = openPage({ limit, bytesMax });
       const rows = after === undefined ? firstOfTag.iterate(...wanted, limit + 1) : ofTag.iterate(...wanted, after, limit + 1);
-      for (const row of rows as Iterable<PlantRow>) if (!page.take(toPlant(row))) break;
+      for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) break;
       return page.close();
     },
   };

@@ -9,7 +9,7 @@ export class UnsentError extends Error {
   }
 }
 
-/** The server took longer than it was given. */
+/** The server exceeded its time limit. */
 export class LateError extends Error {
   constructor(limitMs: number) {
     super(`The database did not answer within ${Math.round(limitMs)} ms.`);
@@ -17,7 +17,7 @@ export class LateError extends Error {
   }
 }
 
-/** The server says that it committed, and warns that it did so without waiting for its standby. */
+/** The server committed, and warns that it did not wait for its standby. */
 export class UnconfirmedError extends Error {
   constructor(warning: string | undefined) {
     super(`The database committed with a warning: ${warning}`);
@@ -25,29 +25,29 @@ export class UnconfirmedError extends Error {
   }
 }
 
-/** What a failure means for whoever asked. */
+/** What a failure means for the caller. */
 export type Verdict = Readonly<{
-  /** What a caller may know; undefined for what no machine can cause: that is a bug. */
+  /** The error that a caller may see. Undefined for what no machine can cause: that is a bug. */
   error: PlantStoreError | undefined;
-  /** Whether another try may succeed. */
+  /** Whether a retry may succeed. */
   isPassing: boolean;
-  /** Whether surely nothing was changed. */
+  /** Whether it is certain that nothing changed. */
   isUndone: boolean;
 }>;
 
-// SQLSTATE, by class or whole (postgresql.org/docs/current/errcodes-appendix.html).
+// SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
 const BUGS = ["22", "23", "42601", "42804", "42846", "42883", "42P02", "42P18"];
 const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006"];
 const PASSING = ["08", "40003", "53", "57P", "58"];
 const DISK_FULL = "53100";
 const QUERY_CANCELED = "57014";
 
-/** Whether the server takes no changes, as a standby does: another one may. */
+/** Whether the server is read-only, like a standby: another server may take the change. */
 export function isReadOnly(thrown: unknown): boolean {
   return sqlStateOf(thrown) === "25006";
 }
 
-/** Whether concurrent work was in the way: PostgreSQL and its relatives ask for another try. */
+/** Whether concurrent work got in the way: PostgreSQL and its relatives ask for a retry. */
 export function isConflict(thrown: unknown): boolean {
   const state = sqlStateOf(thrown);
   return state === "40001" || state === "40P01";
@@ -57,7 +57,7 @@ export function judge(thrown: unknown): Verdict {
   if (thrown instanceof PlantStoreError) return { error: thrown, isPassing: false, isUndone: true };
   const reason = thrown instanceof UnsentError ? thrown.cause : thrown;
   const state = sqlStateOf(reason);
-  // A connection that broke, or was given up: nobody knows what became of the statement.
+  // A connection that broke or was abandoned: the outcome of the statement is unknown.
   if (state === undefined) return unavailable(thrown, { isPassing: true, isUndone: thrown instanceof UnsentError });
   const starts = (codes: readonly string[]): boolean => codes.some((code) => state.startsWith(code));
   if (starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };

@@ -1,15 +1,15 @@
 import type { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
 
-/** Knows whether the database takes changes: from what became of the last statements, and by looking every second. */
+/** Tracks whether the database takes changes, from the last statements and a probe every second. */
 export type Health = Readonly<{
-  /** Reads may go on while no change can be made, so only a change shows that the trouble is over. */
+  /** Reads may succeed while writes fail, so only a write ends the trouble. */
   succeeded(how: Readonly<{ isWrite: boolean }>): void;
   failed(error: PlantStoreError, reason: unknown): void;
-  /** Throws why the last statement failed, until one succeeds, or why the server will not do. */
+  /** Throws why the server is unfit, or why the last statement failed, until one succeeds. */
   check(): void;
-  /** Starts to look. `look` gives why the server will not do, if so; with `isWrite` it tries a change too. */
-  watch(look: (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>): void;
+  /** Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. */
+  watch(probe: (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>): void;
   close(): void;
 }>;
 
@@ -18,17 +18,17 @@ const WATCH_MS = 1000;
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
   let refusal: PlantStoreError | undefined;
-  let isLooking = false;
+  let isProbing = false;
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  async function see(look: Parameters<Health["watch"]>[0]): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    // What fails is noted as of any other statement.
-    const seen = await look({ isWrite: trouble !== undefined }).catch(() => refusal);
-    if (seen && !refusal) log.error("store_unfit", { reason: seen.cause });
-    refusal = seen;
-    isLooking = false;
+  async function runProbe(probe: Parameters<Health["watch"]>[0]): Promise<void> {
+    if (isProbing) return;
+    isProbing = true;
+    // A failed probe reports itself through `failed`, like any other statement.
+    const unfit = await probe({ isWrite: trouble !== undefined }).catch(() => refusal);
+    if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
+    refusal = unfit;
+    isProbing = false;
   }
 
   return {
@@ -38,7 +38,7 @@ export function createHealth(log: Log): Health {
       trouble = undefined;
     },
     failed(error, reason) {
-      // Too much work is no trouble of the database.
+      // Overload is not a fault of the database.
       if (error.code !== "store_unavailable" && error.code !== "store_full") return;
       if (!trouble) log.error("store_trouble", { reason });
       trouble = error;
@@ -47,8 +47,8 @@ export function createHealth(log: Log): Health {
       const error = refusal ?? trouble;
       if (error) throw error;
     },
-    watch(look) {
-      timer = setInterval(() => void see(look), WATCH_MS).unref();
+    watch(probe) {
+      timer = setInterval(() => void runProbe(probe), WATCH_MS).unref();
     },
     close: () => clearInterval(timer),
   };

@@ -4,26 +4,29 @@ import { PlantStoreError } from "../../../errors.ts";
 import { isReadOnly, LateError, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 
-/** A statement with its parameters as $1, $2 … With a name it is prepared once a connection; without one it is planned anew each time, for the values at hand. */
+/**
+ * A statement with parameters $1, $2 … With a name it is prepared once for each connection. Without one it is planned
+ * for the values of each call.
+ */
 export type Statement = Readonly<{ name?: string; text: string }>;
 
-/** Some connections to the database. */
+/** A pool of connections to the database. */
 export type Database = Readonly<{
-  /** The rows of one statement, which is a transaction of its own. */
+  /** Runs one statement, which is a transaction of its own. Resolves with its rows. */
   query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]>;
-  /** Rejects what still waits for a connection, and ends when those in use have ended. */
+  /** Rejects calls that still wait for a connection. Resolves when the connections in use have ended. */
   close(): Promise<void>;
 }>;
 
-/** In milliseconds. Past them it rejects; a connection with a statement under way is given up. */
+/** In milliseconds. Past them a call rejects, and drops its connection if a statement is under way. */
 type Limits = Readonly<{ connectMs: number; statementMs: number }>;
 
 type DatabaseOptions = Readonly<{
   hosts: Hosts;
   connectionsMax: number;
-  /** The server gives a statement up after this, in milliseconds. */
+  /** The server cancels a statement after this, in milliseconds. */
   serverMs: number;
-  /** Looks at each new connection, and throws when it will not do. */
+  /** Checks each new connection. Throws when the server is unfit. */
   inspect: (query: Database["query"]) => Promise<void>;
 }>;
 
@@ -33,47 +36,47 @@ const WAITING_MAX = 256;
 const CONNECT_MS_MAX = 2000;
 const IDLE_MS = 5 * 60_000;
 
-/** The type BIGINT (pg_type.dat), whose values are read to `bigint`; all others stay the text that the server sends. */
+/** The type BIGINT (pg_type.dat), parsed to `bigint`. Values of all other types stay text. */
 const INT8 = 20;
 
 export function openPool({ hosts, connectionsMax, serverMs, inspect }: DatabaseOptions): Database {
   const warnings = new WeakMap<ClientBase, string>();
 
-  /** A connection to the server that is in use when it is opened; when that fails, the next is opened to another one. */
+  /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
   class Client extends pg.Client {
     readonly url: string;
-    /** Whether it has been looked at: one that breaks later says nothing of the server. */
+    /** Whether it has passed the check: if it breaks later, that says nothing about the server. */
     isOpen = false;
 
     constructor(config: PoolConfig) {
       const url = hosts.current();
       super({ ...config, connectionString: url });
       this.url = url;
-      // A connection that breaks while nobody uses it concerns nobody: whoever uses it next is told.
+      // Ignore an idle connection that breaks: its next user gets the error.
       this.on("error", () => {});
       this.on("end", () => {
         if (!this.isOpen) hosts.leave(url);
       });
-      // The class of SQLSTATE that says: done, but.
+      // SQLSTATE class 01: done, with a warning.
       this.on("notice", ({ code, message }) => code?.startsWith("01") && warnings.set(this, message ?? code));
     }
   }
 
   const pool = new pg.Pool({
-    // The types of pg know only a class without parameters; it is called with the options.
+    // The types of pg allow only a class without parameters, but pg passes the options.
     Client: Client as unknown as new () => ClientBase,
     max: connectionsMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: serverMs,
-    // A connection that is dropped in silence on the way is noticed before somebody needs it.
+    // Notice a silently dropped connection before it is needed.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so.
     onConnect: async (client: ClientBase) => {
-      await inspect((statement, values, { statementMs }) => ask(client, { statement, values, statementMs }));
+      await inspect((statement, values, { statementMs }) => send(client, { statement, values, statementMs }));
       (client as Client).isOpen = true;
     },
   });
@@ -84,13 +87,13 @@ export function openPool({ hosts, connectionsMax, serverMs, inspect }: DatabaseO
       const client = await connect(pool, { connectionsMax, limitMs: connectMs });
       try {
         warnings.delete(client);
-        const rows = await ask<Row>(client, { statement, values, statementMs });
+        const rows = await send<Row>(client, { statement, values, statementMs });
         if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));
         client.release();
         return rows;
       } catch (thrown) {
         if (isReadOnly(thrown)) hosts.leave((client as PoolClient & Client).url);
-        // After an error of the statement the connection is sound, unless the server is the wrong one.
+        // After a statement error the connection is sound, unless it leads to the wrong server.
         client.release(thrown instanceof pg.DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown) ? undefined : true);
         throw thrown;
       }
@@ -99,9 +102,9 @@ export function openPool({ hosts, connectionsMax, serverMs, inspect }: DatabaseO
   };
 }
 
-type Question = Readonly<{ statement: Statement; values: readonly unknown[]; statementMs: number }>;
+type Query = Readonly<{ statement: Statement; values: readonly unknown[]; statementMs: number }>;
 
-async function ask<Row extends unknown[]>(client: ClientBase, { statement, values, statementMs }: Question): Promise<Row[]> {
+async function send<Row extends unknown[]>(client: ClientBase, { statement, values, statementMs }: Query): Promise<Row[]> {
   const query: QueryArrayConfig & { query_timeout: number } = {
     ...statement,
     values: [...values],
@@ -115,7 +118,7 @@ async function ask<Row extends unknown[]>(client: ClientBase, { statement, value
   }
 }
 
-/** A connection, or a rejection when none is free or can be made in time. */
+/** Resolves with a connection. Rejects when none is free or opened in time. */
 async function connect(pool: pg.Pool, { connectionsMax, limitMs }: { connectionsMax: number; limitMs: number }): Promise<PoolClient> {
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -4,31 +4,31 @@ import { PlantStoreError } from "../../../errors.ts";
 import { isConflict, judge, LateError } from "./failure.ts";
 import type { Health } from "./health.ts";
 
-/** Asks the database, and asks again what failed in a way that may pass. Rejects with what a caller may know. */
-export type Ask = <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: AskOptions) => Promise<Row[]>;
+/** Runs a statement, and retries it after a failure that may pass. Rejects with an error that a caller may see. */
+export type Execute = <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: ExecuteOptions) => Promise<Row[]>;
 
-export type AskOptions = Readonly<{
-  /** How long the database may take for the statement; no longer than all tries together, unless said. In milliseconds. */
+export type ExecuteOptions = Readonly<{
+  /** How long the statement may take, in milliseconds. By default, the time left for all tries. */
   statementMs?: number;
-  /** Whether it may be done twice. If not, it is tried again only after what surely changed nothing. */
+  /** Whether it may run twice. If not, it is retried only when it is certain that nothing changed. */
   isRepeatable: boolean;
 }>;
 
 type RetryOptions = Readonly<{
   database: Database;
   health: Health;
-  /** How long it is tried, and a connection waited for, in milliseconds. */
+  /** How long to retry, and to wait for a connection, in milliseconds. */
   patienceMs: number;
 }>;
 
 const PAUSE_MS_BASE = 10;
 const PAUSE_MS_MAX = 250;
 
-/** How often work that others were in the way of is tried again. */
+/** How often a statement is retried after conflicts with concurrent work. */
 const CONFLICTS_MAX = 5;
 
-export function askAgain({ database, health, patienceMs }: RetryOptions): Ask {
-  return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], { statementMs, isRepeatable }: AskOptions) => {
+export function withRetries({ database, health, patienceMs }: RetryOptions): Execute {
+  return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], { statementMs, isRepeatable }: ExecuteOptions) => {
     const until = performance.now() + patienceMs;
     let conflicts = 0;
     for (let failed = 0; ; failed += 1) {
@@ -38,7 +38,7 @@ export function askAgain({ database, health, patienceMs }: RetryOptions): Ask {
         health.succeeded({ isWrite: !statement.text.startsWith("SELECT") });
         return rows;
       } catch (thrown) {
-        // What has a limit of its own was too much work for the database, which may be in the best of health.
+        // A statement past its own limit was too much work. That says nothing about the health of the database.
         if (thrown instanceof LateError && statementMs !== undefined) throw new PlantStoreError("overloaded", { cause: thrown });
         const { error, isPassing, isUndone } = judge(thrown);
         if (isConflict(thrown)) conflicts += 1;
@@ -54,7 +54,7 @@ export function askAgain({ database, health, patienceMs }: RetryOptions): Ask {
   };
 }
 
-/** Full jitter, so that those that failed together do not come back together. */
+/** Full jitter, so that callers that failed together do not retry together. */
 function pauseOf(failed: number): number {
   return Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** failed);
 }

@@ -4,8 +4,10 @@ import type { Statement } from "./pool.ts";
 import { UnfitError } from "./requirements.ts";
 
 /**
- * One step a version: a statement that may be run again, and by several at once. A step is never edited once released. What a plant is found by stands in its
- * row, so that one statement writes all of it: the words as `tokenize` gives them, and 60 bits of an MD5 of the tag, as an index takes no long texts, and a short key makes it half as large.
+ * One step for each version: a statement that may run again, and in several processes at once. Never edit a released
+ * step. A row holds what its plant is found by, so that one statement writes all of it: the words that `tokenize`
+ * returns, and the tag. Tags are indexed by 60 bits of their MD5: an index cannot hold long texts, and a short key
+ * halves its size.
  */
 export const STEPS: readonly Statement[] = [
   { text: `CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)` },
@@ -31,20 +33,23 @@ export const SCHEMA = {
   begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING` },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
-  /** Changes nothing: shows whether the database takes changes. */
+  /** Changes nothing, but shows whether the database takes writes. */
   probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;
 
 export type Run = <Row extends unknown[]>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** How often others that make the same tables may be in the way. */
+/** How often to retry when other processes create the same tables. */
 const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 200;
 
-/** Two that make one thing at the same moment: one of them meets a key of the catalogue, an object, or a change of it. */
+/** Two processes created the same thing at once: one of them hits a key of the catalogue, an object, or a change to it. */
 const COLLISIONS = ["23505", "42P07", "42710", "40001", "40P01", "55P03", "XX000"];
 
-/** Makes the tables, or brings them to the newest version; several may do so at once. Throws when the database is not ours, or newer than this program. */
+/**
+ * Creates the tables, or migrates them to the newest version. Several processes may do so at once. Throws when the
+ * database belongs to another program or a newer version.
+ */
 export async function migrate(run: Run): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -61,14 +66,14 @@ async function tryToMigrate(run: Run): Promise<void> {
   const [there] = await run<[ours: string, taken: string]>(SCHEMA.isThere);
   const [isOurs, isTaken] = there!.map((answer) => answer === "t");
   if (!isOurs && isTaken)
-    throw new UnfitError("The database has tables of another program named plants or tokens: use a database of its own.");
+    throw new UnfitError("The database has tables named plants or tokens of another program: use a separate database.");
   if (!isOurs) await run(SCHEMA.make);
   let version = await readVersion(run);
   if (version === undefined) {
     await run(SCHEMA.begin);
     version = (await readVersion(run)) ?? 0;
   }
-  if (version > STEPS.length) throw new UnfitError("The database was made by a newer Plant Store: use that one.");
+  if (version > STEPS.length) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
   for (const [at, step] of STEPS.entries()) {
     if (at < version) continue;
     await run(step);

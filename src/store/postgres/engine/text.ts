@@ -1,13 +1,16 @@
 const NUL = "\0";
 const ESCAPE = "\u0001";
 
-/** A text as a column holds it. PostgreSQL's text cannot hold U+0000 (doc: datatype-character), so it becomes U+0001 and a 0, and U+0001 itself U+0001 and a 1. */
+/**
+ * A text as a column stores it. PostgreSQL's text cannot hold U+0000 (doc: datatype-character): it becomes U+0001 and a
+ * 0, and U+0001 becomes U+0001 and a 1.
+ */
 export function toColumn(text: string): string {
   if (!text.includes(NUL) && !text.includes(ESCAPE)) return text;
   return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll(NUL, `${ESCAPE}0`);
 }
 
-/** The text that a column stands for. */
+/** The inverse of `toColumn`. */
 export function fromColumn(column: string): string {
   return column.includes(ESCAPE) ? column.replaceAll(`${ESCAPE}0`, NUL).replaceAll(`${ESCAPE}1`, ESCAPE) : column;
 }

@@ -131,7 +131,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
         const ids = await findIds({ words, tag, from, limit: limit + 1 }, deadline);
         for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
-          for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.take(plant)) return page.close();
+          for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.add(plant)) return page.close();
           await new Promise(setImmediate);
         }
         if (now() > deadline) throw new PlantStoreError("overloaded");
