@@ -1,3 +1,4 @@
+import { PlantStoreError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { PlantId } from "../plant.ts";
 import type { Principal } from "../principal.ts";
@@ -8,6 +9,8 @@ export type Audit = Readonly<{
   note(event: AuditEvent, who: Who, fields: Readonly<Record<string, unknown>>): void;
   /** A change that was made. */
   changed(who: Who, change: PlantChange, id: PlantId): void;
+  /** A change that failed. It is told when nobody knows whether it was made: to repeat it would find it made, and tell nothing. */
+  failed(who: Who, change: PlantChange, id: PlantId, reason: unknown): void;
   /** A request that was not let in, with the name of the error. Of many from one address the first is told at once, and how many followed every REFUSALS_MS. */
   refused(who: Who, outcome: string): void;
   /** Tells what was counted, and counts anew. Once a minute, and at the end. */
@@ -34,19 +37,25 @@ const COUNTED_MAX = 100;
 const OTHERS = "others";
 
 type Refusals = { count: number; readonly fields: Readonly<Record<string, unknown>> };
-type Sum = Record<PlantChange, number>;
+type Sum = Record<PlantChange | "unknown", number>;
 
 export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }): Audit {
   const refusals = new Map<string, Refusals>();
-  const sums = new Map<string, Sum>();
+  const sums = new Map<string, Readonly<{ name: string | undefined; sum: Sum }>>();
 
-  function sumOf(token: string): Sum {
-    const known = sums.get(token);
-    if (known) return known;
-    if (sums.size > COUNTED_MAX && token !== OTHERS) return sumOf(OTHERS);
-    const sum = { created: 0, replaced: 0, deleted: 0 };
-    sums.set(token, sum);
+  function sumOf(id: string, name: string | undefined): Sum {
+    const known = sums.get(id);
+    if (known) return known.sum;
+    if (sums.size > COUNTED_MAX && id !== OTHERS) return sumOf(OTHERS, undefined);
+    const sum = { created: 0, replaced: 0, deleted: 0, unknown: 0 };
+    sums.set(id, { name, sum });
     return sum;
+  }
+
+  function tell(who: Who, change: PlantChange, id: PlantId, outcome: "done" | "unknown"): void {
+    const { token } = who.principal;
+    if (changes === "sum") sumOf(token?.id ?? "", token?.name)[outcome === "done" ? change : "unknown"] += 1;
+    else if (changes === "each") log.info("plant_changed", { ...toFields(who), change, id, outcome });
   }
 
   return {
@@ -54,8 +63,10 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
       log.info(event, { ...toFields(who), ...fields });
     },
     changed(who, change, id) {
-      if (changes === "sum") sumOf(who.principal.token?.id ?? "")[change] += 1;
-      else if (changes === "each") log.info("plant_changed", { ...toFields(who), change, id });
+      tell(who, change, id, "done");
+    },
+    failed(who, change, id, reason) {
+      if (mayBeMade(reason)) tell(who, change, id, "unknown");
     },
     refused(who, outcome) {
       const isCounted = refusals.size < COUNTED_MAX;
@@ -72,7 +83,7 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
       log.info("login_refused", { ...fields, requestId, count: 1 });
     },
     flushChanges() {
-      for (const [principal, sum] of sums) log.info("plants_changed", { principal, ...sum });
+      for (const [principal, { name, sum }] of sums) log.info("plants_changed", { principal, principalName: name, ...sum });
       sums.clear();
     },
     flushRefusals() {
@@ -85,6 +96,13 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
   };
 }
 
-function toFields({ principal: { token, address }, requestId }: Who): Readonly<{ principal?: string; address: string; requestId: string }> {
-  return { ...(token === undefined ? {} : { principal: token.id }), address, requestId };
+/** Whether a change that failed for this reason may have been made all the same. */
+export function mayBeMade(reason: unknown): boolean {
+  return !(reason instanceof PlantStoreError) || reason.code === "store_unavailable";
+}
+
+type WhoFields = Readonly<{ principal?: string; principalName?: string; address: string; requestId: string }>;
+
+function toFields({ principal: { token, address }, requestId }: Who): WhoFields {
+  return { ...(token === undefined ? {} : { principal: token.id, principalName: token.name }), address, requestId };
 }

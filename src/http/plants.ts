@@ -48,12 +48,16 @@ export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit
       const from = await plants.find(asPlantId(parameters.id));
       const to = decide(from);
       checkPreconditions(headers, from);
-      // Also when nothing changes: that it is so for good, only the store can tell.
-      if (await plants.compareAndSwap({ from, to }, ownerOf(principal))) {
-        const what = changeOf({ from, to });
-        if (what) audit.changed({ principal, requestId }, what, asPlantId(parameters.id));
-        return { from, to };
+      const what = changeOf({ from, to });
+      try {
+        // Also when nothing changes: that it is so for good, only the store can tell.
+        if (!(await plants.compareAndSwap({ from, to }, ownerOf(principal)))) continue;
+      } catch (reason) {
+        if (what) audit.failed({ principal, requestId }, what, asPlantId(parameters.id), reason);
+        throw reason;
       }
+      if (what) audit.changed({ principal, requestId }, what, asPlantId(parameters.id));
+      return { from, to };
     }
     throw new PlantStoreError("overloaded");
   }
@@ -81,14 +85,19 @@ export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit
       const { body, principal } = call;
       const plant = toNewPlant(body);
       let answer: HttpResponse | undefined;
-      const outcome = await plants.create(plant, {
+      const options = {
         owner: ownerOf(principal),
         // Made while the disk is at work, sent only when the plant is on it.
         whileWriting: () => {
           answer = toCreated(plant);
         },
-      });
-      if (outcome === "created") audit.changed(call, "created", plant.id);
+      };
+      try {
+        if ((await plants.create(plant, options)) === "created") audit.changed(call, "created", plant.id);
+      } catch (reason) {
+        audit.failed(call, "created", plant.id, reason);
+        throw reason;
+      }
       return answer ?? toCreated(plant);
     },
     async getPlant({ parameters: { id }, headers }) {

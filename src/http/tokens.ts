@@ -1,4 +1,5 @@
 import type { Schemas } from "../../contract/schemas.ts";
+import { mayBeMade } from "../auth/audit.ts";
 import type { Audit } from "../auth/audit.ts";
 import { parseBearer } from "../auth/authenticate.ts";
 import { issueToken } from "../auth/issue.ts";
@@ -40,7 +41,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       const maker = tokenOf(principal);
       const { name, scopes, days } = body;
       const key = parseKey(headers.get("idempotency-key"));
-      const { token, secret, isRepeated } = await issueToken({
+      const issuing = issueToken({
         tokens,
         random,
         now,
@@ -51,16 +52,27 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
         lifetimeMs: days === undefined ? undefined : Math.ceil(days * DAY_MS),
         once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
       });
-      if (!isRepeated) audit.note("token_created", call, { token: token.id, scopes, expires: token.expires && toTime(token.expires) });
+      const { token, secret, isRepeated } = await issuing.catch((reason: unknown) => {
+        // Its secret is lost with the response: what was made, if it was, is found by its name.
+        if (mayBeMade(reason)) audit.note("token_created", call, { tokenName: name, scopes, outcome: "unknown" });
+        throw reason;
+      });
+      const expires = token.expires === undefined ? {} : { expires: toTime(token.expires) };
+      if (!isRepeated) audit.note("token_created", call, { token: token.id, tokenName: name, scopes, ...expires, outcome: "done" });
       const created: Schemas["CreatedToken"] = { ...toWire(token), token: secret };
       return { status: 200, body: JSON.stringify(created), headers: { "cache-control": "no-store" } };
     },
     async revokeToken(call) {
       const { id, children } = call.parameters;
-      const revoked = await tokens.revoke(id, now(), { isKeepingChildren: children === "keep" }, ownerOf(call.principal));
+      const revoking = tokens.revoke(id, now(), { isKeepingChildren: children === "keep" }, ownerOf(call.principal));
+      const revoked = await revoking.catch((reason: unknown) => {
+        if (mayBeMade(reason)) audit.note("token_revoked", call, { token: id, outcome: "unknown" });
+        throw reason;
+      });
       if (!revoked) throw new PlantStoreError("token_not_found");
       const others = revoked.filter((one) => one !== id);
-      audit.note("token_revoked", call, { token: id, children: others.slice(0, CHILDREN_TOLD_MAX), childrenRevoked: others.length });
+      const told = { children: others.slice(0, CHILDREN_TOLD_MAX), childrenRevoked: others.length };
+      if (revoked.length > 0) audit.note("token_revoked", call, { token: id, ...told, outcome: "done" });
       await onRevoke();
       return { status: 204 };
     },

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { createAudit } from "../../src/auth/audit.ts";
 import type { Who } from "../../src/auth/audit.ts";
 import { parseConfig } from "../../src/config.ts";
+import { PlantStoreError } from "../../src/errors.ts";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { escapeControls } from "../../src/terminal-text.ts";
@@ -29,6 +31,7 @@ function whoOf(token: string, address: string): Who {
   return { principal: { token: { id: token, name: "", scopes: [], created: 0 }, address }, requestId: "request" };
 }
 
+const WHO = { principal: "first", principalName: "first" };
 const FROM = { address: "127.0.0.1", requestId: "my-request" };
 
 describe("the log of who did what", () => {
@@ -50,12 +53,21 @@ describe("the log of who did what", () => {
     for (let time = 0; time < 2; time += 1)
       made.push((await (await service.request("/tokens", { method: "POST", body: NEW, headers: key })).json()) as Record<string, string>);
     const { id, token, expires } = made[0]!;
-    await service.request(`/tokens/${id}`, { method: "DELETE", headers: named });
+    for (let time = 0; time < 2; time += 1) await service.request(`/tokens/${id}`, { method: "DELETE", headers: named });
     expect(eventsOf(service.logged, "token_created")).toEqual([
-      expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, scopes: ["plants:read", "plants:write"], expires }),
+      expect.objectContaining({
+        level: "info",
+        ...FROM,
+        ...WHO,
+        token: id,
+        tokenName: "x",
+        scopes: ["plants:read", "plants:write"],
+        expires,
+        outcome: "done",
+      }),
     ]);
     expect(eventsOf(service.logged, "token_revoked")).toEqual([
-      expect.objectContaining({ level: "info", ...FROM, principal: "first", token: id, childrenRevoked: 0, children: [] }),
+      expect.objectContaining({ level: "info", ...FROM, ...WHO, token: id, childrenRevoked: 0, children: [], outcome: "done" }),
     ]);
     expect(service.logged.join("")).not.toContain(token!.slice(6, 38));
   });
@@ -172,7 +184,7 @@ describe("the log of who did what", () => {
   it("sums up what a token has changed, and only what changed something", async () => {
     const { logged } = await changeAll({});
     expect(eventsOf(logged, "plants_changed")).toEqual([
-      expect.objectContaining({ principal: "first", created: 2, replaced: 2, deleted: 1 }),
+      expect.objectContaining({ ...WHO, created: 2, replaced: 2, deleted: 1, unknown: 0 }),
     ]);
     expect(eventsOf(logged, "plant_changed")).toEqual([]);
   });
@@ -187,7 +199,7 @@ describe("the log of who did what", () => {
       ["replaced", "2"],
       ["deleted", "1"],
     ]);
-    for (const event of told) expect(event).toMatchObject({ level: "info", principal: "first", ...FROM });
+    for (const event of told) expect(event).toMatchObject({ level: "info", ...WHO, ...FROM, outcome: "done" });
     const silent = await changeAll({ logChanges: "none" });
     for (const { logged: lines, name } of [
       { logged, name: "plants_changed" },
@@ -195,6 +207,57 @@ describe("the log of who did what", () => {
       { logged: silent.logged, name: "plant_changed" },
     ])
       expect(eventsOf(lines, name)).toEqual([]);
+  });
+
+  it("tells a change that nobody knows whether it was made as unknown, and none that surely was not", async () => {
+    const data = temporaryFolder();
+    const service = await startTestService({ data, logChanges: "each", queueWaitMs: "300" });
+    await service.post('{"id":1,"name":"a"}');
+    await service.post('{"id":8,"name":"probe"}');
+    const { id } = (await (await service.request("/tokens", { method: "POST", body: NEW })).json()) as { id: string };
+    const before = service.logged.length;
+    const change = (method: string, path: string, body?: string) =>
+      service.request(path, { method, headers: named, ...(body === undefined ? {} : { body }) });
+    for (const [method, path, body] of [
+      ["POST", "/plants", '{"id":2,"name":"b"}'],
+      ["DELETE", "/plants/1"],
+      ["POST", "/tokens", NEW],
+      ["DELETE", `/tokens/${id}`],
+    ] as const) {
+      // Another process holds the write lock: the commit is given up, and may be made later all the same. What waits behind it surely is not.
+      const other = new DatabaseSync(join(data, "plants.db"));
+      other.exec("BEGIN IMMEDIATE");
+      const running = change(method, path, body);
+      await Bun.sleep(100);
+      const waiting = change("PUT", "/plants/9", '{"name":"behind"}');
+      const errors = await Promise.all([running, waiting].map(async (one) => ((await (await one).json()) as { error: number }).error));
+      expect([method, path, ...errors]).toEqual([method, path, 50301, 50300]);
+      other.exec("ROLLBACK");
+      other.close();
+      while ((await change("PUT", "/plants/8", '{"name":"probe"}')).status !== 200) await Bun.sleep(20);
+    }
+    await service.stop();
+    const told = service.logged.slice(before).map((line) => JSON.parse(line) as Event);
+    const changes = told.filter(({ event }) => ["plant_changed", "token_created", "token_revoked"].includes(String(event)));
+    expect(changes).toEqual([
+      expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "created", id: "2", outcome: "unknown" }),
+      expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "deleted", id: "1", outcome: "unknown" }),
+      expect.objectContaining({ event: "token_created", ...WHO, ...FROM, tokenName: "x", outcome: "unknown" }),
+      expect.objectContaining({ event: "token_revoked", ...WHO, ...FROM, token: id, outcome: "unknown" }),
+    ]);
+  }, 20_000);
+
+  it("counts what nobody knows whether it was made apart in a sum, and what surely was not in none", () => {
+    const { lines, audit } = openAudit("sum");
+    const who = whoOf("a", "");
+    for (const reason of [new PlantStoreError("store_unavailable"), new Error("a bug")])
+      audit.failed(who, "created", asPlantId(1n), reason);
+    for (const code of ["overloaded", "draining", "store_full", "id_in_use", "precondition_failed"] as const)
+      audit.failed(who, "created", asPlantId(1n), new PlantStoreError(code));
+    audit.flushChanges();
+    expect(eventsOf(lines, "plants_changed")).toEqual([
+      expect.objectContaining({ principal: "a", created: 0, replaced: 0, deleted: 0, unknown: 2 }),
+    ]);
   });
 
   it("sums up changes in a bounded number of lines, whatever the number of tokens", () => {
