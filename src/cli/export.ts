@@ -37,7 +37,10 @@ export function exportCommand(): Command {
 
 type Pieces = AsyncIterable<Uint8Array | string>;
 
-/** A file is written under another name until it is whole, so that nobody takes half of it for a backup; a pipe or device as it is. */
+/**
+ * A file has another name until it is complete, so that half of it never passes for a backup. A pipe or device is
+ * written directly.
+ */
 async function writeTo(target: Target, pieces: Pieces): Promise<void> {
   if (target.kind === "device") return writeAll(pieces, createWriteStream(target.path));
   const part = openPartFile(target);
@@ -61,7 +64,7 @@ async function writeAll(pieces: Pieces, target: Writable): Promise<void> {
     await pipeline(counted, target, { end: target !== process.stdout });
   } catch (reason) {
     if (!(reason instanceof Error && "code" in reason && reason.code === "EPIPE")) throw reason;
-    // Whoever reads a pipe may stop when he has seen enough; but it is no backup then.
+    // The reader of a pipe may stop early, but then it has no backup.
     process.exitCode = 1;
   } finally {
     progress.stop();

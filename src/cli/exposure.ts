@@ -6,7 +6,10 @@ LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 LOOPBACK.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
 
-/** Whether other machines may reach what listens on this host: an address, or a name of some. What cannot be looked up counts as reached. */
+/**
+ * Whether other machines may reach what listens on this host, an address or a name. A name that cannot be resolved
+ * counts as exposed.
+ */
 export async function isExposed(host: string): Promise<boolean> {
   const addresses = await lookup(host, { all: true }).catch(() => []);
   return addresses.length === 0 || !addresses.every(({ address, family }) => LOOPBACK.check(address, family === 4 ? "ipv4" : "ipv6"));

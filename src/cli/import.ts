@@ -14,7 +14,7 @@ import type { Target } from "./output-file.ts";
 
 type Flags = Readonly<{ format?: FileFormat; onConflict: "refuse" | "replace"; dryRun?: true; refused?: string; force?: true }>;
 
-/** How many refused lines are shown when they are not written to a file. */
+/** How many refused lines to show if they are not written to a file. */
 const SHOWN_MAX = 10;
 
 const STDIN = "-";
@@ -34,7 +34,7 @@ export function importCommand(): Command {
     .option("--force", "overwrite that file when it is there already");
   return addPlantsOptions(command).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or send one through a pipe.");
-    // Unknown flags are told before they are looked for as files.
+    // Report unknown flags before looking for files of that name.
     configOf(command, process.env);
     const flags = command.opts<Flags>();
     const sources = (files.length === 0 ? [STDIN] : files).map(toSource);
@@ -52,7 +52,7 @@ export function importCommand(): Command {
 
 type FileOptions = Readonly<{ plants: PlantAccess; flags: Flags; report: Report }>;
 
-/** What to read, and its size where one can be told: a pipe has none. */
+/** What to read, and its size if known: a pipe has none. */
 type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
 
 async function importFile({ file, name, size }: Source, { plants, flags, report }: FileOptions): Promise<void> {
@@ -70,7 +70,7 @@ async function importFile({ file, name, size }: Source, { plants, flags, report 
     progress.stop();
   }
   report.end(summary);
-  tellUnused(name, summary.unusedColumns);
+  reportUnused(name, summary.unusedColumns);
   process.stdout.write(`${escapeControls(name)}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
 }
 
@@ -86,12 +86,12 @@ function describe({ read, created, unchanged, replaced, refused }: ImportSummary
   return `${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
 
-function tellUnused(file: string, columns: readonly string[]): void {
+function reportUnused(file: string, columns: readonly string[]): void {
   if (columns.length === 0) return;
   process.stderr.write(`${escapeControls(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${columns.join(", ")}`)}\n`);
 }
 
-/** Where refused lines are told. */
+/** Where refused lines are reported. */
 type Report = Readonly<{
   add(file: string, problem: Problem): void;
   end(summary: ImportSummary): void;
@@ -99,30 +99,33 @@ type Report = Readonly<{
   close(): void;
 }>;
 
-/** Opens the file for refused lines before anything is imported. Throws when it cannot be written, or is one of the files to import. */
+/**
+ * Opens the file for refused lines before anything is imported. Throws if it cannot be written or is one of the files
+ * to import.
+ */
 function openReport({ refused: path, force }: Flags, files: readonly string[]): Report {
   if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
     throw new Error(`${path} is to be imported: write the refused lines to another file.`);
   }
   const file = path === undefined ? undefined : openForWriting(toTarget(path, { isForced: force ?? false }));
   let refused = 0;
-  let told = 0;
+  let reported = 0;
   return {
     add(name, { line, error, message }) {
-      told += 1;
-      // A name may hold what a terminal would obey.
+      reported += 1;
+      // A name may contain terminal control sequences.
       const text = `${escapeControls(`${name}:${line}: ${error} ${message}`)}\n`;
       if (file !== undefined) writeSync(file, text);
-      else if (told <= SHOWN_MAX) process.stderr.write(text);
+      else if (reported <= SHOWN_MAX) process.stderr.write(text);
     },
     end(summary) {
       refused += summary.refused;
     },
     refused: () => refused,
     close() {
-      const untold = refused - (file === undefined ? Math.min(told, SHOWN_MAX) : told);
+      const unreported = refused - (file === undefined ? Math.min(reported, SHOWN_MAX) : reported);
       const how = file === undefined ? ": use --refused to write them to a file" : "";
-      if (untold > 0) process.stderr.write(`${untold} more refused lines are not told${how}.\n`);
+      if (unreported > 0) process.stderr.write(`${unreported} more refused lines are not told${how}.\n`);
       if (file !== undefined) closeSync(file);
     },
   };
@@ -136,10 +139,10 @@ function openForWriting(target: Target): number {
   }
 }
 
-/** The first bytes, and all of them. */
+/** Reads at least HEAD_BYTES ahead. `bytes` still yields everything. */
 async function peek(source: AsyncGenerator<Uint8Array, void, void>): Promise<{ head: Uint8Array; bytes: Bytes }> {
   const first: Uint8Array[] = [];
-  // A pipe may give them one by one.
+  // A pipe may deliver them one at a time.
   for (let size = 0; size < HEAD_BYTES;) {
     const { done, value } = await source.next();
     if (done) break;

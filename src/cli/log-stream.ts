@@ -1,19 +1,19 @@
 import type { Writable } from "node:stream";
 
-/** How much may wait for whoever reads the log: more is left out. */
+/** How much may wait to be written. Beyond that, lines are dropped. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 /**
- * Where the log goes. The service depends on nobody who reads it: lines that cannot be written, or that would pile up in memory, are
- * left out, and `onGap` is told how many once lines are written again.
+ * Writes the log. The service does not depend on its reader: lines that cannot be written, or would pile up in memory,
+ * are dropped, and `onGap` gets their number once lines are written again.
  */
 export function openOutput(stream: Writable, onGap: (lines: number) => void): (line: string) => void {
   let waitingBytes = 0;
   let missing = 0;
-  // Without a listener, a reader that has gone or a full disk would end the process.
+  // Without a listener, a closed pipe or a full disk would end the process.
   stream.on("error", () => {});
 
-  function tellGap(): void {
+  function reportGap(): void {
     const lines = missing;
     missing = 0;
     onGap(lines);
@@ -28,7 +28,7 @@ export function openOutput(stream: Writable, onGap: (lines: number) => void): (l
     stream.write(line, (reason) => {
       waitingBytes -= line.length;
       if (reason) missing += 1;
-      else if (missing > 0 && waitingBytes < WAITING_BYTES_MAX / 2) tellGap();
+      else if (missing > 0 && waitingBytes < WAITING_BYTES_MAX / 2) reportGap();
     });
   };
 }

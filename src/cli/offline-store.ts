@@ -4,16 +4,16 @@ import { createLog } from "../log.ts";
 import { openStore } from "../service.ts";
 import type { Store } from "../store/store.ts";
 
-/** Whoever runs a command would rather wait for a busy store than run it again, in milliseconds. */
+/** In milliseconds. Waiting for a busy store is better than having to run the command again. */
 const WAIT_MS_MIN = 10_000;
 
 type HereOptions = Readonly<{
   isServing: boolean;
-  /** Whether a store may be made where there is none; then that is told. */
+  /** Whether to create a store, and say so, if there is none. */
   isNew: boolean;
 }>;
 
-/** Opens the store for a command, which tells people what went wrong and nothing else. Throws when there is none, and none may be made. */
+/** Opens the store for a command, which reports only what went wrong. Throws if there is no store and none may be created. */
 export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {
   const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
   const queueWaitMs = Math.max(config.queueWaitMs, WAIT_MS_MIN);

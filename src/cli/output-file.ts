@@ -3,15 +3,15 @@ import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, rena
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../data-folder.ts";
 
-/** Where a command writes what it was told to. A device is also a pipe, or what is no file otherwise. */
+/** Where a command writes its output. A device may also be a pipe, or anything else that is not a regular file. */
 export type Target = Readonly<{ kind: "device"; path: string }> | Readonly<{ kind: "file"; path: string; isForced: boolean }>;
 
-/** The files of a store, and what SQLite puts beside them: whoever writes over one of them has lost it, also while a service uses it. */
+/** The files of a store, and those that SQLite puts beside them: overwriting one destroys it, even while a service uses it. */
 const STORE_FILE = /^(?:plants\.db(?:\.search)?(?:-wal|-shm|-journal)?|plants\.db\.lock|first-token)$/;
 
 /**
- * Looks at a path before anything is written. Throws when it is a folder, or one that is missing, or the name of a file of a store, or when something
- * is there already that may not be overwritten.
+ * Checks a path before anything is written. Throws if it is a folder, if its folder is missing, if it has the name of a
+ * store's file, or if it exists and may not be overwritten.
  */
 export function toTarget(path: string, { isForced }: { isForced: boolean }): Target {
   if (path === "") throw new Error("The name of a file is empty: name one.");
@@ -25,42 +25,42 @@ export function toTarget(path: string, { isForced }: { isForced: boolean }): Tar
     if (isOfOthers(path)) throw new Error(`${path} is a pipe or link of another user, who chose where it leads: name another file.`);
     return { kind: "device", path };
   }
-  // A link that leads nowhere counts too: whoever put it there chose where it leads.
+  // A dangling link counts too: its owner chose where it leads.
   if (!isForced && lstatSync(path, { throwIfNoEntry: false })) throw isThere(path);
   return { kind: "file", path, isForced };
 }
 
-/** Whether neither this user nor root, as in /dev, has put it there. */
+/** Whether it belongs to someone other than this user and root, who owns /dev. */
 function isOfOthers(path: string): boolean {
   const { uid } = lstatSync(path);
   return uid !== 0 && uid !== process.getuid?.();
 }
 
-/** Opens a target to write it piece by piece. No link is followed that may have been put there meanwhile. */
+/** Opens a target for writing piece by piece. Never follows a link that may have appeared meanwhile. */
 export function openTarget(target: Target): number {
   if (target.kind === "device") return openSync(target.path, "w");
   const { O_WRONLY, O_CREAT, O_TRUNC, O_EXCL, O_NOFOLLOW } = constants;
   return openSync(target.path, O_WRONLY | O_CREAT | (target.isForced ? O_TRUNC | O_NOFOLLOW : O_EXCL), 0o666);
 }
 
-/** A file in the making, under a name of its own. */
+/** An unfinished file, under a temporary name. */
 export type Part = Readonly<{
   path: string;
   fd: number;
-  /** Gives it its name, for good. Throws when that has been taken meanwhile. */
+  /** Gives it its final name, durably. Throws if that name was taken meanwhile. */
   keep(): void;
-  /** Removes it, unless it was kept. */
+  /** Removes it unless it was kept. */
   close(): void;
 }>;
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** File systems without links say so in these ways. */
+/** The errors of file systems without hard links. */
 const LINKLESS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
- * Begins a file beside its place. Nobody can know its name before, and one that is there already is never opened. It is removed when the command
- * ends early; should that be by kill -9, by the next one.
+ * Creates a file beside its final place. Its name cannot be guessed, and an existing file is never opened. It is
+ * removed if the command ends early; after a kill -9, by the next command.
  */
 export function openPartFile({ path, isForced }: Target & { kind: "file" }): Part {
   removeLeftParts(path);
@@ -91,7 +91,7 @@ export function openPartFile({ path, isForced }: Target & { kind: "file" }): Par
   };
 }
 
-/** Removes what commands of this user have left that do not run any more. */
+/** Removes what commands of this user left behind, unless they still run. */
 function removeLeftParts(path: string): void {
   const folder = dirname(path);
   for (const name of readdirSync(folder)) {
@@ -111,7 +111,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** As a rename, but never in the place of a file that has come meanwhile. */
+/** Like a rename, but never replaces a file that appeared meanwhile, as far as the file system has hard links. */
 function giveName(part: string, path: string): void {
   try {
     linkSync(part, path);

@@ -14,24 +14,27 @@ type ImportCall = Readonly<{
   format: FileFormat;
   onConflict: "refuse" | "replace";
   dryRun: boolean;
-  /** Called for each refused line, as far as they are told: a service tells the first 1,000. */
+  /** Called for each refused line that is reported: a service reports the first 1,000. */
   onProblem: (problem: Problem) => void;
 }>;
 
-/** Plants to import into or to export from: those of a running service, or those of a data folder that no service uses. */
+/** Plants to import or export: those of a running service, or those of a data folder that no service uses. */
 export type PlantAccess = Readonly<{
   import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
   export(form: ExportForm): AsyncIterable<Uint8Array | string>;
   close(): Promise<void>;
 }>;
 
-/** Gives a command the choice between the two. */
+/** Lets a command choose between the two. */
 export function addPlantsOptions(command: Command): Command {
   const url = new Option("--url <url>", "work on the running service there, with the token in PLANT_STORE_TOKEN").env("PLANT_STORE_URL");
   return addSettings(command.addOption(url), ["data", "database"]);
 }
 
-/** Opens what the command says. Throws when it is not there, or, for a data folder, when a service uses it. `isNew`: whether an empty store may be made. */
+/**
+ * Opens what the command names. Throws if it does not exist or, for a data folder, is in use. `isNew`: whether an empty
+ * store may be created.
+ */
 export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<PlantAccess> {
   const { url } = command.opts<{ url?: string }>();
   return url === undefined ? openFolder(command, isNew) : openService(url);
@@ -57,7 +60,7 @@ function openService(url: string): PlantAccess {
 
 async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess> {
   const config = configOf(command, process.env);
-  // A file must not have a service at the same time; a database may have any number, and is not waited for.
+  // A file cannot be shared with a service. A database can, with any number of them, and is not waited for.
   const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
   return {
     import(bytes, { format, onConflict, dryRun, onProblem }) {

@@ -2,16 +2,16 @@ import { Format, SingleBar } from "cli-progress";
 import type { Bytes } from "../transfer/row.ts";
 import { escapeControls } from "../terminal-text.ts";
 
-/** Shows how far bytes have come: a bar with rate and remaining time on a terminal, a line now and then otherwise. All on stderr. */
+/** Shows progress on stderr: a bar with rate and remaining time on a terminal, otherwise a line now and then. */
 export type Progress = Readonly<{ count(bytes: number): void; stop(): void }>;
 
-/** How often a line is written where there is no terminal, in milliseconds. */
+/** How often to write a line without a terminal, in milliseconds. */
 const LINE_MS = 5000;
 
-/** What takes less is over before anybody wonders, in milliseconds. */
+/** Anything shorter shows no progress, in milliseconds. */
 const SILENT_MS = 1000;
 
-/** `total` in bytes; undefined when nobody knows. */
+/** `total` in bytes; undefined if unknown. */
 export function showProgress(name: string, total: number | undefined): Progress {
   const what = escapeControls(name);
   const isTerminal = process.stderr.isTTY;
@@ -43,7 +43,7 @@ export function showProgress(name: string, total: number | undefined): Progress 
   };
 }
 
-/** The same bytes, counted as they are taken. */
+/** The same bytes, counted as they are read. */
 export async function* counted(bytes: Bytes, { count }: Progress): AsyncGenerator<Uint8Array, void, void> {
   for await (const chunk of bytes) {
     count(chunk.byteLength);

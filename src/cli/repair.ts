@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { repairStore } from "../service.ts";
 import { addSettings, configOf } from "./settings.ts";
 
-/** The way out of a start that is refused because the WAL is missing, for whoever does not have it any more. */
+/** For a start that is refused because the WAL is missing, when the WAL is lost for good. */
 export function repairCommand(): Command {
   const command = new Command("repair").description("Take plants.db as it is, when it was copied without its WAL and that is lost.");
   return addSettings(command, ["data", "database"]).action(() => {

@@ -10,10 +10,10 @@ import { isExposed } from "./exposure.ts";
 import { openOutput } from "./log-stream.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 
-/** What a stop may take beyond its two settings, for the commit under way and the files. */
+/** How long a stop may take beyond its two settings, for the commit under way and the files, in milliseconds. */
 const CLOSE_MS_MAX = 1500;
 
-/** What to do about an address that other machines reach. */
+/** What to do about an address that other machines can reach. */
 const EXPOSED = `Other machines may reach it, and nothing encrypts what they send, tokens included: put a proxy with TLS in front, or listen on ${SETTINGS.host.fallback}.`;
 
 export function serveCommand(): Command {
@@ -31,12 +31,12 @@ export function serveCommand(): Command {
     process.on("unhandledRejection", (error) => end("crashed", error));
 
     const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
-    // Before anybody is told that it runs: a signal that came in between would end it at once, with work under way.
+    // Before announcing that it runs: until then, a signal would end it at once, with work under way.
     stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
-    // People have `plant-store config`.
+    // On a terminal, `plant-store config` shows them.
     if (!isTerminal)
       log.info("settings", Object.fromEntries(settingsOf(command, process.env).map(({ name, text }) => [name, withoutSecrets(text)])));
-    // Whoever names proxies has one in front, and that has the TLS.
+    // With trusted proxies there is one in front, and it does the TLS.
     const exposed = config.trustedProxies === undefined && (await isExposed(config.host));
     if (exposed && !isTerminal) log.warn("exposed_without_tls", { address: running.url, todo: EXPOSED });
     announce(running, { log, isTerminal, exposed, data: config.data });
@@ -63,7 +63,7 @@ function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMa
 
 type Announcing = Readonly<{ log: Log; isTerminal: boolean; exposed: boolean; data: string }>;
 
-/** Says where everything is: to people in a few lines, to machines as one event. The token is shown to people only. */
+/** Says where everything is: in a few lines for people, as one event for machines. Only people see the token. */
 function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal, exposed, data }: Announcing): void {
   const curl = tokenFile === undefined ? undefined : curlLine(url, tokenFile);
   if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(curl === undefined ? {} : { tokenFile, curl }) });

@@ -29,7 +29,7 @@ function createCommand(): Command {
     const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
     const scopes = admin ? SCOPES : given.scopes;
     const lifetimeMs = days === undefined ? undefined : Math.round(days * DAY_MS);
-    // Whoever may run commands here owns the store: no token bounds what he hands out.
+    // Anyone who may run commands here owns the store, so no other token limits this one.
     const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
     return secret;
   });
@@ -38,7 +38,7 @@ function createCommand(): Command {
 function listCommand(): Command {
   const command = new Command("list").description("List all tokens, the revoked ones too; never their secrets.");
   return withTokens(command, async (tokens) => {
-    // A name may hold what a terminal would obey.
+    // A name may contain terminal control sequences.
     const rows = (await tokens.list()).map((token) => toRow(token, Date.now()).map(escapeControls));
     return toTable([["id", "state", "name", "scopes", "made by", "created", "expires", "last used"], ...rows]);
   });
@@ -60,7 +60,7 @@ function revokeCommand(): Command {
   });
 }
 
-/** Opens the store, runs the work, prints the line that it returns, and closes the store. */
+/** Runs `work` on the tokens of the store and prints the line that it returns. */
 function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<string>): Command {
   return addSettings(command, ["data", "database"]).action(async () => {
     const config = configOf(command, process.env);

@@ -1,9 +1,9 @@
-/** A cell; undefined when it is empty and has no quotes. One letter stands for one byte. */
+/** A cell, one character per byte; undefined if it is empty and not quoted. */
 export type Cell = string | undefined;
 
 /**
- * Why a row is refused: a quote stands where none may; one is opened and not closed as it should, here or within the limit; there are more
- * cells than columns; it is too long.
+ * Why a row is refused: a quote in a place where none may be; a quote that is not closed properly, in the row or within
+ * the limit; more cells than columns; too long.
  */
 export type Fault = "stray_quote" | "open_quote" | "cells" | "length";
 
@@ -11,13 +11,13 @@ type SplitterOptions = Readonly<{
   delimiter: string;
   /** A longer row is refused. */
   bytesMax: number;
-  /** `line` is the one on which the row begins; the first is 1. Returns what is wrong with the cells, if anything: then it counts as not called. */
+  /** `line`: where the row begins, from 1. Returns a fault if the cells are wrong: then the row is refused. */
   onRow: (cells: readonly Cell[], line: number) => Fault | undefined;
-  /** `cells`: those that the row had so far. */
+  /** `cells`: those of the row up to the fault. */
   onFault: (fault: Fault, at: Readonly<{ line: number; cells: readonly Cell[] }>) => void;
 }>;
 
-/** Takes CSV as it comes, cut anywhere. */
+/** Takes CSV in pieces, cut anywhere. */
 export type Splitter = Readonly<{ feed(text: string): void; end(): void }>;
 
 const LF = 0x0a;
@@ -25,15 +25,17 @@ const CR = 0x0d;
 const QUOTE = 0x22;
 
 /**
- * Splits CSV (RFC 4180) into rows. A line may end in LF, CRLF or CR, whatever the others do; empty ones are no rows.
+ * Splits CSV (RFC 4180) into rows. Each line may end in LF, CRLF or CR. Empty lines are not rows.
  *
- * A row with a fault is its first line alone, and reading goes on at the next line: so a quote that is never closed takes no other row along.
- * For that the text behind the first line of an open row is kept, which the limit bounds. No byte is read more than three times, whatever the
- * file holds: of two lines with an odd number of quotes the first can open a quote, and the second closes it or shows the fault.
+ * A faulty row consists of its first line only, and reading resumes at the next line: a quote that is never closed
+ * takes no other row with it. For that, the text after the first line of an open row is kept, up to `bytesMax`. No byte
+ * is read more than three times, whatever the file holds: of two lines with an odd number of quotes, the first can open
+ * a quote, and the second closes it or reveals the fault.
  */
 export function createSplitter({ delimiter, bytesMax, onRow, onFault }: SplitterOptions): Splitter {
   const delimiterCode = delimiter.charCodeAt(0);
-  // "closed": behind a quote in a quoted cell, which ends the cell or is the first of two. "refused": in the rest of the line of a faulty row.
+  // "closed": after a quote in a quoted cell, which ends the cell or is the first of two. "refused": in the rest of a
+  // faulty row's line.
   let state: "start" | "plain" | "quoted" | "closed" | "refused" = "start";
   let cells: Cell[] = [];
   let cell = "";
@@ -41,7 +43,8 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
   let line = 1;
   let rowLine = 1;
   let isAfterCr = false;
-  // Where the newline stands that ended the first line of the open row, in the piece at hand; in `kept` when pieces before it have some of the text from there on.
+  // The newline that ended the first line of the open row, as an index into the current piece. 0 if an earlier piece
+  // had it: then `kept` holds the text from there on.
   let firstEnd: number | undefined;
   let kept = "";
 
@@ -51,7 +54,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
   }
 
   function endCell(): void {
-    // A row that is refused anyway is not kept.
+    // The cells of a row that is too long are not kept.
     if (size <= bytesMax) cells.push(state === "closed" || cell !== "" ? cell : undefined);
     size += 1;
     cell = "";
@@ -93,7 +96,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
 
   function read(piece: string, isLast: boolean): void {
     let text = piece;
-    // Where the part of the cell begins that is not kept yet.
+    // Where the part of the cell begins that was not kept yet.
     let from = 0;
     for (let at = 0; at <= text.length; at += 1) {
       let fault: Fault | undefined;
@@ -124,7 +127,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
           if (state !== "refused") fault = endRow();
           if (fault === undefined) beginRow();
         } else if (state === "refused") {
-          // Whatever stands in the rest of its line.
+          // Skip the rest of the line.
         } else if (char === delimiterCode) {
           if (state === "plain") keep(text.slice(from, at));
           from = at + 1;
@@ -134,7 +137,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
           keep(text.slice(from, at));
           fault = quoteFault();
         } else if (char === QUOTE) {
-          // The first of a cell opens it; one behind another is part of the text, as both together stand for it.
+          // At the start of a cell, a quote opens it. After another quote, it is part of the text: two mean one.
           from = state === "start" ? at + 1 : at;
           state = "quoted";
         } else {
@@ -160,7 +163,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
     feed: (text) => read(text, false),
     end() {
       read("", true);
-      // The last line may have no end of its own.
+      // The last line may lack its newline.
       read("\n", false);
     },
   };

@@ -8,25 +8,29 @@ import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const DELIMITERS = [",", ";", "\t"] as const;
 
-/** The columns that we know, in our own words and those of Darwin Core (dwc.tdwg.org/terms). The first that a file has and that is not empty counts. */
+/**
+ * The columns that we know, under our names and those of Darwin Core (dwc.tdwg.org/terms). In each row, the first that
+ * is there and not empty counts.
+ */
 const COLUMNS = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "vernacularName"], tag: ["tag"] } as const;
 
-/** How many unused columns are named, and how much of each name. */
+/** How many unused columns are named, and how many characters of each name. */
 const UNUSED_MAX = 100;
 const UNUSED_LENGTH_MAX = 100;
 
-/** Where the known columns are, and how many there are of all. */
+/** The positions of the known columns, and the number of all columns. */
 type Layout = Readonly<
   Record<keyof typeof COLUMNS, readonly number[]> & {
     columns: number;
-    /** Tells, once, that something in this column is not read. */
-    leave: (at: number) => void;
+    /** Reports, once for each column, that something in it was not read. */
+    reportUnused: (at: number) => void;
   }
 >;
 
 /**
- * Reads CSV (RFC 4180) whose first line names the columns. The bytes are split as they are, a letter a byte, and are decoded cell
- * by cell, so that a cell that is no UTF-8 is refused with its line instead of being mended. Throws `invalid_csv_header`.
+ * Reads CSV (RFC 4180) whose first line names the columns. Splits the bytes undecoded, one character per byte, and
+ * decodes cell by cell: a cell that is not UTF-8 is refused with its line instead of being mended. Throws
+ * `invalid_csv_header`.
  */
 export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
   const { head, all } = await peek(bytes, options.lineBytesMax);
@@ -60,7 +64,7 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
   yield rows;
 }
 
-/** The first line, without a byte order mark, and everything from there on. */
+/** The first line, and everything from its start on, both without a byte order mark. */
 async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all: Bytes }> {
   const source = bytes[Symbol.asyncIterator]();
   const gathered = createByteQueue();
@@ -81,7 +85,7 @@ async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all
   return { head, all: all() };
 }
 
-/** The one that the first line has most of. */
+/** The most frequent one in the first line. */
 function findDelimiter(head: string): string {
   const counts = DELIMITERS.map((delimiter) => head.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
@@ -93,33 +97,33 @@ function toLayout(header: readonly Cell[], { onUnused }: ReadOptions): Layout {
   const find = (known: readonly string[]) => known.map((name) => lower.indexOf(name.toLowerCase())).filter((at) => at !== -1);
   const places = { id: find(COLUMNS.id), name: find(COLUMNS.name), tag: find(COLUMNS.tag) };
   if (places.id.length === 0 || places.name.length === 0) throw new PlantStoreError("invalid_csv_header");
-  const left = new Set<number>();
-  function leave(at: number): void {
-    if (left.has(at) || left.size >= UNUSED_MAX) return;
-    left.add(at);
+  const reported = new Set<number>();
+  function reportUnused(at: number): void {
+    if (reported.has(at) || reported.size >= UNUSED_MAX) return;
+    reported.add(at);
     onUnused(toColumnName(names[at]!, at));
   }
   const used = new Set(Object.values(places).flat());
   const columns = countFilled(names);
-  for (let at = 0; at < columns; at += 1) if (!used.has(at)) leave(at);
-  return { ...places, columns, leave };
+  for (let at = 0; at < columns; at += 1) if (!used.has(at)) reportUnused(at);
+  return { ...places, columns, reportUnused };
 }
 
-/** As people know it: by its place when it has no name. */
+/** Its name, or its position if it has none. */
 function toColumnName(name: string, at: number): string {
   if (name === "") return `column ${at + 1}`;
   const letters = Array.from(new TextDecoder().decode(Buffer.from(name, "latin1")));
   return letters.slice(0, UNUSED_LENGTH_MAX).join("");
 }
 
-/** A row may have fewer cells than there are columns, and more when those are empty, as spreadsheets write them. */
+/** A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write them. */
 function findFault(cells: readonly Cell[], { id, columns }: Layout): Fault | undefined {
   if (cells.length > columns && countFilled(cells) > columns) return "cells";
-  // No id goes over several lines: what does is a quote that was left open, and closed by one further down.
+  // No id spans several lines: this is an unclosed quote that another quote further down closed.
   return id.some((at) => /[\r\n]/.test(cells[at] ?? "")) ? "open_quote" : undefined;
 }
 
-/** How many cells there are up to the last one that is not empty. */
+/** The number of cells up to the last one that is not empty. */
 function countFilled(cells: readonly Cell[]): number {
   return cells.findLastIndex((cell) => cell !== undefined && cell !== "") + 1;
 }
@@ -145,7 +149,7 @@ function toRow(cells: readonly Cell[], { line, layout, options }: RowOptions): R
     const name = pick(cells, layout.name, layout) ?? (layout.name.some((at) => at < cells.length) ? "" : undefined);
     const tag = pick(cells, layout.tag, layout);
     const plant = {
-      // What is no whole number is left as it is for the check to name.
+      // Anything but a whole number stays as it is: the check reports it.
       ...(id === undefined ? {} : { id: parseInt64(id.trim()) ?? id }),
       ...(name === undefined ? {} : { name: decode(name) }),
       ...(tag === undefined ? {} : { tag: decode(tag) }),
@@ -156,11 +160,11 @@ function toRow(cells: readonly Cell[], { line, layout, options }: RowOptions): R
   }
 }
 
-/** The first of these cells that is not empty, or else one that is empty in quotes. What is passed over is told. */
-function pick(cells: readonly Cell[], places: readonly number[], { leave }: Layout): Cell {
+/** The first of these cells that is not empty, otherwise one that is quoted and empty. Reports the others that are not empty. */
+function pick(cells: readonly Cell[], places: readonly number[], { reportUnused }: Layout): Cell {
   if (places.length === 1) return cells[places[0]!];
   const [first, ...others] = places.filter((at) => cells[at] !== undefined && cells[at] !== "");
-  others.forEach(leave);
+  others.forEach(reportUnused);
   return first === undefined ? places.map((at) => cells[at]).find((cell) => cell !== undefined) : cells[first];
 }
 
@@ -170,13 +174,16 @@ function decode(cell: string): string {
 
 type Writing = Readonly<{ guardFormulas: boolean }>;
 
-/** Writes plants as rows: quotes only where they are needed, and around an empty tag, which is not the same as none. */
+/** Writes plants as rows. Quotes only where they are needed, and for an empty tag, which is not the same as none. */
 export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; name: string; tag?: string }) => string {
   const write = guardFormulas ? (text: string) => quote(guard(text)) : quote;
   return ({ id, name, tag }) => `${id},${write(name)},${tag === undefined ? "" : tag === "" ? '""' : write(tag)}\n`;
 }
 
-/** What begins so may be a formula to a spreadsheet, some of which read the full-width signs too (owasp.org/www-community/attacks/CSV_Injection). An id is a number, never guarded. */
+/**
+ * Text that begins like this may be a formula to a spreadsheet. Some read the full-width signs too
+ * (owasp.org/www-community/attacks/CSV_Injection). An id is a number and never guarded.
+ */
 function guard(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
 }

@@ -6,10 +6,10 @@ import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
-/** Why a line was not taken. */
+/** Why a line was refused. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
 
-/** What became of the lines of a file. The first number is the sum of the next four. */
+/** What happened to the lines of a file. `read` is the sum of the next four. */
 export type ImportSummary = Readonly<{
   read: number;
   created: number;
@@ -18,7 +18,7 @@ export type ImportSummary = Readonly<{
   refused: number;
   /** The first PROBLEMS_MAX refused lines. */
   problems: readonly Problem[];
-  /** Columns of CSV, the first hundred, that nothing was read from, or not everything. */
+  /** The first hundred CSV columns that were not read, or only in part. */
   unusedColumns: readonly string[];
 }>;
 
@@ -40,13 +40,13 @@ type ImportFileOptions = ImportOptions &
   Readonly<{
     format: FileFormat;
     onProblem?: (problem: Problem) => void;
-    /** Called after each commit with what has become of all lines so far. */
+    /** Called after each commit with the counts of all lines so far. */
     onCommit?: (counts: ImportCounts) => void;
   }>;
 
 export type ImportCounts = Omit<ImportSummary, "problems" | "unusedColumns">;
 
-/** Imports a file while it comes. What is committed stays when a later batch fails or the bytes break off. */
+/** Imports a file as it arrives. What is committed stays if a later batch fails or the bytes break off. */
 export async function importFile(plants: Pick<PlantStore, "import">, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
   const { format, parsePlant, lineBytesMax, ...how } = options;
   const unusedColumns: string[] = [];
@@ -57,7 +57,7 @@ export async function importFile(plants: Pick<PlantStore, "import">, bytes: Byte
 
 type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "onProblem" | "onCommit">;
 
-/** Imports rows batch by batch, one commit each; while one is written, the next is read. */
+/** One commit per batch. While one batch is written, the next is read. */
 async function importRows(
   plants: Pick<PlantStore, "import">,
   rows: Rows,
@@ -100,7 +100,7 @@ async function importRows(
     for await (const batch of toBatches(rows)) {
       await writing;
       writing = write(batch);
-      // It is waited for in the next round, and must not count as unhandled until then.
+      // It is awaited in the next round, and must not count as unhandled until then.
       writing.catch(() => {});
     }
   } finally {
@@ -114,7 +114,7 @@ async function* toBatches(rows: Rows): AsyncGenerator<Row[]> {
   let length = 0;
   const pauses = openPauses();
   for await (const some of rows) {
-    // What is there already, or is all refused, waits for nothing: others must have their turn all the same.
+    // Lines that have arrived already, or are all refused, wait for nothing: other requests must still get their turn.
     await pauses();
     for (const row of some) {
       batch.push(row);

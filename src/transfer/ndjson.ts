@@ -6,10 +6,10 @@ import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const NEWLINE = 0x0a;
 
-/** Reads one plant a line. An empty line is none. */
+/** Reads one plant per line. Empty lines are skipped. */
 export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: ReadOptions): Rows {
   let line = 0;
-  // What has come of a line that is not whole yet.
+  // The beginning of a line that is not complete yet.
   const rest = createByteQueue();
   let isTooLong = false;
 
@@ -30,16 +30,16 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     return { line, refusal };
   }
 
-  /** Whole lines: decoded all at once, and one by one only when something in them is no text. */
+  /** Decodes whole lines together, and one by one only if something in them is not UTF-8. */
   function readAll(lines: Uint8Array): Row[] {
     const texts = decode(lines)?.split("\n") ?? splitLines(lines).map(decode);
     return texts.map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text))).filter(isRow);
   }
 
   function keep(part: Uint8Array): void {
-    // A sender may use the memory of what it sent again.
+    // The sender may reuse the memory of what it sent.
     if (!isTooLong) rest.put(part.slice());
-    // What is left of such a line is passed over without being kept.
+    // The rest of a line that is too long is skipped, not kept.
     isTooLong ||= rest.bytes().length > lineBytesMax;
     if (isTooLong) rest.take();
   }
@@ -70,7 +70,7 @@ function isRow(row: Row | undefined): row is Row {
   return row !== undefined;
 }
 
-/** Undefined for what is no UTF-8. */
+/** Undefined for bytes that are not UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return decodeUtf8(bytes);
@@ -79,7 +79,7 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A unit of the text is three bytes at most, so that most lines need not be measured. */
+/** A UTF-16 unit takes at most three bytes, so most lines need not be measured. */
 function checkLength(text: string, bytesMax: number): void {
   if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) throw tooLong(bytesMax);
 }
