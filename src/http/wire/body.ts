@@ -3,45 +3,48 @@ import { createByteQueue } from "../../byte-queue.ts";
 import { createChunkedDecoder } from "./chunked.ts";
 import type { Framing } from "./head.ts";
 
-/** The body of a request while it comes. It can be read once. Rejects with `incomplete_body` when it breaks off, with `malformed_request` when its chunks are none. */
+/**
+ * The body of a request while it arrives. It can be read once. Rejects with `incomplete_body` when it breaks off, with
+ * `malformed_request` when its chunks are invalid.
+ */
 export type Body = Readonly<{
-  /** All of it, when all of it is here. */
+  /** The whole body, if all of it has arrived. */
   whole(): Uint8Array | undefined;
-  /** Its pieces. The sender waits while nobody takes them. */
+  /** Its pieces. The sender waits while nobody reads them. */
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void>;
 }>;
 
-/** The same body, seen from the connection. */
+/** The same body, as the connection sees it. */
 export type IncomingBody = Body &
   Readonly<{
-    /** Takes bytes that came; returns those behind the body. */
+    /** Takes received bytes. Returns those behind the body. */
     feed(bytes: Uint8Array): Uint8Array;
-    /** Nobody reads it any more: what still comes is dropped. */
+    /** Nobody reads it any more: what still arrives is dropped. */
     discard(): void;
-    /** It will not come any further. */
+    /** No more of it will arrive. */
     fail(code: "incomplete_body"): void;
     isComplete(): boolean;
-    /** Whether the rest, dropped as it comes, is worth the connection. */
+    /** Whether the rest is short enough to be dropped, to keep the connection. */
     isShort(): boolean;
   }>;
 
 type BodyOptions = Readonly<{
   framing: Framing;
-  /** So much waits here that no more should come; and again little. */
+  /** Called when too much is buffered to receive more, and when there is room again. */
   onFull: () => void;
   onRoom: () => void;
-  /** Somebody waits for the first byte of it. */
+  /** Called when a reader waits for the first byte. */
   onWanted: () => void;
 }>;
 
-/** How many bytes wait for whoever reads them. */
+/** How many bytes are buffered before the sender must wait. */
 const WAITING_BYTES_MAX = 131_072;
-/** A rest that is dropped to keep a connection. */
+/** Longest rest that is dropped to keep a connection, in bytes. */
 const SHORT_BYTES_MAX = 65_536;
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/** A body that is all here. Most are. */
+/** A body that has arrived completely, as most have. */
 export function wholeBody(bytes: Uint8Array): IncomingBody {
   return {
     whole: () => bytes,
@@ -58,7 +61,7 @@ export function wholeBody(bytes: Uint8Array): IncomingBody {
 
 export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): IncomingBody {
   const queue = createByteQueue();
-  let seenBytes = 0;
+  let receivedBytes = 0;
   let rest = framing.kind === "length" ? framing.length : Infinity;
   let failure: PlantStoreError | undefined;
   let isDropping = false;
@@ -71,7 +74,7 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
   }
 
   function keep(bytes: Uint8Array): void {
-    seenBytes += bytes.length;
+    receivedBytes += bytes.length;
     if (isDropping) return;
     queue.put(bytes);
     if (queue.bytes().length <= WAITING_BYTES_MAX || isFull) return;
@@ -104,7 +107,7 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
 
   return {
     isComplete,
-    // How long the rest of a body in chunks is, nobody knows.
+    // The rest of a chunked body has no known length.
     isShort: () => !failure && (isComplete() || rest <= SHORT_BYTES_MAX),
     feed(bytes) {
       if (failure) return NOTHING;
@@ -129,7 +132,7 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
     },
     whole: () => (isComplete() ? take() : undefined),
     async *[Symbol.asyncIterator]() {
-      if (seenBytes === 0 && !isComplete()) onWanted();
+      if (receivedBytes === 0 && !isComplete()) onWanted();
       for (;;) {
         if (queue.bytes().length > 0) yield take();
         else if (failure) throw failure;

@@ -1,21 +1,21 @@
 import { PlantStoreError } from "../../errors.ts";
 
-/** Takes a body in chunks apart as it comes (RFC 9112, 7.1). */
+/** Decodes a chunked body as it arrives (RFC 9112, 7.1). */
 export type ChunkedDecoder = Readonly<{
   /**
-   * Hands on the bytes of the body, for which it moves them together where they are, and returns how many of those given belong to it. Throws
-   * `malformed_request`.
+   * Passes on the bytes of the body, which it moves together in place. Returns how many of the given bytes belong to
+   * the body. Throws `malformed_request`.
    */
   feed(bytes: Uint8Array): number;
-  /** Whether the body has come to its end, with its trailers. */
+  /** Whether the body has ended, with its trailers. */
   isDone(): boolean;
 }>;
 
-/** A longer line of a size, with its extensions, is refused. */
+/** Longest line of a chunk size with its extensions, in bytes. */
 const LINE_BYTES_MAX = 4096;
-/** Digits of a size behind its zeros. */
+/** Most digits of a size, without leading zeros. */
 const DIGITS_MAX = 12;
-/** All lines behind the last chunk. What they say is of no use here: they are read and dropped. */
+/** Longest trailer section, in bytes. Trailers are read and dropped. */
 const TRAILER_BYTES_MAX = 8192;
 
 const TRAILER = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t -\xff]*$/;
@@ -31,13 +31,13 @@ type State = "size" | "extension" | "size end" | "bytes" | "bytes CR" | "bytes L
 
 export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): ChunkedDecoder {
   let state: State = "size";
-  /** The size as far as it is read; then the bytes of the chunk that are still to come. NaN before the first digit. */
+  /** The size read so far; then the bytes of the chunk that are still to come. NaN before the first digit. */
   let rest = NaN;
   let lineBytes = 0;
   let trailer = "";
   let trailerBytes = 0;
 
-  /** Takes a byte of what stands around the bytes of the body. One by one, as a chunk may be no longer than one. */
+  /** Takes one byte of the framing: a chunk may be a single byte long. */
   function takeByte(byte: number): void {
     if (state === "bytes CR") state = byte === CR ? "bytes LF" : fail();
     else if (state === "bytes LF") {
@@ -64,7 +64,7 @@ export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): Chun
     }
   }
 
-  /** Reads on to the end of a line; returns where to go on. */
+  /** Reads to the end of a line. Returns the next position. */
   function readTrailer(bytes: Uint8Array, at: number): number {
     const end = bytes.indexOf(LF, at);
     const next = end === -1 ? bytes.length : end + 1;
@@ -109,10 +109,9 @@ function fail(): never {
   throw new PlantStoreError("malformed_request");
 }
 
-/** The value of a hexadecimal digit. */
 function digitOf(byte: number): number | undefined {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  // What differs between small and capital letters is one bit.
+  // Upper and lower case differ in one bit.
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined;
 }

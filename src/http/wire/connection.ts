@@ -9,15 +9,15 @@ import type { Later } from "../../event-loop.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
 import { createSilence } from "./silence.ts";
 
-/** The end of a TCP connection, as the runtime has it. */
+/** A TCP socket, as the runtime has it. */
 type Wire = Readonly<{
-  /** Writes what there is room for, and returns how many bytes that were; less than 0 when the connection is gone. */
+  /** Writes what there is room for. Returns how many bytes that were; less than 0 when the connection is gone. */
   write(data: Uint8Array | string): number;
   /** Closes in order: what was written still arrives. */
   end(): void;
-  /** Tells the other end that nothing more comes. */
+  /** Tells the peer that no more will be sent. */
   shutdown(): void;
-  /** Breaks off: the other end notices. */
+  /** Breaks the connection off: the peer notices. */
   terminate(): void;
   pause(): void;
   resume(): void;
@@ -28,9 +28,9 @@ export type HttpRequest = Pick<Head, "method" | "path" | "query" | "authority"> 
   Readonly<{
     headers: Head["fields"];
     body: Body;
-    /** The IP address of whoever is at the other end. */
+    /** The IP address of the peer. */
     address: string;
-    /** Lets this request be silent for so many seconds, with 0 for ever: while its body comes, and while its answer goes. */
+    /** How many seconds this request may be silent, while its body arrives and while its response is sent; 0 for no limit. */
     allowSilence(seconds: number): void;
   }>;
 
@@ -39,43 +39,42 @@ type ConnectionOptions = Readonly<{
   address: string;
   /** Never rejects. */
   answer: (request: HttpRequest) => Promise<HttpResponse>;
-  /** The answer to what is no request. */
+  /** The response to input that is not a request. */
   refuse: (error: PlantStoreError) => HttpResponse;
-  /** Has requests that were sent ahead wait for their turn among those of all connections. */
+  /** Runs pipelined requests of all connections in turns. */
   later: Later;
-  /** A clock that never goes back, in milliseconds, and the time as a header has it. */
+  /** A monotonic clock, in milliseconds, and the time for a header. */
   now: () => number;
   date: () => string;
-  /** Told when the connection owes no answer, and may make room for others; and when it does. */
+  /** Called with true when the connection owes no response and may be closed to make room for others, else with false. */
   onIdle: (isIdle: boolean) => void;
-  /** Told of what must not happen; the connection is gone then. */
+  /** Called for what must not happen. The connection is gone then. */
   onBug: (reason: unknown) => void;
 }>;
 
-/** A connection of HTTP/1.1. One request at a time is answered, in their order; those sent ahead wait. */
+/** An HTTP/1.1 connection. It answers one request at a time, in order. Pipelined requests wait. */
 export type Connection = Readonly<{
   receive(bytes: Uint8Array): void;
   /** There is room to write again. */
   drain(): void;
-  /** The other end sends nothing more. */
+  /** The peer sends no more. */
   receiveEnd(): void;
   /** The connection is gone. */
   close(): void;
-  /** Ends it if it has been silent for too long. */
+  /** Closes it if it has been silent for too long. */
   expire(now: number): void;
-  /** Ends it, at once when it waits for a request, else with the answer under way. */
+  /** Closes it: at once when it waits for a request, else after the current response. */
   retire(): void;
-  /** Breaks it off. */
   terminate(): void;
 }>;
 
-/** What a client may send ahead of the answer that it waits for. */
-const AHEAD_BYTES_MAX = 65_536;
-/** A client that is refused may still be sending: so much of what it sends is dropped, that it reads its answer (RFC 9112, 9.6). */
+/** How many bytes a client may send ahead of the response that it waits for. */
+const BUFFERED_BYTES_MAX = 65_536;
+/** How many bytes a refused client may still send: they are dropped, so that it can read its response (RFC 9112, 9.6). */
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** So many requests that were sent ahead are answered at a time while nobody else waits for that. */
-const IN_TURN_MAX = 8;
+/** How many pipelined requests are answered in a row while no other connection waits for its turn. */
+const IN_ROW_MAX = 8;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -83,24 +82,24 @@ type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
 export function createConnection({ wire, address, answer, refuse, later, now, date, onIdle, onBug }: ConnectionOptions): Connection {
   let phase: Phase = "head";
-  /** What came and is not understood yet. */
-  const ahead = createByteQueue();
-  const heads = createHeadReader(ahead);
+  /** Received, but not parsed yet. */
+  const buffer = createByteQueue();
+  const heads = createHeadReader(buffer);
   const silence = createSilence(now);
   let isPaused = false;
   let isRetiring = false;
   let isHalfClosed = false;
-  /** Whether the client waits for "100 Continue" and has not had it. */
-  let isAwaited = false;
+  /** Whether the client still waits for "100 Continue". */
+  let isContinueDue = false;
   let body: IncomingBody | undefined;
   let lingerBytes = 0;
-  /** How many requests were answered one after the other. */
-  let inTurn = 0;
+  /** How many requests were answered in a row. */
+  let inRow = 0;
   let isYielding = false;
 
   const output = createOutput({ wire, date, onWait: silence.onOutput });
 
-  // --- what comes ---
+  // --- input ---
 
   function receive(bytes: Uint8Array): void {
     if (phase === "lingering") {
@@ -108,21 +107,20 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
       if (lingerBytes > LINGER_BYTES_MAX) wire.terminate();
     } else if (phase === "request" || phase === "rest") receiveBody(bytes);
     else if (phase === "head") {
-      ahead.put(bytes);
-      // Those behind others that were sent ahead have their turn later.
+      buffer.put(bytes);
+      // While this connection yields, its requests wait for their turn.
       if (!isYielding) next();
     }
-    if (waiting() > AHEAD_BYTES_MAX) pause();
+    if (bufferedBytes() > BUFFERED_BYTES_MAX) pause();
   }
 
-  /** How many bytes were sent ahead. */
-  function waiting(): number {
-    return ahead.bytes().length;
+  function bufferedBytes(): number {
+    return buffer.bytes().length;
   }
 
   function receiveBody(bytes: Uint8Array): void {
     const isDue = body !== undefined && !body.isComplete();
-    ahead.put(isDue ? body!.feed(bytes) : bytes);
+    buffer.put(isDue ? body!.feed(bytes) : bytes);
     if (isDue && body!.isComplete()) silence.suspend();
     else if (isDue && !isPaused) silence.received(bytes.length);
     if (phase === "rest" && body!.isComplete()) ready();
@@ -133,14 +131,14 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     isPaused = true;
   }
 
-  /** Takes more, unless what was sent ahead is much already. */
+  /** Receives more, unless too much is buffered already. */
   function resume(): void {
-    if (!isPaused || waiting() > AHEAD_BYTES_MAX) return;
+    if (!isPaused || bufferedBytes() > BUFFERED_BYTES_MAX) return;
     isPaused = false;
     wire.resume();
   }
 
-  /** Takes the next request, if its head is here. */
+  /** Begins the next request, if its head has arrived. */
   function next(): void {
     if (heads.begins()) silence.restart();
     try {
@@ -153,9 +151,9 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     }
   }
 
-  /** Waits for a request, if any can come. */
+  /** Waits for a request, if one can still arrive. */
   function wait(): void {
-    if (isHalfClosed || (isRetiring && waiting() === 0)) wire.end();
+    if (isHalfClosed || (isRetiring && bufferedBytes() === 0)) wire.end();
     else onIdle(true);
   }
 
@@ -163,23 +161,23 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     phase = "request";
     onIdle(false);
     const { framing } = head;
-    if (framing.kind === "length" && framing.length <= waiting()) {
-      body = wholeBody(ahead.bytes().subarray(0, framing.length));
-      ahead.drop(framing.length);
-      isAwaited = false;
+    if (framing.kind === "length" && framing.length <= bufferedBytes()) {
+      body = wholeBody(buffer.bytes().subarray(0, framing.length));
+      buffer.drop(framing.length);
+      isContinueDue = false;
       silence.suspend();
     } else receiveRest(head);
     watch(serve(head, body!));
   }
 
-  /** Waits for what of a body is not here yet. */
+  /** Receives a body that has not arrived completely. */
   function receiveRest(head: Head): void {
-    isAwaited = head.isExpecting;
+    isContinueDue = head.isExpecting;
     body = createBody({
       framing: head.framing,
       onFull() {
         pause();
-        // It is not the client who is slow.
+        // The reader is slow, not the client.
         silence.suspend();
       },
       onRoom() {
@@ -187,17 +185,17 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
         if (!body!.isComplete()) silence.resume();
       },
       onWanted: () => {
-        if (!isAwaited) return;
-        isAwaited = false;
+        if (!isContinueDue) return;
+        isContinueDue = false;
         output.write(CONTINUE);
       },
     });
-    const bytes = ahead.bytes();
-    ahead.clear();
-    // It may have been so much that no more was taken.
+    const bytes = buffer.bytes();
+    buffer.clear();
+    // Receiving may have been paused.
     resume();
     silence.restart();
-    ahead.put(body.feed(bytes));
+    buffer.put(body.feed(bytes));
     if (body.isComplete()) silence.suspend();
     if (isHalfClosed) body.fail("incomplete_body");
   }
@@ -209,33 +207,34 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     });
   }
 
-  // --- what goes ---
+  // --- output ---
 
   async function serve(head: Head, incoming: IncomingBody): Promise<void> {
     const { method, path, query, authority, fields: headers } = head;
     silence.reset();
     const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: silence.allow });
-    // Who was not told to send the body may send it or not: nobody could tell it from the next request.
+    // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
+    // request.
     const isLast =
-      !head.isKept ||
+      !head.isKeepAlive ||
       isRetiring ||
-      (isAwaited && !incoming.isComplete()) ||
+      (isContinueDue && !incoming.isComplete()) ||
       !incoming.isShort() ||
       response.headers?.["connection"] === "close";
-    const isKept = !isLast && !endsWithConnection(response, head);
+    const isKeepAlive = !isLast && !endsWithConnection(response, head);
     try {
-      await (isClosed() ? drop(response) : output.send(response, { method, isOld: head.isOld, isKept }));
+      await (isClosed() ? drop(response) : output.send(response, { method, isHttp10: head.isHttp10, isKeepAlive }));
     } finally {
       response.onSent?.();
     }
     if (isClosed()) return;
-    if (!isKept) finish(incoming);
+    if (!isKeepAlive) finish(incoming);
     else if (incoming.isComplete()) ready();
     else {
       phase = "rest";
       silence.reset();
       silence.restart();
-      // It has its answer.
+      // The client has its response.
       onIdle(true);
       incoming.discard();
     }
@@ -245,17 +244,17 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     return phase === "closed";
   }
 
-  /** Waits for the next request, or takes the one that was sent ahead. */
+  /** Begins the next pipelined request, or waits for one. */
   function ready(): void {
     phase = "head";
     heads.reset();
     body = undefined;
     silence.restart();
     resume();
-    inTurn = waiting() === 0 ? 0 : inTurn + 1;
-    // A thousand connections that send ahead would keep the event loop for all that they sent.
-    if (inTurn < IN_TURN_MAX && !(inTurn > 0 && later.isBusy())) return next();
-    inTurn = 0;
+    inRow = bufferedBytes() === 0 ? 0 : inRow + 1;
+    // A thousand connections with pipelined requests would otherwise block the event loop until all are answered.
+    if (inRow < IN_ROW_MAX && !(inRow > 0 && later.isBusy())) return next();
+    inRow = 0;
     isYielding = true;
     later.do(() => {
       isYielding = false;
@@ -263,29 +262,29 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     });
   }
 
-  /** Answers what is no request, and ends. */
+  /** Responds to input that is not a request, and closes. */
   async function endWith(response: HttpResponse): Promise<void> {
     phase = "request";
     onIdle(false);
     silence.suspend();
-    await output.send(response, { method: "GET", isOld: false, isKept: false });
+    await output.send(response, { method: "GET", isHttp10: false, isKeepAlive: false });
     linger();
   }
 
   function finish(incoming: IncomingBody): void {
-    if (incoming.isComplete() && waiting() === 0) wire.end();
+    if (incoming.isComplete() && bufferedBytes() === 0) wire.end();
     else linger();
   }
 
-  /** Lets a client that still sends read its answer: to close at once would reset the connection, and the answer with it. */
+  /** Lets a client that still sends read its response: closing at once would reset the connection, and lose the response. */
   function linger(): void {
     if (phase === "closed") return;
     if (isHalfClosed) return wire.end();
     phase = "lingering";
-    ahead.clear();
+    buffer.clear();
     body?.discard();
     silence.linger();
-    // It has its answer.
+    // The client has its response.
     onIdle(true);
     resume();
     wire.shutdown();
@@ -294,7 +293,7 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
   function close(): void {
     if (phase === "closed") return;
     phase = "closed";
-    ahead.clear();
+    buffer.clear();
     body?.fail("incomplete_body");
     output.close();
   }
@@ -310,12 +309,12 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     },
     expire(time) {
       if (phase === "closed" || !silence.isOver(time)) return;
-      if (phase === "head" && waiting() === 0) wire.end();
+      if (phase === "head" && bufferedBytes() === 0) wire.end();
       else wire.terminate();
     },
     retire() {
       isRetiring = true;
-      if (phase === "head" && waiting() === 0) wire.end();
+      if (phase === "head" && bufferedBytes() === 0) wire.end();
     },
     terminate: () => wire.terminate(),
   };

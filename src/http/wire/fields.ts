@@ -1,15 +1,21 @@
 /** The header fields of a request. */
 export type Fields = Readonly<{
-  /** The value of a field, of several with one name joined by ", " (RFC 9110, 5.3); null when there is none. The name is in small letters. */
+  /**
+   * The value of a field, or null. Several fields of one name are joined by ", " (RFC 9110, 5.3). The name is in lower
+   * case.
+   */
   get(name: string): string | null;
 }>;
 
-/** More than this many are refused. */
+/** Most fields in a head. */
 const FIELDS_MAX = 198;
 
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 
-/** Reads field lines, whose bytes have been checked. Undefined when one of them is none (RFC 9112, 5), "too_many" when there are too many. */
+/**
+ * Parses field lines, whose bytes have been checked. Undefined when a line is invalid (RFC 9112, 5), "too_many" when
+ * there are too many.
+ */
 export function parseFields(lines: readonly string[]): Fields | "too_many" | undefined {
   if (lines.length > FIELDS_MAX) return "too_many";
   const values = new Map<string, string>();
@@ -25,7 +31,7 @@ export function parseFields(lines: readonly string[]): Fields | "too_many" | und
   return { get: (name) => values.get(name) ?? null };
 }
 
-/** The members of a comma-separated list; empty places are none (RFC 9110, 5.6.1). */
+/** The members of a comma-separated list, without empty ones (RFC 9110, 5.6.1). */
 export function membersOf(list: string): string[] {
   return list
     .split(",")
@@ -33,7 +39,7 @@ export function membersOf(list: string): string[] {
     .filter((member) => member !== "");
 }
 
-/** Without the spaces and tabs around it, which are all the white space that HTTP knows: `String.trim` takes more away. */
+/** Trims spaces and tabs, the only white space of HTTP: `String.trim` removes more. */
 function trim(text: string, from: number): string {
   let start = from;
   let end = text.length;

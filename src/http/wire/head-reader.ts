@@ -3,62 +3,65 @@ import { PlantStoreError } from "../../errors.ts";
 import { parseHead } from "./head.ts";
 import type { Head } from "./head.ts";
 
-/** Finds the heads of requests in what came. */
+/** Reads the heads of requests from the input. */
 export type HeadReader = Readonly<{
-  /** Whether the first byte of a head is here, and was not before. */
+  /** True once for each head, when its first byte has arrived. */
   begins(): boolean;
-  /** Takes the next head out; undefined as long as it is not whole. Throws as `parseHead`, and at once for what cannot become a head. */
+  /**
+   * Removes the next head from the input; undefined while it is incomplete. Throws as `parseHead` does, and at once for
+   * input that cannot become a head.
+   */
   read(): Head | undefined;
-  /** What comes now is the next request. */
+  /** The next bytes begin the next request. */
   reset(): void;
 }>;
 
-/** RFC 9112 leaves it to the server. */
+/** RFC 9112 leaves this limit to the server. */
 const HEAD_BYTES_MAX = 16_384;
 
 const HEAD_END = "\r\n\r\n";
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 
-export function createHeadReader(ahead: ByteQueue): HeadReader {
-  /** So many bytes hold no end of a head. */
+export function createHeadReader(buffer: ByteQueue): HeadReader {
+  /** This many bytes contain no end of a head. */
   let searched = 0;
   let isBegun = false;
   let isLineSkipped = false;
 
   /** RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one. */
   function skipLine(): void {
-    const bytes = ahead.bytes();
+    const bytes = buffer.bytes();
     if (isLineSkipped || bytes[0] !== 0x0d || bytes[1] !== 0x0a) return;
     isLineSkipped = true;
     searched = 0;
-    ahead.drop(2);
+    buffer.drop(2);
   }
 
-  function expectBeginning(bytes: Buffer): void {
+  function expectStart(bytes: Buffer): void {
     if (bytes.length >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
-    const beginning = bytes.toString("latin1", 0, 2);
-    if (!TOKEN.test(beginning) && (beginning !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
+    const start = bytes.toString("latin1", 0, 2);
+    if (!TOKEN.test(start) && (start !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
   }
 
   return {
     begins() {
       skipLine();
-      if (isBegun || ahead.bytes().length === 0) return false;
+      if (isBegun || buffer.bytes().length === 0) return false;
       isBegun = true;
       return true;
     },
     read() {
-      const all = ahead.bytes();
+      const all = buffer.bytes();
       if (all.length === 0) return undefined;
       const bytes = Buffer.from(all.buffer, all.byteOffset, Math.min(all.length, HEAD_BYTES_MAX));
       const end = bytes.indexOf(HEAD_END, Math.max(0, searched - HEAD_END.length));
       searched = bytes.length;
       if (end === -1) {
-        expectBeginning(bytes);
+        expectStart(bytes);
         return undefined;
       }
       const head = parseHead(bytes.toString("latin1", 0, end));
-      ahead.drop(end + HEAD_END.length);
+      buffer.drop(end + HEAD_END.length);
       return head;
     },
     reset() {

@@ -2,23 +2,29 @@ import type { HttpResponse, Ending } from "./response.ts";
 import type { Head } from "./head.ts";
 import { isBodiless, toHead } from "./response.ts";
 
-/** What goes out on a connection, no faster than the other end takes it. */
+/** What a connection sends, no faster than the peer reads it. */
 export type Output = Readonly<{
   write(data: Uint8Array | string): void;
-  /** Sends a response to a request of this kind. Resolves when all of it has left this process, or the connection is gone. */
-  send(response: HttpResponse, to: Readonly<{ method: string; isOld: boolean; isKept: boolean }>): Promise<void>;
+  /**
+   * Sends the response to a request of this kind. Resolves when all of it has left this process, or the connection is
+   * gone.
+   */
+  send(response: HttpResponse, to: Readonly<{ method: string; isHttp10: boolean; isKeepAlive: boolean }>): Promise<void>;
   /** There is room to write again. */
   drain(): void;
-  /** The connection is gone: lets go of everything. */
+  /** The connection is gone: releases everything. */
   close(): void;
 }>;
 
 type OutputOptions = Readonly<{
-  /** Writes what there is room for, and returns how many bytes that were; less than 0 when the connection is gone. */
+  /** Writes what there is room for. Returns how many bytes that were; less than 0 when the connection is gone. */
   wire: Readonly<{ write(data: Uint8Array | string): number; terminate(): void }>;
-  /** The time as a header has it. */
+  /** The time for a header. */
   date: () => string;
-  /** Told whenever bytes begin to wait for the other end, or still wait after it took some; and when none waits any more. */
+  /**
+   * Called with true when bytes begin to wait for the peer, or still wait after it read some; with false when none
+   * waits any more.
+   */
   onWait: (isWaiting: boolean) => void;
 }>;
 
@@ -27,10 +33,10 @@ const NOTHING: Uint8Array = new Uint8Array();
 
 export function createOutput({ wire, date, onWait }: OutputOptions): Output {
   let isClosed = false;
-  /** What the system had no room for. */
+  /** What the socket had no room for. */
   let unwritten: Uint8Array = NOTHING;
   let flushed: PromiseWithResolvers<void> | undefined;
-  /** Of the stream that is sent. */
+  /** The reader of the stream that is being sent. */
   let reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "cancel"> | undefined;
 
   function write(data: Uint8Array | string): void {
@@ -66,7 +72,7 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
       }
       if (isChunked) write("0\r\n\r\n");
     } catch {
-      // Whoever made the stream has said why. It must not look whole.
+      // The source of the stream has reported the reason. The body must not look complete.
       wire.terminate();
     } finally {
       reader = undefined;
@@ -75,16 +81,16 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
 
   return {
     write,
-    async send(response, { method, isOld, isKept }) {
+    async send(response, { method, isHttp10, isKeepAlive }) {
       const { status, headers = {}, body } = response;
-      const isWithout = method === "HEAD" || isBodiless(status);
-      const ending = endingOf(response, { isOld });
-      const head = toHead({ status, headers, ending, isKept, isOld, date: date() });
-      if (body === undefined || isWithout) write(head);
+      const isBodyOmitted = method === "HEAD" || isBodiless(status);
+      const ending = endingOf(response, { isHttp10 });
+      const head = toHead({ status, headers, ending, isKeepAlive, isHttp10, date: date() });
+      if (body === undefined || isBodyOmitted) write(head);
       else if (typeof body === "string") write(head + body);
       else write(head);
-      if (body instanceof Uint8Array && !isWithout) write(body);
-      if (body instanceof ReadableStream) await (isWithout ? drop(response) : sendStream(body, ending.kind === "chunked"));
+      if (body instanceof Uint8Array && !isBodyOmitted) write(body);
+      if (body instanceof ReadableStream) await (isBodyOmitted ? drop(response) : sendStream(body, ending.kind === "chunked"));
       if (unwritten.length > 0) await flush();
     },
     drain() {
@@ -104,19 +110,19 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
   };
 }
 
-/** Whether only the end of the connection can tell where this body ends, as HTTP/1.0 knows no chunks. */
-export function endsWithConnection({ body }: HttpResponse, { isOld }: Pick<Head, "isOld">): boolean {
-  return isOld && body instanceof ReadableStream;
+/** Whether only the end of the connection can mark the end of this body: HTTP/1.0 has no chunks. */
+export function endsWithConnection({ body }: HttpResponse, { isHttp10 }: Pick<Head, "isHttp10">): boolean {
+  return isHttp10 && body instanceof ReadableStream;
 }
 
-function endingOf(response: HttpResponse, { isOld }: Pick<Head, "isOld">): Ending {
+function endingOf(response: HttpResponse, { isHttp10 }: Pick<Head, "isHttp10">): Ending {
   const { status, body } = response;
-  if (isBodiless(status) || endsWithConnection(response, { isOld })) return { kind: "none" };
+  if (isBodiless(status) || endsWithConnection(response, { isHttp10 })) return { kind: "none" };
   if (body instanceof ReadableStream) return { kind: "chunked" };
   return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
 }
 
-/** Lets go of a response that nobody will read. */
+/** Releases a response that nobody will read. */
 export async function drop({ body }: HttpResponse): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel().catch(() => {});
 }

@@ -1,32 +1,38 @@
-/** How long a connection may be silent: while a request comes, and while a response goes. Each may wait for the client by itself. */
+/** The idle timeouts of a connection: one for its input and one for its output. */
 export type Silence = Readonly<{
-  /** Something new is to come within the usual time. */
+  /** Something new is due within the usual time. */
   restart(): void;
-  /** Nothing is to come. */
+  /** Nothing is due. */
   suspend(): void;
-  /** The body is to go on. */
+  /** More of the body is due. */
   resume(): void;
-  /** So many bytes of the body came. */
+  /** This many bytes of the body arrived. */
   received(bytes: number): void;
   /** A refused client may go on sending for a while. */
   linger(): void;
-  /** Bytes begin to wait for the client, or it took some of them; or none waits any more. */
+  /** Bytes begin to wait for the client, or it read some of them; or none waits any more. */
   onOutput(isWaiting: boolean): void;
-  /** From now on this request may be silent for so many seconds, with 0 for ever. */
+  /** From now on this request may be silent for this many seconds; 0 for no limit. */
   allow(seconds: number): void;
-  /** From now on the usual time holds. */
+  /** From now on the usual time applies. */
   reset(): void;
   isOver(time: number): boolean;
 }>;
 
-/** How long a connection may be silent, or may take for a head, in milliseconds. */
+/** How long a connection may be silent, or take for a head, in milliseconds. */
 const SILENCE_MS = 10_000;
-/** A body gets more time for each byte that comes, up to that again: fewer than a thousand a second are too few. In milliseconds. */
+/**
+ * Each byte of a body adds this to its time, up to the full time again: below a thousand bytes a second the time runs
+ * out. In milliseconds.
+ */
 const BODY_BYTE_MS = 1;
-/** A client that is refused may still be sending: what it sends is dropped so long that it reads its answer (RFC 9112, 9.6). */
+/**
+ * How long a refused client may go on sending: what it sends is dropped, so that it can read its response (RFC 9112,
+ * 9.6). In milliseconds.
+ */
 const LINGER_MS = 5000;
 
-/** `now`: a clock that never goes back, in milliseconds. */
+/** `now`: a monotonic clock, in milliseconds. */
 export function createSilence(now: () => number): Silence {
   let allowedMs = SILENCE_MS;
   let inputEnds = now() + SILENCE_MS;
@@ -38,7 +44,7 @@ export function createSilence(now: () => number): Silence {
     received: (bytes) => (inputEnds = Math.min(inputEnds + bytes * BODY_BYTE_MS, now() + allowedMs)),
     linger: () => (inputEnds = now() + LINGER_MS),
     onOutput(isWaiting) {
-      // An import may be silent for ever, and not its answer.
+      // An import may be silent for ever, but its response may not.
       outputEnds = isWaiting ? now() + (allowedMs === Infinity ? SILENCE_MS : allowedMs) : Infinity;
     },
     allow(seconds) {
