@@ -8,6 +8,7 @@ export function operationTable(document: Document): string {
       const parameters = parametersOf(operation, document);
       const pathId = parameters.find((parameter) => parameter.in === "path");
       const query = parameters.filter((parameter) => parameter.in === "query");
+      if (!isRoutable(path, pathId)) throw new Error(`contract: ${path} may have one parameter, {id}, and must describe it.`);
       const fields = {
         id: toJson(operation.operationId),
         method: toJson(method.toUpperCase()),
@@ -28,6 +29,11 @@ export function operationTable(document: Document): string {
 /** Whether an operation takes one JSON text, and not a stream of something else. */
 export function takesJson({ requestBody }: Operation): boolean {
   return requestBody !== undefined && "application/json" in requestBody.content;
+}
+
+function isRoutable(path: string, pathId: Parameter | undefined): boolean {
+  const [, ...named] = path.split("{");
+  return named.length === 0 ? pathId === undefined : pathId?.name === "id" && path.split("/{id}").length === 2 && named.length === 1;
 }
 
 function scopeOf({ operationId, "x-scope": scope, security }: Operation): string | undefined {

@@ -40,30 +40,30 @@ type Resource = Readonly<{
 
 type Route = Readonly<{ operation: Operation; handle: Handler }>;
 
-/** Finds what stands at a path, with the id that the path ends in, if any; undefined where the contract has nothing. */
+/** Finds what stands at a path, with the id in it, if any; undefined where the contract has nothing. */
 export type Router = (path: string) => Readonly<{ resource: Resource; id: PlantId | string | undefined }> | undefined;
 
 const ID = "{id}";
 
-/** Routes for each path of the contract, with its methods and the exact Allow header. A path may end in an id. */
+/** Routes for each path of the contract, with its methods and the exact Allow header. A path may have one id, at its end or in its middle. */
 export function createRouter(operations: readonly Operation[], handlers: Handlers): Router {
   const byPath = Array.from(Map.groupBy(operations, ({ path }) => path));
-  const fixed = new Map(byPath.filter(([path]) => !path.endsWith(ID)).map(([path, atPath]) => [path, toResource(atPath, handlers)]));
-  const folders = new Map(
-    byPath
-      .filter(([path]) => path.endsWith(ID))
-      .map(([path, atPath]) => [
-        path.slice(0, -ID.length),
-        { resource: toResource(atPath, handlers), parseId: idParser(atPath[0]?.pathId) },
-      ]),
-  );
+  const fixed = new Map(byPath.filter(([path]) => !path.includes(ID)).map(([path, atPath]) => [path, toResource(atPath, handlers)]));
+  const templates = byPath
+    .filter(([path]) => path.includes(ID))
+    .map(([path, atPath]) => {
+      const [before = "", after = ""] = path.split(ID);
+      return { before, after, resource: toResource(atPath, handlers), parseId: idParser(atPath[0]?.pathId) };
+    });
   return (path) => {
     const resource = fixed.get(path);
     if (resource) return { resource, id: undefined };
-    const idStart = path.lastIndexOf("/") + 1;
-    const folder = folders.get(path.slice(0, idStart));
-    const id = folder?.parseId(path.slice(idStart));
-    return folder && id !== undefined ? { resource: folder.resource, id } : undefined;
+    for (const { before, after, resource: found, parseId } of templates) {
+      if (!path.startsWith(before) || !path.endsWith(after)) continue;
+      const id = parseId(path.slice(before.length, path.length - after.length));
+      if (id !== undefined) return { resource: found, id };
+    }
+    return undefined;
   };
 }
 
@@ -72,7 +72,7 @@ function idParser(schema: ParameterSchema | undefined): (text: string) => PlantI
   if (schema?.format === "int64") return parsePlantId;
   if (schema?.pattern === undefined) throw new Error("contract: an id in a path must be an int64 or have a pattern.");
   const pattern = new RegExp(schema.pattern, "u");
-  return (text) => (pattern.test(text) ? text : undefined);
+  return (text) => (pattern.test(text) && !text.includes("/") ? text : undefined);
 }
 
 function toResource(operations: readonly Operation[], handlers: Handlers): Resource {

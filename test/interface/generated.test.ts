@@ -59,6 +59,8 @@ describe("what is made from the contract", () => {
       inYaml("Is the process alive?\n", "Is the process alive?\n      x-scope: admin\n"),
       "needs either an x-scope",
     ],
+    ["a path has two parameters", inYaml("  /tokens/{id}:", "  /tokens/{id}/{more}:"), "/tokens/{id}/{more} may have one parameter"],
+    ["a path does not describe its id", inYaml("  /livez:", "  /livez/{id}:"), "/livez/{id} may have one parameter"],
     [
       "nothing checks what a parameter says",
       inYaml("minimum: 1, default: 100 }\n      example: 20", "minimum: 1, multipleOf: 5, default: 100 }\n      example: 20"),
