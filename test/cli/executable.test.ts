@@ -7,6 +7,7 @@ import { loadContract } from "../../src/contract.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const program = join(temporaryFolder(), "plant-store");
 beforeAll(() => buildExecutable(program));
@@ -33,7 +34,7 @@ describe("the executable", () => {
 
     const body = '{"id":9223372036854775807,"name":"Monstera deliciosa"}';
     expect((await fetch(`${service.url}/plants`, { method: "POST", body, headers })).status).toBe(200);
-    for (const until = Date.now() + 4000; (await get("/plants?q=deli")) !== `[${body}]`;) expect(Date.now()).toBeLessThan(until);
+    await until("The search finds it", async () => (await get("/plants?q=deli")) === `[${body}]`);
     expect(await service.end("SIGTERM")).toBe(0);
     expect(readdirSync(cwd)).toEqual(["data"]);
   });

@@ -7,10 +7,10 @@ import type { Condition, Content, Expected, Page, Patch } from "../support/model
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { askUntil } from "../support/until.ts";
 
 const RUNS = 40;
 const STEPS = 40;
-const SEARCH_MS_MAX = 2000;
 
 const id = fc.constantFrom(-(2n ** 63n), -1n, 0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n);
 const name = fc.constantFrom("", "Monstera deliciosa", "Monstera Délíciosa", "Ginkgo biloba", "ficus", "FICUS lyrata \u{1f33f}", "a\0b");
@@ -74,12 +74,7 @@ for (const { engine, openFlags } of ENGINES) {
 
   /** Asks until the answer is the expected one: the search follows an import. */
   async function compareSoon(what: string, ask: () => Promise<Answered>, expected: Expected): Promise<void> {
-    const deadline = performance.now() + SEARCH_MS_MAX;
-    let answered = await ask();
-    while (answered.body !== expected.body && performance.now() < deadline) {
-      await Bun.sleep(20);
-      answered = await ask();
-    }
+    const answered = await askUntil(ask, ({ body }) => body === expected.body);
     compare(what, answered, expected);
   }
 

@@ -3,7 +3,7 @@ import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { createRepresent, packTexts } from "../../src/http/representation.ts";
 import { expectConform } from "../support/conform.ts";
 import { rejectionOf } from "../support/rejection.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();

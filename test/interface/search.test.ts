@@ -7,6 +7,7 @@ import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { askUntil } from "../support/until.ts";
 
 const LIST = { method: "get", path: "/plants" };
 
@@ -23,14 +24,12 @@ async function search(q: string, { tag, on = service }: Wanted = {}): Promise<nu
   return ((await expectConform(LIST, response)) as { id: number }[]).map(({ id }) => id);
 }
 
-/** Resolves once a search finds these plants of an import; fails when it does not within a second. */
+/** Resolves once a search finds these plants of an import. */
 async function expectFoundSoon(q: string, ids: readonly number[], wanted: Wanted = {}): Promise<void> {
-  const until = performance.now() + 1000;
-  let found = await search(q, wanted);
-  while (!Bun.deepEquals(found, ids) && performance.now() < until) {
-    await Bun.sleep(10);
-    found = await search(q, wanted);
-  }
+  const found = await askUntil(
+    () => search(q, wanted),
+    (some) => Bun.deepEquals(some, ids),
+  );
   expect(found, q).toEqual([...ids]);
 }
 

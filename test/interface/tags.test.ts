@@ -2,6 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { askUntil } from "../support/until.ts";
 
 type TagCount = Readonly<{ tag: string; plants: number }>;
 
@@ -57,10 +58,11 @@ describe.concurrent("GET /tags", () => {
     const service = await startWith(["fern"]);
     expect(await readTags(service)).toEqual([{ tag: "fern", plants: 1 }]);
     await service.post('{"id":1,"name":"x","tag":"fern"}');
-    const until = performance.now() + 4000;
-    let [counted] = await readTags(service);
-    for (; counted?.plants === 1 && performance.now() < until; [counted] = await readTags(service)) await Bun.sleep(50);
-    expect(counted).toEqual({ tag: "fern", plants: 2 });
+    const counts = await askUntil(
+      () => readTags(service),
+      ([counted]) => counted?.plants !== 1,
+    );
+    expect(counts).toEqual([{ tag: "fern", plants: 2 }]);
     await service.stop();
   });
 
@@ -103,12 +105,10 @@ describe.concurrent("GET /tags", () => {
       { tag: "new", plants: 2 },
       { tag: "patched", plants: 1 },
     ];
-    const until = performance.now() + 6000;
-    let counts = await readTags(service);
-    while (!Bun.deepEquals(counts, expected) && performance.now() < until) {
-      await Bun.sleep(100);
-      counts = await readTags(service);
-    }
+    const counts = await askUntil(
+      () => readTags(service),
+      (some) => Bun.deepEquals(some, expected),
+    );
     expect(counts).toEqual(expected);
     await service.stop();
   });

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import type { Fault, StartupFault, StatementFault } from "../support/postgres/faults.ts";
 import { startProxy, type Proxy } from "../support/postgres/proxy.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 import { queryOnce, type DatabaseServer } from "../support/postgres/database-server.ts";
 import { rejectionOf } from "../support/rejection.ts";
 

@@ -3,6 +3,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "../support/process.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { startReplicas } from "../support/postgres/replicas.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 
 const ROUNDS = 100;
 const REVOKED_MS_MAX = 5000;
@@ -98,10 +99,9 @@ describe("three replicas on one database", () => {
     expect(await askAll("GET", "/plants", { secret })).toEqual([200, 200, 200]);
     const id = /^(\w{8}) .* shared /m.exec(await command("token", "list"))![1]!;
     await command("token", "revoke", id);
-    const revokedAt = performance.now();
+    const clock = startPatientClock();
     // In use all the time, so that what a replica remembers of it is as fresh as can be.
-    while ((await askAll("GET", "/plants", { secret })).some((status) => status !== 401))
-      expect(performance.now() - revokedAt).toBeLessThan(REVOKED_MS_MAX);
+    while ((await askAll("GET", "/plants", { secret })).some((status) => status !== 401)) expect(clock.ms()).toBeLessThan(REVOKED_MS_MAX);
   });
 
   it("end one of them with no failed request on the others, while all are busy", async () => {

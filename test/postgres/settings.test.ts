@@ -39,7 +39,7 @@ describe("a service on a database that is set otherwise", () => {
     const name = new URL(database).pathname.slice(1);
     for (const setting of settings) await queryOnce(database, `ALTER DATABASE "${name}" SET ${setting}`);
     rmSync(join(data, "first-token"), { force: true });
-    return (service = await startTestService({ database, data }));
+    return (service = await startTestService({ database, data, queueWaitMs: "15000" }));
   }
 
   for (const setting of SETTINGS) {
@@ -102,15 +102,15 @@ describe("a service on a database that is set otherwise", () => {
   it("changes ten plants from three sides at once without a deadlock", async () => {
     const { url, token, store, post, request } = await startWith([]);
     const database = server.url(store.name.split("/").at(-1));
-    const others = [await startTestService({ database, data }), await startTestService({ database, data })];
+    const patient = { database, data, queueWaitMs: "15000" };
+    const others = [await startTestService(patient), await startTestService(patient)];
     try {
       for (let id = 1; id <= 10; id += 1) await post(`{"id":${id},"name":"0"}`);
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const urls = [url, ...others.map((other) => other.url)];
       const statuses = new Map<number, number>();
-      const until = performance.now() + 2000;
       async function change(client: number): Promise<void> {
-        for (let turn = 0; performance.now() < until; turn += 1) {
+        for (let turn = 0; turn < 40; turn += 1) {
           const path = `/plants/${1 + ((client * 7 + turn) % 10)}`;
           const { status } = await fetch(urls[client % 3] + path, { method: "PATCH", headers, body: `{"name":"${client} ${turn}"}` });
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -118,7 +118,7 @@ describe("a service on a database that is set otherwise", () => {
       }
       await Promise.all(Array.from({ length: 30 }, (_, client) => change(client)));
       expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-      expect(statuses.get(200)).toBeGreaterThan(100);
+      // One that waits too long in the queue of a busy machine is refused; without turns most are.
       expect((statuses.get(503) ?? 0) / statuses.get(200)!).toBeLessThan(0.01);
       const [row] = await server.query(
         `SELECT deadlocks::text FROM pg_stat_database WHERE datname = '${new URL(database).pathname.slice(1)}'`,

@@ -7,7 +7,7 @@ import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import type { Cluster, Standby } from "../support/postgres/cluster.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 
 /** What is there already as it was sent counts as stored. */
 const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [

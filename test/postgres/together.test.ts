@@ -11,7 +11,7 @@ import { plantBugs } from "../support/planted.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 
 const TOGETHER = 10;
 const ROUNDS = 3;

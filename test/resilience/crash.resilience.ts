@@ -3,7 +3,7 @@ import { ANSWER_BEFORE_COMMIT, crashOnSignal, crashThread, GO_ON_AFTER_CRASH, GO
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/planted.ts";
 import type { PlantedBug } from "../support/planted.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { startFlood } from "../support/flood.ts";

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { findFreePort } from "../support/port.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { findFaults, startLoad } from "../support/postgres/load.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { findProgram } from "../support/program.ts";

@@ -3,7 +3,7 @@ import { END_WITH_LOG, KEEP_WHOLE_LOG } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/planted.ts";
 import { findFreePort } from "../support/port.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { startFlood } from "../support/flood.ts";

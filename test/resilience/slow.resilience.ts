@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/planted.ts";
-import { until } from "../support/postgres/postmaster.ts";
+import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { sendRaw } from "../support/raw.ts";

@@ -7,7 +7,7 @@ import { inForm } from "./run-form.ts";
 // after the first: `npm test -- NAMES` is the way to run several.
 
 // One limit for all tests and hooks. It ends what hangs; how fast something must be, no limit of a test says.
-setDefaultTimeout(inForm(180_000, 2 * 3_600_000));
+setDefaultTimeout(inForm(600_000, 2 * 3_600_000));
 
 afterAll(async () => {
   await stopClusters();

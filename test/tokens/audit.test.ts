@@ -14,6 +14,7 @@ import { sharedCluster } from "../support/postgres/cluster.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -151,8 +152,7 @@ describe("the log of who did what", () => {
     await service
       .request("/plants/import", { method: "POST", body: dripping() as never, headers: { authorization: `Bearer ${token}` } })
       .catch(() => {});
-    for (const until = performance.now() + 3000; eventsOf(service.logged, "import_ended").length === 0 && performance.now() < until;)
-      await Bun.sleep(20);
+    await until("The import has ended", () => eventsOf(service.logged, "import_ended").length > 0);
     expect(eventsOf(service.logged, "import_ended")[0]).toMatchObject({
       principal: id,
       outcome: "invalid_token",

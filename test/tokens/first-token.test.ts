@@ -9,6 +9,7 @@ import { plantBugs } from "../support/planted.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const ALL = ["plants:read", "plants:write", "admin"];
 
@@ -22,9 +23,8 @@ async function statusWith(url: string, token: string): Promise<number> {
   return (await fetch(`${url}/plants`, { headers: { authorization: `Bearer ${token}` } })).status;
 }
 
-async function waitUntilGone(path: string): Promise<void> {
-  for (const until = performance.now() + 5000; existsSync(path) && performance.now() < until;) await Bun.sleep(10);
-  expect(existsSync(path)).toBe(false);
+function waitUntilGone(path: string): Promise<void> {
+  return until("The file is gone", () => !existsSync(path));
 }
 
 function eventsIn(lines: readonly string[]): Record<string, unknown>[] {

@@ -13,6 +13,7 @@ import { expectConform } from "../support/conform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import { rejectionOf } from "../support/rejection.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 
 const data = temporaryFolder();
 const service = await startTestService({ data });
@@ -89,8 +90,8 @@ describe("a request", () => {
     const token = await issue(["plants:write"]);
     expect((await post(`Bearer ${token}`)).status).toBe(200);
     await tokens.revoke((await tokens.find(hashToken(token)))!.id, Date.now(), { isKeepingChildren: false });
-    const revokedAt = performance.now();
-    while ((await post(`Bearer ${token}`)).status === 200) expect(performance.now() - revokedAt).toBeLessThan(1000);
+    const clock = startPatientClock();
+    while ((await post(`Bearer ${token}`)).status === 200) expect(clock.ms()).toBeLessThan(1000);
   });
 });
 

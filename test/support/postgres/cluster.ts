@@ -3,7 +3,8 @@ import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { findBinaries } from "./binaries.ts";
-import { openPostmaster, until, type Postmaster } from "./postmaster.ts";
+import { until } from "../until.ts";
+import { openPostmaster, type Postmaster } from "./postmaster.ts";
 import { openServer, type DatabaseServer } from "./database-server.ts";
 import { findServerUser, serverFolder, writeForServer } from "./user.ts";
 

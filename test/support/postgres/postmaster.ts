@@ -1,11 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "../port.ts";
+import { until } from "../until.ts";
 import { findServerUser } from "./user.ts";
 
-const WAIT_MS_MAX = 20_000;
 const SETPRIV = "/usr/bin/setpriv";
 
 /** The processes of one PostgreSQL server. */
@@ -73,15 +72,6 @@ export async function openPostmaster({ binaries, data }: Readonly<{ binaries: st
       signalAll(data, "SIGCONT");
     },
   };
-}
-
-/** Asks until it is so. Rejects with what was awaited when it takes too long. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${WAIT_MS_MAX} ms: ${what}.`);
-    await sleep(10);
-  }
 }
 
 function spawnPostgres({ binaries, data, port }: Readonly<{ binaries: string; data: string; port: number }>): ChildProcess {

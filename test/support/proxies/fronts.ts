@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { findFreePort } from "../port.ts";
-import { until } from "../postgres/postmaster.ts";
+import { until } from "../until.ts";
 import { PROJECT } from "../process.ts";
 import { findProgram } from "../program.ts";
 
