@@ -76,7 +76,7 @@ async function measureUse(browser: Browser, { program, token }: Target, bench: B
     await tab.goto(program.url);
     await tab.getByLabel("Token").fill(token);
     await tab.getByRole("button", { name: "Sign in" }).click();
-    await tab.locator("table.plants tbody tr").first().waitFor();
+    await tab.locator("table.plant-table tbody tr").first().waitFor();
     const searches = await measureSearches(tab, bench);
     return [searches, await measureFrames(tab, bench)].join("\n\n");
   });
@@ -125,7 +125,7 @@ const SCROLL = (stepPx: number) => `new Promise((done) => {
   function draw(now) {
     if (last !== undefined) times.push(now - last);
     last = now;
-    const top = Number(document.querySelector("table.plants tbody tr")?.getAttribute("aria-rowindex"));
+    const top = Number(document.querySelector("table.plant-table tbody tr")?.getAttribute("aria-rowindex"));
     if (top > ${ROWS}) return done(times);
     scrollBy(0, ${stepPx});
     requestAnimationFrame(draw);

@@ -30,7 +30,7 @@ describe("the catalogue", () => {
     const { signIn, sees, rows } = await place.visit();
     await signIn();
     await sees(ALL);
-    expect(await rows.locator("td.id").allInnerTexts()).toEqual([
+    expect(await rows.locator("td.plant-row-id").allInnerTexts()).toEqual([
       "-9223372036854775808",
       "9007199254740993",
       "9007199254740994",
@@ -125,7 +125,7 @@ describe("the catalogue", () => {
     const { page, signIn, rows, reads } = await place.visit();
     await signIn();
     await rows.first().waitFor();
-    const table = page.locator("table.plants");
+    const table = page.locator("table.plant-table");
     expect(await table.getAttribute("aria-rowcount")).toBe("-1");
     for (let tries = 0; tries < 500 && (await table.getAttribute("aria-rowcount")) === "-1"; tries += 1) {
       await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
@@ -137,7 +137,7 @@ describe("the catalogue", () => {
     await reads("Plant 9999");
     const last = rows.filter({ hasText: "Plant 9999" });
     expect(await last.getAttribute("aria-rowindex")).toBe("10001");
-    expect(await last.locator("td.id").innerText()).toBe(String(BASE + 9_999n));
+    expect(await last.locator("td.plant-row-id").innerText()).toBe(String(BASE + 9_999n));
     expect(await rows.count()).toBeLessThan(80);
   });
 

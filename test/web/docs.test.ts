@@ -73,7 +73,7 @@ async function tryIt(operation: string) {
     async send(): Promise<{ status: string; body: string }> {
       await form.getByRole("button", { name: "Send" }).click();
       await form.locator('[role="status"] strong').waitFor();
-      const body = form.locator("pre.answer");
+      const body = form.locator('[role="status"] > pre');
       return {
         status: await form.locator('[role="status"] strong').innerText(),
         body: (await body.count()) === 0 ? "" : await body.innerText(),
@@ -98,7 +98,7 @@ describe("the reference at /docs", () => {
       const section = page.locator(`#${id}`);
       expect(await section.locator("h3").innerText()).toContain(`${method} ${path}`);
       const wanted = scope === undefined ? "needs no token" : scope === "any" ? "any valid token" : `scope ${scope}`;
-      expect(await section.locator(".scope").innerText()).toBe(wanted);
+      expect(await section.locator(".docs-scope").innerText()).toBe(wanted);
       const { paths } = JSON.parse(served) as { paths: Record<string, Record<string, { responses: object }>> };
       const statuses = Object.keys(paths[path]![method.toLowerCase()]!.responses);
       expect(await section.locator("details > summary > strong").allInnerTexts()).toEqual(statuses);

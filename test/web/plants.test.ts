@@ -75,7 +75,7 @@ describe("a plant", () => {
     const { signIn, button, rows, reads } = await place.visit();
     await signIn();
     await button(`Edit plant ${OTHER}`).waitFor();
-    expect(await rows.locator("td.name, td.tag").allInnerTexts()).toEqual(["(no name)", "(empty tag)"]);
+    expect(await rows.locator("td.plant-row-name, td.plant-row-tag").allInnerTexts()).toEqual(["(no name)", "(empty tag)"]);
     await button(`Delete plant ${OTHER}`).click();
     await reads("“(no name)” will be deleted in 8 seconds.");
   });
@@ -236,23 +236,5 @@ describe("a plant", () => {
     await button("Sign out").click();
     await field("Token").waitFor();
     expect(await stored(OTHER)).toBe("404");
-  });
-
-  it("is not changed with a token that may only read, as the service says", async () => {
-    place.expectStatus(403);
-    await place.plant([`${OTHER},Ginkgo,tree`]);
-    const created = await place.service.request("/tokens", {
-      method: "POST",
-      body: JSON.stringify({ name: "reader", scopes: ["plants:read"] }),
-      headers: { "content-type": "application/json" },
-    });
-    const { token } = (await created.json()) as { token: string };
-    const { signIn, button, field, reads } = await place.visit();
-    await signIn(token);
-    await button("Edit Ginkgo").click();
-    await field("Name").fill("Ginkgo biloba");
-    await button("Save").click();
-    await reads("The token lacks the scope plants:write: use one that has it.");
-    expect(await button("Tokens").count()).toBe(0);
   });
 });

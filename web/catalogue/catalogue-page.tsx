@@ -86,7 +86,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       ) : isEmpty ? (
         <Welcome mayAdd={access.write} onAdd={() => setOpened({ kind: "add" })} onImport={(file) => setOpened({ kind: "import", file })} />
       ) : (
-        <div class="catalogue">
+        <div class="catalogue-page">
           <TagBars
             counts={counts}
             chosen={view.tag}

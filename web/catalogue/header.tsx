@@ -59,9 +59,9 @@ export function Header({ access, who, onImport, onExport, onTokens, onSignOut }:
   }
 
   return (
-    <header class="top">
+    <header class="header">
       <a
-        class="skip"
+        class="header-skip"
         href={`#${FOCUS_HOME}`}
         onClick={(event) => {
           // Without a step in the address bar, which is for views.
@@ -80,10 +80,10 @@ export function Header({ access, who, onImport, onExport, onTokens, onSignOut }:
           if (relatedTarget instanceof Node && menu.current?.contains(relatedTarget) !== true) setOpen(false);
         }}
       >
-        <button class="button menu" type="button" aria-expanded={isOpen} ref={toggle} onClick={() => setOpen(!isOpen)}>
+        <button class="button header-menu" type="button" aria-expanded={isOpen} ref={toggle} onClick={() => setOpen(!isOpen)}>
           Menu
         </button>
-        <ul class={isOpen ? "open" : ""}>
+        <ul class={isOpen ? "header-items header-open" : "header-items"}>
           {access.write ? item("Import", onImport) : null}
           {access.read ? item("Export CSV", () => onExport("csv")) : null}
           {access.read ? item("Export for a spreadsheet", () => onExport("spreadsheet")) : null}
@@ -95,7 +95,7 @@ export function Header({ access, who, onImport, onExport, onTokens, onSignOut }:
             </a>
           </li>
           {who.expires === undefined ? null : (
-            <li class="until" title={`The token ${who.name} is valid until ${who.expires}.`}>
+            <li class="header-until" title={`The token ${who.name} is valid until ${who.expires}.`}>
               {untilText(who.expires, Date.now())}
             </li>
           )}

@@ -22,16 +22,16 @@ export function PlantRow({ plant, mayChange, at, topPx }: PlantRowProps) {
       role="row"
       aria-rowindex={at + 2}
       data-at={at}
-      class={topPx === undefined ? "" : "away"}
+      class={topPx === undefined ? "plant-row" : "plant-row plant-row-away"}
       style={topPx === undefined ? undefined : { top: `${topPx}px` }}
     >
-      <td role="cell" class="id">
+      <td role="cell" class="plant-row-id">
         {text}
       </td>
-      <td role="cell" class={isNameless ? "name none" : "name"} title={name}>
+      <td role="cell" class={isNameless ? "plant-row-name none" : "plant-row-name"} title={name}>
         {nameLabel(name)}
       </td>
-      <td role="cell" class="tag">
+      <td role="cell" class="plant-row-tag">
         {tag === undefined ? null : (
           <button class="chip" type="button" data-action="tag" title={`Show only ${tagLabel(tag)}`}>
             <span>{tagLabel(tag)}</span>
@@ -39,7 +39,7 @@ export function PlantRow({ plant, mayChange, at, topPx }: PlantRowProps) {
         )}
       </td>
       {mayChange ? (
-        <td role="cell" class="actions">
+        <td role="cell" class="plant-row-actions">
           <button class="button quiet square" type="button" data-action="edit" aria-label={`Edit ${spoken}`}>
             <Icon name="edit" />
           </button>

@@ -39,7 +39,7 @@ export function PlantTable({ listed, mayChange, onMore, onAction }: PlantTablePr
   drawn.current = rows;
   return (
     <table
-      class={phase === "searching" ? "plants old" : "plants"}
+      class={phase === "searching" ? "plant-table plant-table-old" : "plant-table"}
       role="table"
       aria-label="Plants"
       aria-rowcount={phase === "whole" ? plants.length + 1 : -1}

@@ -44,7 +44,7 @@ export function SearchBox({ views }: { views: Views }) {
 
   return (
     <form
-      class="search"
+      class="search-box"
       role="search"
       onSubmit={(event) => {
         event.preventDefault();

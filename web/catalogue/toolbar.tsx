@@ -28,11 +28,11 @@ export function Toolbar({ views, listed, mayAdd, onAdd }: ToolbarProps) {
         <button class="button primary" type="button" onClick={onAdd}>
           <Icon name="add" />
           <span>
-            Add<span class="aside"> plant</span>
+            Add<span class="toolbar-aside"> plant</span>
           </span>
         </button>
       ) : null}
-      <div class="found">
+      <div class="toolbar-found">
         {tag === undefined ? null : (
           <button
             class="chip chosen"

@@ -47,7 +47,7 @@ export function useRowPx(): number {
   return rowPx;
 }
 
-/** As in style.css. */
+/** As in plant-row.css. */
 const PHONE = "(max-width: 40rem)";
 const ROW_REM = 2.875;
 const PHONE_ROW_REM = 4;

@@ -11,7 +11,7 @@ export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
     onImport(new File([await response.blob()], SAMPLE));
   }
   return (
-    <main class="welcome">
+    <main class="intro">
       <h1 id={FOCUS_HOME} tabIndex={-1}>
         Nothing grows here yet
       </h1>

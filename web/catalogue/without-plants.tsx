@@ -7,7 +7,7 @@ type WithoutPlantsProps = Readonly<{ access: Access; onAdd: () => void; onImport
 export function WithoutPlants({ access: { write, admin }, onAdd, onImport, onTokens }: WithoutPlantsProps) {
   const may = [...(write ? ["add and import plants"] : []), ...(admin ? ["make and revoke tokens"] : [])];
   return (
-    <main class="welcome">
+    <main class="intro">
       <h1 id={FOCUS_HOME} tabIndex={-1}>
         Your token may not see plants
       </h1>

@@ -28,7 +28,7 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
   }
 
   return (
-    <form class="attempt" onSubmit={(event) => void attempt(event)}>
+    <form class="docs-attempt" onSubmit={(event) => void attempt(event)}>
       {operation.parameters.map((parameter) => (
         <Input
           key={parameter.name}
@@ -40,7 +40,7 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
       ))}
       {filled.type !== undefined && <Body operation={operation} filled={filled} onFilled={setFilled} />}
       {isGuarded && token === undefined && (
-        <p class="hint">
+        <p class="docs-hint">
           Without a token the answer is 401: <a href="#token">give one</a>.
         </p>
       )}
@@ -53,7 +53,7 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
       </details>
       <div role="status">
         {outcome.kind === "waiting" && <p>Waiting for the answer…</p>}
-        {outcome.kind === "failed" && <p class="bad">There was no answer: is the service running? ({outcome.reason})</p>}
+        {outcome.kind === "failed" && <p class="docs-bad">There was no answer: is the service running? ({outcome.reason})</p>}
         {outcome.kind === "answered" && <Shown answered={outcome.answered} />}
       </div>
     </form>
@@ -66,7 +66,7 @@ function Input({ id, parameter: { name, in: place, required, schema, description
   const isRequired = required ?? false;
   const choices = schema.type === "boolean" ? ["true", "false"] : schema.enum?.map(String);
   return (
-    <div class="field">
+    <div class="docs-field">
       <label for={id}>
         {name} <small>{isRequired ? `${place}, required` : place}</small>
       </label>
@@ -101,7 +101,7 @@ type BodyProps = Readonly<{ operation: Operation; filled: Filled; onFilled: (fil
 function Body({ operation: { id, bodies }, filled, onFilled }: BodyProps) {
   const examples = Object.entries(bodies).flatMap(([type, media]) => examplesOf(media).map(([name, body]) => ({ type, name, body })));
   return (
-    <div class="field">
+    <div class="docs-field">
       <label for={`${id}-body`}>body</label>
       <select
         aria-label="An example for the body"
@@ -132,18 +132,14 @@ function Shown({ answered: { status, headers, body, isCut, ms } }: Readonly<{ an
   return (
     <>
       <p>
-        <strong class={status < 400 ? "good" : "bad"}>{status}</strong> after {ms.toFixed(0)} ms
+        <strong class={status < 400 ? "docs-good" : "docs-bad"}>{status}</strong> after {ms.toFixed(0)} ms
       </p>
       <details>
         <summary>Headers of the answer</summary>
         <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
       </details>
-      {body !== "" && (
-        <pre class="answer" tabIndex={0}>
-          {type === "application/json" && !isCut ? layOut(body) : body}
-        </pre>
-      )}
-      {isCut && <p class="hint">There is more: the page shows the first {body.length.toLocaleString("en")} characters.</p>}
+      {body !== "" && <pre tabIndex={0}>{type === "application/json" && !isCut ? layOut(body) : body}</pre>}
+      {isCut && <p class="docs-hint">There is more: the page shows the first {body.length.toLocaleString("en")} characters.</p>}
     </>
   );
 }

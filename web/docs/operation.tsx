@@ -14,9 +14,10 @@ export function Section({ operation, schemas, token }: SectionProps) {
   return (
     <article id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
-        <span class={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code> <span class="summary">{summary}</span>
+        <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> <code>{path}</code>{" "}
+        <span class="docs-summary">{summary}</span>
       </h3>
-      <p class="scope">
+      <p class="docs-scope">
         {scope === undefined ? (
           "needs no token"
         ) : scope === "any" ? (
@@ -31,7 +32,7 @@ export function Section({ operation, schemas, token }: SectionProps) {
       {parameters.length > 0 && (
         <>
           <h4>Parameters</h4>
-          <dl class="fields">
+          <dl class="docs-fields">
             {parameters.map(({ name, in: place, required, schema, description: about = "" }) => (
               <div key={name}>
                 <dt>
@@ -71,9 +72,9 @@ function AnswerPart({ status, answer, schemas }: Readonly<{ status: string; answ
   return (
     <details>
       <summary>
-        <strong class={Number(status) < 400 ? "good" : "bad"}>{status}</strong> <Words text={description} />
+        <strong class={Number(status) < 400 ? "docs-good" : "docs-bad"}>{status}</strong> <Words text={description} />
       </summary>
-      <dl class="fields">
+      <dl class="docs-fields">
         {Object.entries(headers).map(([name, { description: about = "", example }]) => (
           <div key={name}>
             <dt>

@@ -28,7 +28,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
         <p>
           <a href="./">The catalogue</a> · <a href="./openapi.json">openapi.json</a>
         </p>
-        <div class="field">
+        <div class="docs-field">
           <label for="token">Token</label>
           <input
             id="token"
@@ -50,7 +50,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
               {operations.map(({ id, method, path, summary }) => (
                 <li key={id}>
                   <a href={`#${id}`} title={summary}>
-                    <span class={`method ${method.toLowerCase()}`}>{method}</span> {path}
+                    <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> {path}
                   </a>
                 </li>
               ))}

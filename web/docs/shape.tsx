@@ -27,7 +27,7 @@ export function Fields({ schema, schemas }: Readonly<{ schema: Schema; schemas: 
     );
   }
   return (
-    <dl class="fields">
+    <dl class="docs-fields">
       {fields.map(({ name, schema: member, isRequired }) => (
         <div key={name}>
           <dt>

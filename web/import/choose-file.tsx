@@ -22,7 +22,7 @@ export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
         line. You see what is in the file before anything is sent.
       </p>
       <div
-        class={isOver ? "drop over" : "drop"}
+        class={isOver ? "choose-file choose-file-over" : "choose-file"}
         onDragEnter={() => setOver(true)}
         onDragLeave={() => setOver(false)}
         onDrop={() => setOver(false)}

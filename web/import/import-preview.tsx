@@ -37,7 +37,7 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
       <UnusedColumns columns={unusedColumns} />
       <ProblemList problems={problems} total={refused} />
       {plants.length === 0 ? null : (
-        <table class="sample">
+        <table class="ruled import-preview">
           <caption>The first plants</caption>
           <thead>
             <tr>

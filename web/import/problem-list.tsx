@@ -7,14 +7,14 @@ export function ProblemList({ problems, total }: { problems: readonly Problem[];
   if (problems.length === 0) return null;
   const more = total - Math.min(SHOWN, problems.length);
   return (
-    <div class="problems" role="group" aria-label="Problems" tabIndex={0}>
+    <div class="problem-list" role="group" aria-label="Problems" tabIndex={0}>
       <ul>
         {problems.slice(0, SHOWN).map(({ line, message }) => (
           <li key={line}>
-            <span class="line">Line {line.toLocaleString("en")}</span> {message}
+            <span class="problem-list-line">Line {line.toLocaleString("en")}</span> {message}
           </li>
         ))}
-        {more > 0 ? <li class="more">and {more.toLocaleString("en")} more.</li> : null}
+        {more > 0 ? <li>and {more.toLocaleString("en")} more.</li> : null}
       </ul>
     </div>
   );

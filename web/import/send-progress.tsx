@@ -21,7 +21,7 @@ export function SendProgress({ rows, progress, startedAt, startRows, onCancel }:
         {isWaiting ? "The service takes nothing at the moment: it is asked again." : "Importing. What was sent is saved, whatever happens."}
       </p>
       <progress value={counts.read} max={rows} aria-label="Sent so far" />
-      <p class="figures">
+      <p class="send-progress">
         <span>
           {counts.read.toLocaleString("en")} of {rows.toLocaleString("en")}
         </span>

@@ -14,13 +14,13 @@ type EditConflictProps = Readonly<{
 /** Lets people choose when somebody else was faster. */
 export function EditConflict({ mine, theirs, isBusy, onMine, onTheirs }: EditConflictProps) {
   return (
-    <div class="conflict">
+    <div class="edit-conflict">
       <p class="problem" role="alert">
         {theirs === undefined
           ? "Somebody deleted this plant meanwhile. Nothing of yours is saved yet."
           : "Somebody changed this plant meanwhile. Nothing of yours is saved yet."}
       </p>
-      <div class="sides">
+      <div class="edit-conflict-sides">
         <Side title="Yours" plant={mine} other={theirs} />
         <Side title="Theirs" plant={theirs} other={mine} />
       </div>
@@ -45,9 +45,11 @@ function Side({ title, plant, other }: { title: string; plant: Plant | undefined
       ) : (
         <dl>
           <dt>Name</dt>
-          <dd class={plant.name === other?.name ? "" : "differs"}>{nameLabel(plant.name)}</dd>
+          <dd class={plant.name === other?.name ? "" : "edit-conflict-differs"}>{nameLabel(plant.name)}</dd>
           <dt>Tag</dt>
-          <dd class={plant.tag === other?.tag ? "" : "differs"}>{plant.tag === undefined ? "(no tag)" : tagLabel(plant.tag)}</dd>
+          <dd class={plant.tag === other?.tag ? "" : "edit-conflict-differs"}>
+            {plant.tag === undefined ? "(no tag)" : tagLabel(plant.tag)}
+          </dd>
         </dl>
       )}
     </section>

@@ -29,9 +29,9 @@ export function SignIn({ context, reason }: { context: AppContext; reason: strin
   }
 
   return (
-    <main class="signin">
+    <main class="sign-in">
       <form
-        class="card"
+        class="sign-in-card"
         onSubmit={(event) => {
           event.preventDefault();
           void signIn();
@@ -40,7 +40,7 @@ export function SignIn({ context, reason }: { context: AppContext; reason: strin
         <h1>
           <Brand />
         </h1>
-        <p class="lead">Sign in with a token.</p>
+        <p class="sign-in-lead">Sign in with a token.</p>
         {problem === undefined ? null : (
           <p class="problem" role="alert">
             {problem}
@@ -50,7 +50,7 @@ export function SignIn({ context, reason }: { context: AppContext; reason: strin
           {(id) => (
             <input
               id={id}
-              class="secret"
+              class="sign-in-token"
               value={token}
               onInput={({ currentTarget }) => setToken(currentTarget.value)}
               autofocus

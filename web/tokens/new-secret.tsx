@@ -20,11 +20,11 @@ export function NewSecret({ secret }: { secret: string }) {
   }
 
   return (
-    <div class="made">
+    <div class="new-secret">
       <Field label="The new token" hint="It is shown only now: the service keeps nothing but its hash.">
         {(id, hintId) => (
           <div class="joined">
-            <input id={id} class="mono" ref={input} aria-describedby={hintId} readOnly value={secret} />
+            <input id={id} ref={input} aria-describedby={hintId} readOnly value={secret} />
             <button class="button" type="button" onClick={() => void copy()}>
               <Icon name="copy" />
               Copy

@@ -65,7 +65,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
         {(id, hintId) => (
           <input
             id={id}
-            class="short"
+            class="new-token-form-days"
             aria-describedby={hintId}
             type="number"
             min={1}

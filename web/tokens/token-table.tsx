@@ -9,8 +9,8 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   // The one whose button was pressed once.
   const [asked, setAsked] = useState<string>();
   return (
-    <div class="tokens">
-      <table role="table">
+    <div class="token-table">
+      <table class="ruled" role="table">
         <thead role="rowgroup">
           <tr role="row">
             <th role="columnheader" scope="col">
@@ -37,7 +37,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
           {tokens.map((token) => {
             const state = stateOf(token);
             return (
-              <tr role="row" key={token.id} class={state.isValid ? "" : "old"}>
+              <tr role="row" key={token.id} class={state.isValid ? "" : "token-table-old"}>
                 <th role="rowheader" scope="row">
                   {token.name}
                 </th>
@@ -45,7 +45,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                 <td role="cell">{madeText(token, tokens)}</td>
                 <td role="cell">{token.lastUsed === undefined ? "never" : minuteOf(token.lastUsed)}</td>
                 <td role="cell">{state.text}</td>
-                <td role="cell" class="actions">
+                <td role="cell" class="token-table-actions">
                   {state.isValid ? (
                     <button
                       class={asked === token.id ? "button danger" : "button"}

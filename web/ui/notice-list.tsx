@@ -8,7 +8,7 @@ import { Icon } from "./icon.tsx";
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
   const shown = useValue(notices.state).filter(({ action }) => !isInDialog || action !== undefined);
   return (
-    <div class="notices" role="status" aria-live="polite">
+    <div class="notice-list" role="status" aria-live="polite">
       {shown.map((notice) => (
         <NoticeItem key={notice.key} notice={notice} isInDialog={isInDialog} onClose={() => notices.close(notice.key)} />
       ))}
@@ -30,7 +30,7 @@ function NoticeItem({ notice, isInDialog, onClose }: { notice: Notice; isInDialo
     };
   }, []);
   return (
-    <div class={`notice ${kind}`}>
+    <div class={kind === "problem" ? "notice notice-problem" : "notice"}>
       <p>
         {text} {detail === undefined ? null : <span aria-hidden="true">{detail}</span>}
       </p>

@@ -13,7 +13,7 @@ export function ReachBanner({ state }: { state: State<Reach> }) {
   const text = TEXTS[useValue(state)];
   // It is there before it says something, as only then what it says is read out.
   return (
-    <div class="banner" role="status">
+    <div class="reach-banner" role="status">
       {text === undefined ? null : <p>{text}</p>}
     </div>
   );

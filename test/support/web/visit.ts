@@ -23,7 +23,7 @@ const LOOK_MS = 25;
 
 export function toVisit(page: Page, firstToken: string): Visit {
   page.setDefaultTimeout(WAIT_MS);
-  const rows = page.locator("table.plants tbody tr");
+  const rows = page.locator("table.plant-table tbody tr");
 
   function button(name: RegExp | string): Locator {
     return page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name });
@@ -44,7 +44,7 @@ export function toVisit(page: Page, firstToken: string): Visit {
       const expected = names.join("|");
       let seen = "";
       for (const endsAt = performance.now() + WAIT_MS; performance.now() < endsAt; await page.waitForTimeout(LOOK_MS)) {
-        seen = (await rows.locator("td.name").allInnerTexts()).join("|");
+        seen = (await rows.locator("td.plant-row-name").allInnerTexts()).join("|");
         if (seen === expected) return;
       }
       throw new Error(`The table shows ${seen}, not ${expected}`);
