@@ -1,4 +1,7 @@
-/** The least that a create or a read can be: HTTP and JSON by the same runtime, and nothing else. Usage: `bun bench/ceiling.ts PORT`. */
+/**
+ * The upper bound for creates and reads: HTTP and JSON on the same runtime, and nothing else. Usage: `bun
+ * bench/ceiling.ts PORT`.
+ */
 Bun.serve({
   hostname: "127.0.0.1",
   port: Number(process.argv[2]),

@@ -18,7 +18,7 @@ const COLUMNS = {
   "memory MB": ({ memoryBytes }) => ({ value: toMegabytes(memoryBytes), digits: 0 }),
 } as const satisfies Record<string, (figures: Figures) => { value: number; digits: number }>;
 
-/** The contenders side by side, and what the service is to each of the others. */
+/** The contenders side by side, and the ratio of the service to each of the others. */
 export async function compare(bench: Bench): Promise<string> {
   await prepareContenders(bench.only, bench);
   const rounds: Round<ContenderName, Figures>[] = [];
@@ -32,7 +32,7 @@ ${toFigureTable({ names: bench.only, rounds }, COLUMNS)}
 ${toRatioTable({ names: bench.only, rounds })}`;
 }
 
-/** Each contender once, freshly started on an empty folder. */
+/** Runs each contender once, freshly started on an empty folder. */
 async function runRound(number: number, bench: Bench): Promise<Round<ContenderName, Figures>> {
   const round: Partial<Record<ContenderName, Figures>> = {};
   for (const name of bench.only) {

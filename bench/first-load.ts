@@ -16,20 +16,20 @@ const ROWS = 10_000;
 const LOADS = 10;
 const SEARCHES = 5;
 
-/** One plant, all plants, and two words of which neither is whole. */
+/** Matches one plant, all plants, all plants by a prefix, and plants by two prefixes. */
 const WORDS = [RARE_WORD, COMMON_WORD, "p", "g77 s1"];
 
-/** How far the wheel turns in a frame: reading, looking for something, a hard swipe on a phone. */
+/** How far the page scrolls per frame: while reading, while looking for something, and in a hard swipe on a phone. */
 const STEPS_PX = [100, 400, 1500];
 
 const WEB = join(import.meta.dirname, "../dist/web");
 
-/** What people wait for in front of the page: its first load, the answer to what they type, and the frames while they scroll. */
+/** What people wait for on the page: its first load, the results of what they type, and the frames while they scroll. */
 export async function page(bench: Bench): Promise<string> {
   await buildWeb(WEB);
   return withFolder(async (data) => {
     await makeLargeStore(data, { plants: PLANTS, step: 1n, bench });
-    // The service, all processes of the browser and this one share the machine, as they do at home.
+    // The service, all browser processes and this one share the machine, as they do at home.
     await takeBothCores();
     const target = await startService({ data, cores: BOTH_CORES, signal: bench.signal });
     const browser = await startBrowser();
@@ -45,7 +45,7 @@ export async function page(bench: Bench): Promise<string> {
 
 type Load = Readonly<{ bytes: number; requests: number; readyMs: number; paintMs: number }>;
 
-/** Loads with nothing in any cache. The script draws at once when it runs, so the page can be used from the end of DOMContentLoaded. */
+/** Loads with empty caches. The script renders at once when it runs, so the page is usable from the end of DOMContentLoaded. */
 const LOAD = `(() => {
   const [page] = performance.getEntriesByType("navigation");
   const files = [page, ...performance.getEntriesByType("resource")];
@@ -62,7 +62,7 @@ async function measureLoads(browser: Browser, { program }: Target, { note }: Ben
       await tab.getByLabel("Token").waitFor();
       return waitFor<Load>(tab, LOAD);
     });
-    // The first one finds a browser and a service that have just started.
+    // The first load meets a browser and a service that have just started.
     if (number > 0) loads.push(load);
   }
   note(`page: loaded ${LOADS} times`);
@@ -82,7 +82,7 @@ async function measureUse(browser: Browser, { program, token }: Target, bench: B
   });
 }
 
-/** From the key to the frame that shows the answer: with the moment that the page waits for another key. */
+/** From the key press to the frame that shows the results, including the page's pause for another key. */
 const SEARCH = (text: string) => `new Promise((done) => {
   const input = document.querySelector("input[type=search]");
   const list = document.querySelector("#plants");
@@ -118,7 +118,7 @@ ${toTable([["what is typed", "ms"], ...rows])}`;
 
 type Frames = Readonly<{ step: number; ms: readonly number[] }>;
 
-/** Scrolls so far in each frame until so many rows have gone by, and returns the time between one frame and the next. */
+/** Scrolls this far per frame until ROWS rows have gone by, and returns the times between frames. */
 const SCROLL = (stepPx: number) => `new Promise((done) => {
   const times = [];
   let last;
@@ -135,7 +135,7 @@ const SCROLL = (stepPx: number) => `new Promise((done) => {
 })`;
 
 async function measureFrames(tab: Page, { note }: Bench): Promise<string> {
-  // The first way down loads the rows as it goes.
+  // The first pass loads the rows as it goes.
   const ways: Frames[] = [];
   for (const step of [...STEPS_PX.slice(-1), ...STEPS_PX]) {
     ways.push({ step, ms: await tab.evaluate<number[]>(SCROLL(step)) });
@@ -160,7 +160,7 @@ async function withPage<Result>(browser: Browser, work: (tab: Page) => Promise<R
   }
 }
 
-/** Evaluates until there is something. */
+/** Evaluates until the result is truthy. */
 async function waitFor<Value>(tab: Page, expression: string): Promise<Value> {
   const found = await tab.waitForFunction(expression);
   return (await found.jsonValue()) as Value;

@@ -1,9 +1,9 @@
 import { toSpread, toTable } from "./text-table.ts";
 
-/** What each contender did in one round: one after the other, so that a ratio of two is of rates measured within the same minute. */
+/** The figures of each contender in one round. They run one after the other, so a ratio compares rates of the same minute. */
 export type Round<Name extends string, Figures> = Readonly<Partial<Record<Name, Figures>>>;
 
-/** By their heads; undefined where a contender has no such figure. */
+/** By column head. `value` is undefined if a contender has no such figure. */
 type Columns<Figures> = Readonly<Record<string, (figures: Figures) => Readonly<{ value: number | undefined; digits: number }>>>;
 
 type Turns<Name extends string, Figures> = Readonly<{ names: readonly Name[]; rounds: readonly Round<Name, Figures>[] }>;
@@ -19,7 +19,7 @@ export function toFigureTable<Name extends string, Figures>(
   return toTable([["contender", ...Object.keys(columns)], ...rows]);
 }
 
-/** What the service is to each of the others, within a round. */
+/** The ratio of the service to each of the others, within a round. */
 export function toRatioTable<Name extends string, Figures extends Readonly<{ rate: number }>>({
   names,
   rounds,

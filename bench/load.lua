@@ -1,5 +1,6 @@
--- Creates plants, or reads them. Arguments: "rising" and the first id, "random" and the seed, or "read" and the number of plants that there are.
--- No response() here: wrk itself counts answers of 400 and more, and would otherwise copy every answer into Lua.
+-- Creates plants, or reads them. Arguments: "rising" and the first id, "random" and the seed, or "read" and the number
+-- of plants.
+-- No response() here: it would copy every response into Lua. wrk itself counts statuses of 400 and more.
 
 local head, tail, nextId, makeRequest
 
@@ -11,7 +12,7 @@ local function rising(start)
   end
 end
 
--- A number of Lua is exact to 2^53 only, so an id is written in two halves: 10 to 18 digits.
+-- Lua numbers are exact only to 2^53, so an id is written in two halves: 10 to 18 digits.
 local function random(seed)
   math.randomseed(seed)
   return function()

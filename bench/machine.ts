@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 /** The core of the program under test. */
 export const PROGRAM_CORE = "0";
 
-/** The core of all else: wrk, and the bench itself. */
+/** The core of everything else: wrk, and the bench itself. */
 export const LOAD_CORE = "1";
 
-/** For what is measured with both. */
+/** For parts that use both cores. */
 export const BOTH_CORES = "0,1";
 
 const TOOLS = ["wrk", "taskset"] as const;
@@ -20,7 +20,7 @@ const TMPFS = "tmpfs";
 /** From statfs(2). */
 const FILE_SYSTEMS: Readonly<Record<number, string>> = { 0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: TMPFS };
 
-/** Throws, with one sentence for the user, where the figures could not be had or would be wrong. */
+/** Throws, with one sentence for the user, if the figures could not be measured or would be wrong. */
 export function checkMachine(): void {
   const missing = TOOLS.filter((tool) => !isInPath(tool));
   if (missing.length > 0) throw new Error(`The bench needs ${missing.join(" and ")}: apt-get install wrk util-linux`);
@@ -29,12 +29,12 @@ export function checkMachine(): void {
   throw new Error(`${tmpdir()} is in memory, where a durable commit costs nothing: set TMPDIR to a folder on a disk.`);
 }
 
-/** Lets this process, and all that it starts from now on, run on both cores. */
+/** Lets this process, and everything it starts from now on, run on both cores. */
 export async function takeBothCores(): Promise<void> {
   await pin(BOTH_CORES);
 }
 
-/** Takes this process, and with it all that it starts, off the core of the program. */
+/** Moves this process, and everything it starts from now on, off the program's core. */
 export async function leaveProgramCore(): Promise<void> {
   await pin(LOAD_CORE);
 }

@@ -10,7 +10,7 @@ type Sample = Readonly<{ second: number; bytes: number }>;
 
 const SAMPLE_SECONDS = 5;
 
-/** The memory of the service while it works, from its start on. */
+/** The memory of the service under load, from its start on. */
 export async function memory(bench: Bench): Promise<string> {
   return withFolder(async (data) => {
     const { memorySeconds: seconds, signal } = bench;

@@ -9,18 +9,18 @@ import type { Server } from "./plant-store.ts";
 
 type Inserts = Readonly<{
   server: Server;
-  /** The address of one with the tables of the service. */
+  /** The URL of a database with the tables of the service. */
   database: string;
-  /** How many plants one statement creates, and how many statements are under way. */
+  /** How many plants one statement creates, and how many statements run at a time. */
   plants: number;
   clients: number;
-  /** Where the ids begin. */
+  /** The first id. */
   start: number;
   seconds: number;
   signal: AbortSignal;
 }>;
 
-/** The parameters of the statement, as pgbench can name them: it has variables, but none that are arrays and change. */
+/** The parameters of the statement in pgbench's terms: its variables cannot be arrays that change. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   $1: "ARRAY(SELECT generate_series(:first::bigint, :last::bigint))",
   $2: ":names",
@@ -28,12 +28,12 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   $4: ":words",
 };
 
-/** Throws, with what to do, when it is not there: the PostgreSQL of npm has none. */
+/** Throws, with what to do, if pgbench is missing: the PostgreSQL from npm does not include it. */
 export function checkPgbench({ binaries }: Server): void {
   if (!existsSync(join(binaries, "pgbench"))) throw new Error("The part postgres needs pgbench: apt-get install postgresql");
 }
 
-/** The statement that the service creates plants with, by pgbench, as fast as the answers come. Gives plants a second. */
+/** Runs the statement that the service creates plants with, in pgbench, as fast as responses come. Returns plants a second. */
 export async function runPgbench({ server, database, plants, clients, start, seconds, signal }: Inserts): Promise<number> {
   return withFolder(async (folder) => {
     const script = join(folder, "inserts.sql");
@@ -48,7 +48,7 @@ export async function runPgbench({ server, database, plants, clients, start, sec
   });
 }
 
-/** The clients take turns with the ids, so that these rise for all together, as those of the service do. */
+/** The clients take turns with the ids, so that these rise across all clients, as those of the service do. */
 function toScript({ plants, clients, start }: Pick<Inserts, "plants" | "clients" | "start">): string {
   const insert = INSERT_PLANTS.text.replaceAll(/\$\d/g, (parameter) => PARAMETERS[parameter] ?? parameter);
   return `\\set first ${start} + (:turn * ${clients} + :client_id) * ${plants}

@@ -6,23 +6,23 @@ import { startCluster, stopClusters } from "../test/support/postgres/cluster.ts"
 import { cpuSecondsOfFamily } from "./cputime.ts";
 import { leaveProgramCore, takeBothCores } from "./machine.ts";
 
-/** A PostgreSQL server of our own, on the disk, with the settings that PostgreSQL comes with. */
+/** A PostgreSQL server of our own, on disk, with PostgreSQL's default settings. */
 export type Server = Readonly<{
   /** Such as "PostgreSQL 18.1". */
   name: string;
   /** The folder of its programs. */
   binaries: string;
-  /** What all its processes have used of the processor so far. */
+  /** CPU time used so far by all its processes. */
   cpuSeconds(): number;
-  /** Makes a database, empty or a copy of one that nobody is connected to, and gives its address. It is gone with the server at the latest. */
+  /** Creates a database, empty or a copy of one without connections, and returns its URL. It goes with the server at the latest. */
   createDatabase(source?: string): Promise<string>;
   dropDatabase(database: string): Promise<void>;
 }>;
 
-/** What the tests keep for standbys, none of which is here. */
+/** The tests keep WAL for standbys. There are none here. */
 const SETTINGS = { wal_keep_size: "0" };
 
-/** Does work with a server, which is gone at the end. Meanwhile all that the bench starts shares both cores. */
+/** Runs `work` with a server, which is removed at the end. Meanwhile everything the bench starts shares both cores. */
 export async function withServer<Result>(work: (server: Server) => Promise<Result>): Promise<Result> {
   await takeBothCores();
   try {
@@ -35,11 +35,11 @@ export async function withServer<Result>(work: (server: Server) => Promise<Resul
       name: `PostgreSQL ${String(about?.["version"]).split(" ")[0]}`,
       binaries,
       cpuSeconds: () => cpuSecondsOfFamily(pid),
-      // Both statements end with a checkpoint, so that none is left to what is measured next.
+      // Both statements end with a checkpoint, so the next measurement is not burdened with one.
       async createDatabase(source = url("template1")) {
         made += 1;
         const name = `bench_${made}`;
-        // Copied as files, a large one takes seconds and no log.
+        // Copying files takes seconds for a large one, and no WAL.
         await queryDatabase(url(), `CREATE DATABASE ${name} TEMPLATE ${nameOf(source)} STRATEGY FILE_COPY`);
         return url(name);
       },
@@ -54,7 +54,7 @@ export async function withServer<Result>(work: (server: Server) => Promise<Resul
   }
 }
 
-/** Does work with a new database, which is gone at the end. */
+/** Runs `work` with a new database, which is removed at the end. */
 export async function withDatabase<Result>(
   { createDatabase, dropDatabase }: Server,
   work: (database: string) => Promise<Result>,
@@ -68,7 +68,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** One statement on a connection of its own, however long it takes. */
+/** Runs one statement on its own connection, without a time limit. */
 export async function queryDatabase<Row extends QueryResultRow>(database: string, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new Client({ connectionString: database });
   await client.connect();

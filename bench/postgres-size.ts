@@ -11,13 +11,13 @@ import type { Bench } from "./trade-offs.ts";
 import { sizesOf } from "./stock.ts";
 import { toSpread, toTable, toText } from "./text-table.ts";
 
-/** By the number of plants, a database with so many, and a data folder with its token. */
+/** By the number of plants: a database with that many, and a data folder with its token. */
 type Stock = ReadonlyMap<number, Readonly<{ data: string; database: string }>>;
 
-/** The part is long, and its ratios are steady. */
+/** The part takes long, and its ratios vary little. */
 const ROUNDS_MAX = 3;
 
-/** Whether PostgreSQL stores get slower as they grow, and what they take of the disk. */
+/** Whether PostgreSQL stores get slower as they grow, and how much disk they use. */
 export async function postgresSize(bench: Bench): Promise<string> {
   return withServer((server) =>
     withFolder(async (folder) => {
@@ -38,7 +38,7 @@ ${await compareReads(stock, bench)}`;
   );
 }
 
-/** What the table and its indexes take, in bytes, by name. */
+/** The size of the table and of each of its indexes, in bytes, by name. */
 const BYTES = `
   SELECT 'in all' AS name, pg_total_relation_size('plants') AS bytes
   UNION ALL SELECT 'table', pg_table_size('plants')
@@ -64,7 +64,7 @@ async function toCreateTable(stock: Stock, { server, bench }: Measuring): Promis
   for (let number = 1; number <= Math.min(bench.rounds, ROUNDS_MAX); number += 1) {
     const round: number[] = [];
     for (const [plants, { data, database }] of stock) {
-      // On a copy, as the creates would make a small one large.
+      // On a copy, because the creates would make a small store large.
       const rate = await withDatabase(
         server,
         (copy) => measureCreates({ data, database: copy, start: plants + 1, server, bench }),

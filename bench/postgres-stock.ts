@@ -20,11 +20,14 @@ type StockOptions = Readonly<{
   bench: Bench;
 }>;
 
-/** Makes a database with many plants, and gives its address. The service makes the tables; through it, the plants would take minutes. */
+/**
+ * Creates a database with many plants, and returns its URL. The service creates only the tables: creating the plants
+ * through it would take minutes.
+ */
 export async function makeLargeDatabase(server: Server, { plants, data, bench }: StockOptions): Promise<string> {
   const database = await server.createDatabase();
   await makeTables({ data, database, signal: bench.signal });
-  // Into the indexes that are there, as creates would: built afterwards, they would be smaller.
+  // With the indexes in place, as for creates: built afterwards, they would be smaller.
   for (let first = 1; first <= plants; first += PLANTS_PER_TRANSACTION) {
     const last = Math.min(first + PLANTS_PER_TRANSACTION - 1, plants);
     await queryDatabase(database, FILL, [first, last]);

@@ -36,10 +36,10 @@ const COLUMNS = {
   "PostgreSQL cores": ({ serverCores }) => ({ value: serverCores, digits: 2 }),
 } as const satisfies Record<string, (figures: Figures) => { value: number | undefined; digits: number }>;
 
-/** Of those that commit each create by itself. In seven rounds of 6, 10 and 20 in turns, 20 had the highest mean for both. */
+/** For those that commit each create by itself. In seven rounds of 6, 10 and 20 in turns, 20 had the highest mean for both. */
 const CONNECTIONS = 20;
 
-/** What makes a service of ours that commits each create by itself. */
+/** Turns our service into one that commits each create by itself. */
 const ONE_BY_ONE = [
   {
     file: "src/store/postgres/plants.ts",
@@ -51,12 +51,12 @@ const ONE_BY_ONE = [
       return "created";
     },`,
   },
-  // All clients wait for a connection.
+  // Lets all clients wait for a connection.
   { file: "src/store/postgres/engine/pool.ts", from: "const WAITING_MAX = 256;", to: "const WAITING_MAX = 1024;" },
   { file: "src/store/postgres/store.ts", from: "const QUICK_MAX = 6;", to: `const QUICK_MAX = ${CONNECTIONS};` },
 ] as const;
 
-/** How many clients create at a time: the more there are, the more share a commit. */
+/** How many clients create at a time: the more there are, the more creates share a commit. */
 const LOADS = [64, 256];
 
 type Turn = Readonly<{ server: Server; root: string; load: number; bench: Bench }>;
@@ -78,7 +78,7 @@ ${tables.join("\n\n")}`;
   });
 }
 
-/** All contenders under one load, in turns. */
+/** Compares all contenders under one load, in turns. */
 async function compare(turn: Turn): Promise<string> {
   const { load, bench } = turn;
   const rounds: Round<Name, Figures>[] = [];
@@ -95,7 +95,7 @@ ${toFigureTable({ names: NAMES, rounds }, COLUMNS)}
 ${toRatioTable({ names: NAMES, rounds })}`;
 }
 
-/** Each contender once, freshly started on an empty database. */
+/** Runs each contender once, freshly started on an empty database. */
 async function runRound(turn: Turn): Promise<Round<Name, Figures>> {
   const options = { cores: BOTH_CORES, signal: turn.bench.signal };
   const service = await run(turn, (database, data) => startService({ data, database, ...options }));
@@ -133,7 +133,7 @@ async function runCeiling({ server, bench }: Turn, plants: number): Promise<Figu
   });
 }
 
-/** The median of all commits: each row tells the transaction that made it. */
+/** The median of all commits: xmin of each row is the transaction that inserted it. */
 async function readPlantsPerCommit(database: string): Promise<number> {
   const [row] = await queryDatabase<{ median: string }>(
     database,
@@ -142,7 +142,7 @@ async function readPlantsPerCommit(database: string): Promise<number> {
   return Number(row?.median);
 }
 
-/** The source alone knows it. */
+/** Read from the source, which alone has it. */
 function countInFlight(): number {
   const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "plants.ts"), "utf8");
   const found = /^const CREATES_IN_FLIGHT = (\d+);$/m.exec(source)?.[1];

@@ -10,7 +10,7 @@ import { toSpread, toTable, toText } from "./text-table.ts";
 
 const PLANTS = 1_000_000;
 
-/** Reads by id on one core, beside the least that a read can be. */
+/** Reads by id on one core, beside the upper bound. */
 export async function reads(bench: Bench): Promise<string> {
   return withFolder(async (folder) => {
     const data = join(folder, "store");

@@ -11,10 +11,10 @@ import { CONNECTIONS } from "./wrk.ts";
 
 const COUNTS = [1, 2, 3] as const;
 
-/** Of all replicas together, with the latency of the slowest. */
+/** Totals of all replicas, with the latency of the slowest. */
 type Figures = Readonly<{ rate: number; p99Ms: number; programCores: number; serverCores: number }>;
 
-/** What several replicas of the service on one PostgreSQL do together. */
+/** The rate of several replicas of the service on one PostgreSQL. */
 export async function replicas(bench: Bench): Promise<string> {
   return withServer(async (server) => {
     const rounds: Figures[][] = [];
@@ -31,14 +31,14 @@ ${toReport(rounds)}`;
   });
 }
 
-/** So many replicas, freshly started on an empty database. */
+/** Runs this many replicas, freshly started on an empty database. */
 async function run(count: number, { server, bench }: { server: Server; bench: Bench }): Promise<Figures> {
   const { signal } = bench;
   return withDatabase(server, (database) =>
     withFolder(async (data) => {
       const targets: Target[] = [];
       try {
-        // One folder, as all know the first token. One after the other, as they make one thing.
+        // One folder, because all share the first token. One after the other, because only one may create it.
         while (targets.length < count) targets.push(await startService({ data, database, cores: BOTH_CORES, signal }));
         return await load(targets, { server, bench });
       } finally {
@@ -48,7 +48,7 @@ async function run(count: number, { server, bench }: { server: Server; bench: Be
   );
 }
 
-/** Each replica has a wrk of its own, with its share of the connections, and ids of its own. */
+/** Each replica has its own wrk, with a share of the connections, and its own ids. */
 async function load(targets: readonly Target[], { server, bench }: { server: Server; bench: Bench }): Promise<Figures> {
   const { seconds, signal } = bench;
   const all = await Promise.all(
@@ -62,7 +62,7 @@ async function load(targets: readonly Target[], { server, bench }: { server: Ser
     rate: sum(all.map(({ rate }) => rate)),
     p99Ms: Math.max(...all.map(({ p99Ms }) => p99Ms)),
     programCores: sum(all.map(({ programCores }) => programCores)),
-    // Each saw the same server.
+    // All replicas report the same server.
     serverCores: all[0]?.serverCores ?? Number.NaN,
   };
 }

@@ -8,9 +8,9 @@ export type Figures = LoadReport &
   Readonly<{
     /** Core-seconds a second that the program used. */
     programCores: number;
-    /** The same of the database server, where there is one. */
+    /** The same for the database server, if there is one. */
     serverCores: number | undefined;
-    /** How much of the time the core of wrk was busy, 0 to 1. Near 1, wrk is the limit and not the program. */
+    /** The share of time that wrk's core was busy, 0 to 1. Near 1, wrk is the limit, not the program. */
     loadCoreBusy: number;
     /** Resident memory at the end of the load. */
     memoryBytes: number;
@@ -18,7 +18,7 @@ export type Figures = LoadReport &
 
 type RoundOptions = Readonly<Pick<Load, "ids" | "start" | "seconds" | "connections" | "cores" | "signal">> &
   Readonly<{
-    /** The database server that the program uses, which works meanwhile too. */
+    /** The database server that the program uses. */
     server?: Readonly<{ cpuSeconds(): number }>;
   }>;
 
@@ -27,7 +27,7 @@ export const WARM_UP_SECONDS = 8;
 /** More ids than any load uses. */
 const LOAD_IDS_MAX = 1_000_000_000;
 
-/** The ids, or seeds, from which a round may take. */
+/** How many ids or seeds are reserved for a round. */
 export const ROUND_IDS_MAX = 2 * LOAD_IDS_MAX;
 
 /** Warms a program up, then measures it. */
@@ -55,7 +55,10 @@ export async function measure(
   };
 }
 
-/** From proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. The two guest times after them are in user and nice already. */
+/**
+ * From proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. User and nice already include the two guest
+ * times after them.
+ */
 function readCoreTicks(core: string): { busy: number; all: number } {
   const line = readFileSync("/proc/stat", "utf8")
     .split("\n")

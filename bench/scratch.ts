@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Does work with a folder that is empty at first and gone at the end, however the work ends. */
+/** Runs `work` with a new empty folder, which is removed at the end, even after a failure. */
 export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), "plant-store-bench-"));
   try {

@@ -10,10 +10,10 @@ import type { Load } from "./wrk.ts";
 type Case = "emptyRising" | "largeRising" | "emptyRandom" | "largeRandom";
 type Rates = Readonly<Record<Case, number>>;
 
-/** The part is long, and its ratios are steady. */
+/** The part takes long, and its ratios vary little. */
 const ROUNDS_MAX = 3;
 
-/** Random ids have up to 18 digits: see create.lua. */
+/** Random ids have up to 18 digits: see load.lua. */
 const RANDOM_ID_MAX = 10n ** 18n;
 
 /** Whether creates get slower as the store grows. */
@@ -22,7 +22,7 @@ export async function size(bench: Bench): Promise<string> {
     const rising = join(folder, "rising");
     const random = join(folder, "random");
     await makeLargeStore(rising, { plants: bench.plants, step: 1n, bench });
-    // Random ids have to fall between plants that are there, or they would all land behind them.
+    // Random ids must fall between existing plants, or they would all land behind them.
     await makeLargeStore(random, { plants: bench.plants, step: RANDOM_ID_MAX / BigInt(bench.plants), bench });
 
     const rounds: Rates[] = [];

@@ -5,10 +5,10 @@ import { toSpread, toText } from "./text-table.ts";
 
 const STARTS = 10;
 
-/** How long the service takes from spawn to the first answer that it is ready. */
+/** The time from spawn until the service first responds that it is ready. */
 export async function start(bench: Bench): Promise<string> {
   return withFolder(async (data) => {
-    // The first start makes the database; a restart is what people wait for.
+    // The first start creates the database; a restart is what people wait for.
     await startOnce(data, bench);
     const times: number[] = [];
     for (let number = 1; number <= STARTS; number += 1) {

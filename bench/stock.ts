@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { createClient, ServiceError } from "../src/client/client.ts";
 import { makeTables, startService } from "./contenders.ts";
 import { BOTH_CORES } from "./machine.ts";
@@ -10,7 +10,7 @@ import { toText } from "./text-table.ts";
 
 type StockOptions = Readonly<{
   plants: number;
-  /** From one id to the next. */
+  /** The distance from one id to the next. */
   step: bigint;
   bench: Bench;
 }>;
@@ -20,7 +20,7 @@ const MIDDLE = 1_000_000;
 
 export const PLANTS_PER_TRANSACTION = 500_000;
 
-/** In the SQL that SQLite and PostgreSQL have in common. */
+/** SQL that both SQLite and PostgreSQL understand. */
 export const NAME_OF_NUMBER = `'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997)`;
 export const TAG_OF_NUMBER = `'tag ' || (number % 50)`;
 
@@ -29,16 +29,19 @@ const FILL = `
   INSERT INTO plants (id, name, tag)
     SELECT number * :step, ${NAME_OF_NUMBER}, ${TAG_OF_NUMBER} FROM numbers`;
 
-/** A word that one plant alone has, and one that every plant has. */
+/** A word that only one plant has, and one that every plant has. */
 export const RARE_WORD = "xylorhiza";
 export const COMMON_WORD = "planta";
 
-/** The stores whose sizes are compared, the smallest first. */
+/** The sizes to compare, smallest first. */
 export function sizesOf({ plants }: Bench): number[] {
   return [...new Set([SMALL, MIDDLE, plants])].toSorted((left, right) => left - right);
 }
 
-/** Makes a data folder with many plants. The service makes the tables; through it, the plants would take minutes. */
+/**
+ * Creates a data folder with many plants. The service creates only the tables: creating the plants through it would
+ * take minutes.
+ */
 export async function makeLargeStore(data: string, options: StockOptions): Promise<void> {
   await makeTables({ data, signal: options.bench.signal });
   const path = join(data, "plants.db");
@@ -48,10 +51,10 @@ export async function makeLargeStore(data: string, options: StockOptions): Promi
   } finally {
     db.close();
   }
-  // The plants came past the service, so it has to make its index anew.
+  // The plants bypassed the service, so it must rebuild its index.
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}.search${suffix}`, { force: true });
   await buildIndex(data, options.bench);
-  // Or the kernel would write it back during the first rounds.
+  // Otherwise the kernel would write it back during the first rounds.
   sync(path);
 }
 
@@ -68,7 +71,7 @@ async function buildIndex(data: string, { note, signal }: Bench): Promise<void> 
   }
 }
 
-/** False for the answer that asks for patience; throws any other. */
+/** False if the index is still being built; throws any other error. */
 function isOther(reason: unknown): false {
   if (reason instanceof ServiceError && reason.error === 50304) return false;
   throw reason;
@@ -82,7 +85,7 @@ async function fill(db: DatabaseSync, { plants, step, bench }: StockOptions): Pr
     // Numbers would be bound as REAL, and the names would end in ".0".
     insert.run({ first: BigInt(first), last: BigInt(last), step });
     bench.note(`stock: ${toText(last)} of ${toText(plants)} plants laid in`);
-    await breathe();
+    await nextTurn();
     bench.signal.throwIfAborted();
   }
   db.prepare("UPDATE plants SET name = ? WHERE id = ?").run(`${RARE_WORD} ${COMMON_WORD}`, BigInt(Math.ceil(plants / 2)) * step);

@@ -1,13 +1,13 @@
 import { median } from "./quantile.ts";
 
-/** Lines up columns: names to the left, figures to the right. The first row is the head. */
+/** Aligns columns: names to the left, figures to the right. The first row is the head. */
 export function toTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const lines = rows.map((row) => row.map((cell, column) => pad(cell, { column, width: widths[column] ?? 0 })));
   return lines.map((cells) => cells.join("   ").trimEnd()).join("\n");
 }
 
-/** The median with the least and the greatest value, such as "12 [10-15]". */
+/** The median with the minimum and maximum, such as "12 [10-15]". */
 export function toSpread(values: readonly number[], digits = 0): string {
   const range = [Math.min(...values), Math.max(...values)].map((value) => toText(value, digits));
   return `${toText(median(values), digits)} [${range.join("-")}]`;

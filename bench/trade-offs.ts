@@ -28,12 +28,12 @@ export type Settings = Readonly<{
   importPlants: number;
 }>;
 
-/** What a part is given. */
+/** What each part gets. */
 export type Bench = Settings &
   Readonly<{
-    /** Aborts when the user wants the bench to end. */
+    /** Aborts when the user stops the bench. */
     signal: AbortSignal;
-    /** Tells how far the bench is. */
+    /** Reports progress. */
     note: (line: string) => void;
   }>;
 
@@ -51,7 +51,7 @@ export const HELP = `Usage: npm run bench -- [options]
   --help                   this text
 `;
 
-/** Reads the command line. Returns undefined when the user asked for help. */
+/** Reads the command line. Undefined if the user asked for help. */
 export function parseSettings(args: readonly string[]): Settings | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -78,7 +78,7 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
   };
 }
 
-/** The choices that were named, in their usual order. */
+/** The choices named, in their usual order. */
 function parseNames<Name extends string>(flag: string, { text, choices }: { text: string; choices: readonly Name[] }): Name[] {
   const names = text.split(",");
   const isKnown = names.every((name) => choices.some((choice) => choice === name));

@@ -13,16 +13,16 @@ import { toMegabytes, toSpread, toTable, toText } from "./text-table.ts";
 
 type FileFormat = "ndjson" | "csv";
 
-/** What one file cost. Rates are plants a second, memory the most that the service ever held. */
+/** The figures of one file. Rates are plants a second, memory is the peak of the service. */
 type Moved = Readonly<{ importRate: number; exportRate: number; importBytes: number; exportBytes: number }>;
 
-/** What single requests met while an import ran, in milliseconds. */
+/** The times of single requests during an import, in milliseconds. */
 type Met = Readonly<{ createMs: readonly number[]; readMs: readonly number[] }>;
 
 const ROUNDS_MAX = 3;
 const PROBE_MS = 5;
 
-/** Imports and exports of one file, and what single requests notice of them. The service, and the sender, have both cores. */
+/** Imports and exports of one file, and how they affect single requests. The service and the sender have both cores. */
 export async function exchange(bench: Bench): Promise<string> {
   const { importPlants: plants, note } = bench;
   await takeBothCores();
@@ -59,7 +59,7 @@ async function move(file: string, { format, bench }: { format: FileFormat; bench
   });
 }
 
-/** Creates and reads one after the other, in turns, as long as an import runs. */
+/** Creates and reads in turns, one at a time, while an import runs. */
 async function probe(file: string, bench: Bench): Promise<Met> {
   return withService(bench, async (client) => {
     const met = { createMs: [] as number[], readMs: [] as number[] };
@@ -79,7 +79,7 @@ async function probe(file: string, bench: Bench): Promise<Met> {
   });
 }
 
-/** All other operations, in turns, as long as an import runs. Gives how long the event loop was kept busy at a stretch. */
+/** All other operations, in turns, while an import runs. Returns the longest time that the event loop was busy without a break. */
 async function watch(file: string, { signal }: Bench): Promise<number> {
   return withFolder(async (data) => {
     const { program, token } = await startWatched({ data, cores: BOTH_CORES, signal });

@@ -6,14 +6,14 @@ import { measure } from "./round.ts";
 import type { Bench } from "./trade-offs.ts";
 import { toSpread, toTable, toText } from "./text-table.ts";
 
-/** What makes a service of ours that knows neither search nor tags. */
+/** Turns our service into one without search and tags. */
 const WITHOUT = [
   { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
   { file: "src/store/sqlite/search/changes.ts", from: "into.run(", to: "Object.is(" },
   { file: "src/store/sqlite/plants.ts", from: "if (isChanged) searcher?.follow(isBulk);", to: "" },
 ] as const;
 
-/** What search and tags cost the creates, with both cores for all. */
+/** What search and tags cost the creates, with both cores for everything. */
 export async function upkeep(bench: Bench): Promise<string> {
   const without = plantBugs(WITHOUT);
   const rounds: { with: number; without: number }[] = [];

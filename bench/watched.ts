@@ -1,5 +1,6 @@
-// The service with an eye on its event loop. Usage: `bun bench/watched.ts FOLDER PORT`. It ends on SIGTERM, and leaves in FOLDER/busy-ms how
-// long the loop was kept busy at a stretch, in milliseconds of its own processor time: what another program does on the core meanwhile does not count.
+// The service with its event loop monitored. Usage: `bun bench/watched.ts FOLDER PORT`. It ends on SIGTERM and writes
+// to FOLDER/busy-ms the longest time that the loop was busy without a break, in milliseconds of its own CPU time: what
+// other programs do on the core does not count.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -32,7 +33,7 @@ process.once("SIGTERM", () => {
   });
 });
 
-/** What this thread has used of the processor. */
+/** CPU time used by this thread. */
 function busyMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -6,12 +6,15 @@ import { LOAD_CORE } from "./machine.ts";
 export type Load = Readonly<{
   url: string;
   token: string;
-  /** Creates with such ids, or reads. */
+  /** Creates with rising or random ids, or reads. */
   ids: "rising" | "random" | "read";
-  /** The first id, or the seed of random ones; of reads how many plants there are, from id 1 on. Loads of creates on one store need starts of their own, far apart. */
+  /**
+   * The first id, or the seed of random ones; for reads, the number of plants, from id 1 on. Loads that create in one
+   * store need starts that are far apart.
+   */
   start: number;
   seconds: number;
-  /** 64, unless told otherwise. */
+  /** Default: CONNECTIONS. */
   connections?: number;
   /** The cores of wrk. */
   cores?: string;
@@ -23,7 +26,7 @@ export type LoadReport = Readonly<{ rate: number; p50Ms: number; p99Ms: number }
 export const CONNECTIONS = 64;
 const SCRIPT = join(import.meta.dirname, "load.lua");
 
-/** Sends requests as fast as the answers come. Throws when any request failed: the figures would mean nothing. */
+/** Sends requests as fast as responses come. Throws if any request failed: the figures would mean nothing. */
 export async function runLoad({
   url,
   token,

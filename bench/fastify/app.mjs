@@ -3,7 +3,7 @@ import Fastify from "fastify";
 const plant = { type: "object", required: ["name"], properties: { name: { type: "string" }, tag: { type: "string" } } };
 const newPlant = { ...plant, required: ["id", "name"], properties: { id: { type: "integer" }, ...plant.properties } };
 
-/** What both stores have in common. `insert` tells, or promises, whether the plant is new. */
+/** What both stores share. `insert` returns, or promises, whether the plant is new. */
 export function createApp(insert, token) {
   const app = Fastify({ logger: false });
   app.get("/readyz", () => ({ status: "ok" }));

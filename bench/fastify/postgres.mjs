@@ -1,4 +1,5 @@
-// What a TypeScript user would write instead for PostgreSQL: Fastify and pg with its pool, one prepared insert and one commit a request.
+// What a TypeScript user would write instead for PostgreSQL: Fastify and pg with its pool, one prepared insert and one
+// commit per request.
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { createApp } from "./app.mjs";

@@ -1,4 +1,4 @@
-// What a TypeScript user would write instead: Fastify and better-sqlite3, one insert and one commit a request.
+// What a TypeScript user would write instead: Fastify and better-sqlite3, one insert and one commit per request.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
