@@ -1,5 +1,6 @@
-// Packs the whole service into one file that needs nothing else on the machine: the runtime, the contracts and the pages are inside.
-// `npm run build:exe` writes dist/plant-store, for the system that it runs on.
+// Packs the whole service into one file that needs nothing else on the machine: it contains the runtime, the contracts
+// and the pages.
+// `npm run build:exe` writes dist/plant-store for the system it runs on.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,6 @@ import { buildWeb } from "../web/build.ts";
 
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Writes the executable. */
 export async function buildExecutable(path: string): Promise<void> {
   const staged = mkdtempSync(join(tmpdir(), "plant-store-executable-"));
   try {
@@ -18,13 +18,13 @@ export async function buildExecutable(path: string): Promise<void> {
       root: PROJECT,
       target: "bun",
       minify: true,
-      // All code is in src/ and says where it is, as in the project: so it finds its neighbours by the same relative paths.
+      // All code is in src/ and says so, as in the project: it finds the other files by the same relative paths.
       naming: { entry: "src/[name].[ext]" },
       define: { "import.meta.url": '"file:///$bunfs/root/src/main.js"' },
       compile: {
         outfile: path,
         assets: [join(PROJECT, "contract"), join(staged, "dist")],
-        // The settings are those of the service, not of whatever folder it is started in.
+        // Settings belong to the service, not to the folder in which it is started.
         autoloadDotenv: false,
         autoloadBunfig: false,
       },

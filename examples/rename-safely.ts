@@ -1,4 +1,4 @@
-// Renames a plant so that no change of anybody else is lost: what was read is changed only if it still is so.
+// Renames a plant without losing anyone else's change: the plant is changed only if it is still as it was read.
 //   PLANT_STORE_URL=http://127.0.0.1:8080 PLANT_STORE_TOKEN=$(cat data/first-token) npx bun examples/rename-safely.ts
 import { ERROR_NUMBERS, ServiceError, createClient } from "plant-store/client";
 
@@ -9,14 +9,14 @@ const id = 9007199254740995n;
 await plants.put({ id, name: "Acer palmatum" });
 let isFirstTry = true;
 const renamed = await rename(async (name) => {
-  // While we think about the new name, somebody else is faster.
+  // While we choose the new name, someone else is faster.
   if (isFirstTry) await plants.patch(id, { name: `${name} Thunb.`, tag: "maple" });
   isFirstTry = false;
   return `${name} 'Bloodgood'`;
 });
 console.log(`stored: ${renamed.name}, ${renamed.tag}`);
 
-/** Gives the plant the name that `choose` makes of its present one. */
+/** Renames the plant to what `choose` returns for its present name. */
 async function rename(choose: (name: string) => Promise<string>) {
   for (;;) {
     const found = await plants.find(id);
