@@ -1,0 +1,138 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import { expectConform } from "../support/conform.ts";
+import { seedOf } from "../support/random.ts";
+import { startTestService } from "../support/service.ts";
+import { clean, EXPORT, openTransfers } from "../support/transfers.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const { importAll, exportAll } = openTransfers(service);
+
+describe("an export", () => {
+  it("refuses Darwin Core as NDJSON, which no import would read", async () => {
+    const response = await service.request("/plants/export?format=ndjson&profile=dwc");
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ error: 40006, message: "The profile dwc is for CSV: ask for csv as the format, or for none." });
+  });
+
+  const NDJSON =
+    '{"id":-9223372036854775808,"name":"least"}\n{"id":1,"name":"a, \\"b\\"","tag":""}\n{"id":9223372036854775807,"name":"","tag":"x"}\n';
+  const rows = '-9223372036854775808,least,\n1,"a, ""b""",""\n9223372036854775807,,x\n';
+  const own = startTestService();
+  afterAll(async () => (await own).stop());
+
+  it("begins with plants that an import has stored", async () => {
+    expect(await importAll(NDJSON, { on: await own })).toEqual(clean({ read: 3, created: 3 }));
+  });
+
+  const PLAIN = `id,name,tag\n${rows}`;
+  const DWC = `catalogNumber,scientificName,tag\n${rows}`;
+  for (const { query, accept, text, form, why } of [
+    { query: "", accept: "*/*", text: NDJSON, form: "ndjson", why: "NDJSON when nothing is asked for" },
+    { query: "", accept: "application/x-ndjson", text: NDJSON, form: "ndjson", why: "NDJSON when it is accepted" },
+    { query: "", accept: "application/json", text: NDJSON, form: "ndjson", why: "NDJSON when only something else is accepted" },
+    { query: "", accept: "text/csv", text: PLAIN, form: "csv", why: "CSV when it is accepted" },
+    { query: "?format=csv", accept: "*/*", text: PLAIN, form: "csv", why: "CSV when it is asked for" },
+    { query: "?format=csv", accept: "application/x-ndjson", text: PLAIN, form: "csv", why: "CSV although NDJSON is accepted" },
+    { query: "?format=ndjson", accept: "text/csv", text: NDJSON, form: "ndjson", why: "NDJSON although CSV is accepted" },
+    { query: "?profile=plain", accept: "text/csv", text: PLAIN, form: "csv", why: "our own names" },
+    { query: "?profile=dwc&format=csv", accept: "*/*", text: DWC, form: "csv", why: "the terms of Darwin Core as CSV" },
+    { query: "?profile=dwc", accept: "*/*", text: DWC, form: "csv", why: "CSV when only the terms of Darwin Core are asked for" },
+  ]) {
+    it(`is ${why}, and has a name for the file`, async () => {
+      const response = await (await own).request(`/plants/export${query}`, { headers: { accept } });
+      expect(response.headers.get("content-disposition")).toBe(`attachment; filename="plants.${form}"`);
+      expect(response.headers.get("content-type")).toBe(
+        form === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",
+      );
+      expect(await expectConform(EXPORT, response)).toBe(text);
+    });
+  }
+
+  it("answers HEAD with the same headers and no body", async () => {
+    const response = await (await own).request("/plants/export?format=csv", { method: "HEAD" });
+    expect(response.headers.get("content-disposition")).toBe('attachment; filename="plants.csv"');
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+  });
+
+  it("of an empty store is empty, or the first line alone", async () => {
+    const empty = await startTestService();
+    expect(await exportAll({ on: empty })).toBe("");
+    expect(await exportAll({ on: empty, query: "?format=csv" })).toBe("id,name,tag\n");
+    await empty.stop();
+  });
+
+  it("of many pages holds every plant once, by id", async () => {
+    const many = await startTestService();
+    const lines = Array.from({ length: 2000 }, (_, at) => `{"id":${at - 1000},"name":"x"}\n`);
+    await importAll(lines.toReversed().join(""), { on: many });
+    expect(await exportAll({ on: many })).toBe(lines.join(""));
+    await many.stop();
+  });
+
+  it("whose reader goes away ends, and the service answers on", async () => {
+    const response = await (await own).request("/plants/export");
+    await response.body!.cancel();
+    expect((await (await own).request("/plants/1")).status).toBe(200);
+    expect((await own).logged.join("")).not.toContain("unexpected_error");
+  });
+});
+
+const seed = seedOf("exchange");
+const PLANTS = 500;
+
+describe(`${PLANTS} random plants`, () => {
+  const awkward = fc.constantFrom(
+    '"',
+    '""',
+    ",",
+    ";",
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    " ",
+    "\0",
+    "\uFEFF",
+    "\u00a0",
+    "\u2028",
+    "'",
+    "\\",
+    "a",
+    "é",
+    "🌿",
+  );
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.array(awkward, { maxLength: 6 }).map((parts) => parts.join("")),
+    fc.string({ unit: "grapheme", maxLength: 20 }),
+  );
+  const id = fc.oneof(fc.bigInt({ min: PLANT_ID_MIN, max: PLANT_ID_MAX }), fc.constantFrom(PLANT_ID_MIN, PLANT_ID_MAX, 0n, 2n ** 53n + 1n));
+  const plant = fc.record({ id, name: text, tag: text }, { requiredKeys: ["id", "name"] });
+  const plants = fc.sample(fc.uniqueArray(plant, { minLength: PLANTS, maxLength: PLANTS, selector: (one) => one.id }), {
+    numRuns: 1,
+    seed,
+  })[0]!;
+  const body = plants.map(({ id: number, ...content }) => `{"id":${number},${JSON.stringify(content).slice(1)}`).join("\n");
+
+  for (const { query, type } of [
+    { query: "?format=ndjson", type: "application/x-ndjson" },
+    { query: "?format=csv", type: "text/csv" },
+    { query: "?format=csv&profile=dwc", type: "text/csv" },
+  ]) {
+    it(`survive ${query}: an import of the export gives the same plants and the same export, byte for byte`, async () => {
+      const first = await startTestService();
+      expect(await importAll(body, { on: first })).toEqual(clean({ read: PLANTS, created: PLANTS }));
+      const exported = await exportAll({ on: first, query });
+      const second = await startTestService();
+      expect(await importAll(exported, { on: second, type })).toEqual(clean({ read: PLANTS, created: PLANTS }));
+      expect(await exportAll({ on: second })).toBe(await exportAll({ on: first }));
+      expect(await exportAll({ on: second, query })).toBe(exported);
+      expect(await importAll(exported, { on: first, type })).toEqual(clean({ read: PLANTS, unchanged: PLANTS }));
+      await Promise.all([first.stop(), second.stop()]);
+    });
+  }
+});

@@ -1,0 +1,162 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { expectConform } from "../support/conform.ts";
+import { startTestService } from "../support/service.ts";
+import { bytesOf, clean, IMPORT, openTransfers } from "../support/transfers.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const { post, importAll, storedFrom } = openTransfers(service);
+
+const CSV = { type: "text/csv" };
+
+describe("an import of CSV", () => {
+  const EXPECTED = '{"id":1,"name":"a","tag":"x"}\n{"id":2,"name":"b"}\n';
+
+  for (const { body, why } of [
+    { body: "id,name,tag\n1,a,x\n2,b,\n", why: "commas" },
+    { body: "id;name;tag\n1;a;x\n2;b;\n", why: "semicolons" },
+    { body: "id\tname\ttag\n1\ta\tx\n2\tb\t\n", why: "tabs" },
+    { body: "id,name,tag\n1,a,x\n2,b,", why: "no newline at the end" },
+    { body: "id,name,tag\r\n1,a,x\r\n2,b,\r\n", why: "CRLF" },
+    { body: "id,name,tag\n1,a,x\r\n2,b,\r\n", why: "CRLF behind a first line without it" },
+    { body: "id,name,tag\r\n1,a,x\n2,b,\n", why: "a first line alone with CRLF" },
+    { body: "id,name,tag\n\n1,a,x\n\n\n2,b,\n\n", why: "blank lines" },
+    { body: "\uFEFFid,name,tag\n1,a,x\n2,b,\n", why: "a byte order mark" },
+    { body: '\uFEFF"id","name","tag"\n1,a,x\n2,b,\n', why: "one before a quoted name" },
+    { body: "ID , Name,TAG\n1,a,x\n2,b,\n", why: "names in capitals, with spaces" },
+    { body: "id,name,tag\n1,a,x\n2,b\n", why: "a row without its last cell" },
+    { body: 'id,name,tag,,\n1,a,x,,"",\n2,b,,,,,\n', why: "empty cells and names beyond the last column" },
+    { body: '"id","name","tag"\n"1","a","x"\n"2","b",\n', why: "quoted cells" },
+    { body: 'id,name,tag\n1,a,x\n" 2 ",b,\n', why: "spaces around an id" },
+    { body: "id,name,tag\n1.0,a,x\n20e-1,b,\n", why: "other forms of the same id" },
+    { body: "catalogNumber,scientificName,tag\n1,a,x\n2,b,\n", why: "the terms of Darwin Core" },
+    { body: "vernacularName,catalogNumber,tag\na,1,x\nb,2,\n", why: "the common name alone" },
+    { body: "catalogNumber,scientificName,vernacularName,tag\n1,a,,x\n2,,b,\n", why: "the common name where there is no other" },
+    { body: "catalogNumber,vernacularName,scientificName,tag\n1,,a,x\n2,b,,\n", why: "these in the other order" },
+  ]) {
+    it(`takes ${why}`, async () => {
+      const { summary, stored } = await storedFrom(body, CSV);
+      expect(stored).toBe(EXPECTED);
+      expect(summary).toEqual(clean({ read: 2, created: 2 }));
+    });
+  }
+
+  for (const { cell, name, why } of [
+    { cell: '"a,b"', name: "a,b", why: "a delimiter in quotes" },
+    { cell: '"a;b\tc"', name: "a;b\tc", why: "the other delimiters" },
+    { cell: '"say ""hi"""', name: 'say "hi"', why: "quotes" },
+    { cell: '"two\nlines"', name: "two\nlines", why: "a newline" },
+    { cell: '"two\r\nlines"', name: "two\r\nlines", why: "CRLF" },
+    { cell: " a ", name: " a ", why: "spaces" },
+    { cell: '" a "', name: " a ", why: "spaces in quotes" },
+    { cell: "", name: "", why: "an empty cell, which is an empty name" },
+    { cell: '""', name: "", why: "the same in quotes" },
+    { cell: "a\0b", name: "a\0b", why: "U+0000" },
+    { cell: "Straße 🌿 שלום", name: "Straße 🌿 שלום", why: "letters of all kinds" },
+    { cell: "\uFEFFa", name: "\uFEFFa", why: "U+FEFF at the beginning of a cell" },
+    { cell: "null", name: "null", why: "the word null" },
+    { cell: "=1+1", name: "=1+1", why: "a formula" },
+    { cell: "# no comment", name: "# no comment", why: "a number sign" },
+    { cell: "a'b\\n", name: "a'b\\n", why: "single quotes and backslashes" },
+  ]) {
+    it(`reads ${why} as it is`, async () => {
+      const { stored } = await storedFrom(`id,name\n1,${cell}\n2,next\n`, CSV);
+      expect(stored).toBe(`${JSON.stringify({ id: 1, name })}\n{"id":2,"name":"next"}\n`);
+    });
+  }
+
+  for (const { header, rows, unused, why } of [
+    { header: "tag,extra,name,id", rows: "x,1,a,1\n,2,b,2\n", unused: ["extra"], why: "a column that is none of ours" },
+    {
+      header: " Location ,id,name,,tag,Höhe",
+      rows: ",1,a,,x,\n",
+      unused: ["Location", "column 4", "Höhe"],
+      why: "several, by name or place",
+    },
+    { header: "id,name,name,ID,tag", rows: "1,a,b,2,x\n", unused: ["name", "ID"], why: "a name that stands twice" },
+    { header: "id,scientificName,vernacularName", rows: "1,a,\n2,,b\n", unused: [], why: "no common name that was taken or is empty" },
+    {
+      header: "id,scientificName,vernacularName",
+      rows: "1,a,c\n2,b,d\n",
+      unused: ["vernacularName"],
+      why: "common names that were passed over",
+    },
+    { header: `id,name,${"é".repeat(200)}`, rows: "", unused: ["é".repeat(100)], why: "the beginning of a long name" },
+  ]) {
+    it(`names what is not imported: ${why}`, async () => {
+      const { summary } = await storedFrom(`${header}\n${rows}`, CSV);
+      expect(summary.unusedColumns).toEqual(unused);
+      expect(summary.refused).toBe(0);
+    });
+  }
+
+  it("names the first hundred of many unused columns", async () => {
+    const { unusedColumns } = await importAll(`id,name,${Array.from({ length: 5000 }, (_, at) => `c${at}`).join(",")}\n`, CSV);
+    expect(unusedColumns).toEqual(Array.from({ length: 100 }, (_, at) => `c${at}`));
+  });
+
+  it("tells an empty tag in quotes from no tag", async () => {
+    const { stored } = await storedFrom('id,name,tag\n1,a,\n2,a,""\n3,a\n', CSV);
+    expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"a","tag":""}\n{"id":3,"name":"a"}\n');
+  });
+
+  for (const body of [
+    "\n\n",
+    "1,Aloe\n",
+    "id,tag\n1,x\n",
+    "name,tag\nx,y\n",
+    "identifier,names\n1,x\n",
+    "id|name\n1|x\n",
+    '"id,name\n1,x\n',
+  ]) {
+    it(`refuses ${JSON.stringify(body)}, whose first line names no id and name`, async () => {
+      const response = await post(body, CSV);
+      expect(response.status).toBe(400);
+      expect(await expectConform(IMPORT, response)).toMatchObject({ error: 40008 });
+    });
+  }
+
+  it("takes a first line alone for no plants", async () => {
+    for (const body of ["id,name", "id,name\n", "name;id;tag\r\n"]) expect(await importAll(body, CSV)).toEqual(clean({}));
+  });
+
+  for (const { row, error, text, why } of [
+    { row: "1", error: 40005, text: "`name`", why: "a row without the cell of its name" },
+    { row: ",x", error: 40005, text: "`id`", why: "an empty id" },
+    { row: '"",x', error: 40005, text: "`id`", why: "an empty id in quotes" },
+    { row: "abc,x", error: 40005, text: "`id`", why: "an id that is a word" },
+    { row: "0x1,x", error: 40005, text: "`id`", why: "a hexadecimal id" },
+    { row: "1.5,x", error: 40005, text: "`id`", why: "an id with a fraction" },
+    { row: "9223372036854775808,x", error: 40005, text: "`id`", why: "an id of 2^63" },
+    { row: [0x31, 0x2c, 0xff], error: 40004, text: "Unicode", why: "a name that is no UTF-8" },
+    { row: [0x31, 0x2c, 0x78, 0x2c, 0xc3], error: 40004, text: "Unicode", why: "a tag that is no UTF-8" },
+    { row: [0xff, 0x2c, 0x78], error: 40005, text: "`id`", why: "an id that is no UTF-8" },
+    { row: '1,a"b', error: 40009, text: "quotes", why: "a quote in a cell without quotes" },
+    { row: '1,Rosa "Peace" x', error: 40009, text: "quotes", why: "two of them" },
+    { row: '1,"a"b', error: 40009, text: "quotes", why: "text behind a quoted cell" },
+    { row: '1,"a" "b"', error: 40009, text: "quotes", why: "two quoted texts in a cell" },
+    { row: '1,5" pot', error: 40009, text: "quotes", why: "inches" },
+    { row: `1,${"x".repeat(70_000)}`, error: 41300, text: "65536", why: "a row of 70,000 bytes" },
+    { row: `1,${"x".repeat(500_000)}`, error: 41300, text: "65536", why: "a row of 500,000 bytes" },
+    { row: `1,"${"x".repeat(100_000)}"`, error: 41300, text: "65536", why: "a quoted cell of 100,000 bytes" },
+    { row: "1,a,x,more", error: 40009, text: "has 4 cells for 3 columns", why: "a cell too many" },
+    { row: '1,a,x,,,"more",,', error: 40009, text: "has 6 cells for 3 columns", why: "one behind empty ones" },
+    { row: '1,"a', error: 40009, text: "is not closed", why: "a quote that is never closed" },
+    { row: '1,a,"', error: 40009, text: "is not closed", why: "one that opens at the end of its line" },
+    { row: `1,"${"x".repeat(60_000)}`, error: 40009, text: "is not closed", why: "one behind which much stands" },
+    { row: "5,another", error: 40900, text: "another plant", why: "a used id" },
+  ] as const) {
+    it(`refuses ${why} once, and takes the rows around it`, async () => {
+      const { summary, stored } = await storedFrom(bytesOf("id,name,tag\n5,before,\n", row, "\n6,behind,\n7,last,\n"), CSV);
+      expect(stored).toBe('{"id":5,"name":"before"}\n{"id":6,"name":"behind"}\n{"id":7,"name":"last"}\n');
+      expect(summary.problems.map((problem) => problem.error)).toEqual([error]);
+      expect(summary.problems[0]!.message).toContain(text);
+      expect(summary).toMatchObject({ read: 4, created: 3, refused: 1 });
+    });
+  }
+
+  it("names the line on which a refused row begins", async () => {
+    const { summary } = await storedFrom('id,name\n1,"two\nlines"\n\nx,"two\nlines"\ny,one\n', CSV);
+    expect(summary.problems.map(({ line }) => line)).toEqual([5, 7]);
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { expectConform } from "../support/conform.ts";
+import { sendRaw } from "../support/raw.ts";
+import { startTestService } from "../support/service.ts";
+import { bytesOf, clean, IMPORT, openTransfers } from "../support/transfers.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const { post, importAll, storedFrom } = openTransfers(service);
+
+describe("an import of NDJSON", () => {
+  it("of nothing reads nothing", async () => {
+    for (const body of ["\n", "\r\n\n \n\t\n"]) expect(await importAll(body)).toEqual(clean({}));
+  });
+
+  for (const { body, why } of [
+    { body: '{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}\n', why: "lines that end with a newline" },
+    { body: '{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}', why: "no newline at the end" },
+    { body: '{"id":1,"name":"a"}\r\n{"id":2,"name":"b","tag":""}\r\n', why: "CRLF" },
+    { body: '\n\n{"id":1,"name":"a"}\n\r\n \n{"id":2,"name":"b","tag":""}\n\n', why: "blank lines" },
+    { body: '\uFEFF{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}\n', why: "a byte order mark" },
+    { body: ' {"name":"a","id":1.0,"x":null} \n{"tag":"","id":2e0,"name":"\\u0062"}\n', why: "other forms of the same JSON" },
+    { body: '{"id":2,"name":"b","tag":""}\n{"id":1,"name":"a"}\n', why: "another order" },
+  ]) {
+    it(`takes ${why}`, async () => {
+      const { summary, stored } = await storedFrom(body);
+      expect(summary).toEqual(clean({ read: 2, created: 2 }));
+      expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}\n');
+    });
+  }
+
+  for (const { line, error, text, why } of [
+    { line: "x", error: 40001, text: "not JSON", why: "what is no JSON" },
+    { line: '{"id":1,"name":"x"', error: 40001, text: "not JSON", why: "a line cut short" },
+    { line: '{"id":1,"name":"x"}{"id":2,"name":"y"}', error: 40001, text: "not JSON", why: "two plants in a line" },
+    { line: '{"id":1,"name":"x"},', error: 40001, text: "not JSON", why: "a comma at the end" },
+    { line: `{"id":1,"name":"x","y":${"[".repeat(32)}${"]".repeat(32)}}`, error: 40002, text: "deeper", why: "nesting" },
+    { line: '{"id":1,"name":"x","name":"x"}', error: 40003, text: "twice", why: "a key that stands twice" },
+    { line: '{"id":1,"name":"\\ud800"}', error: 40004, text: "Unicode", why: "a lone surrogate" },
+    { line: [0x7b, 0xff, 0x7d], error: 40004, text: "Unicode", why: "a byte that is no UTF-8" },
+    { line: [0xc3], error: 40004, text: "Unicode", why: "a character cut short" },
+    { line: '{"name":"x"}', error: 40005, text: "`id`", why: "no id" },
+    { line: '{"id":1}', error: 40005, text: "`name`", why: "no name" },
+    { line: '{"id":9223372036854775808,"name":"x"}', error: 40005, text: "`id`", why: "2^63" },
+    { line: '{"id":-9223372036854775809,"name":"x"}', error: 40005, text: "`id`", why: "less than -2^63" },
+    { line: '{"id":1.5,"name":"x"}', error: 40005, text: "`id`", why: "a fraction" },
+    { line: '{"id":"1","name":"x"}', error: 40005, text: "`id`", why: "an id in quotes" },
+    { line: '{"id":1,"name":null}', error: 40005, text: "`name`", why: "a name that is null" },
+    { line: '{"id":1,"name":"x","tag":null}', error: 40005, text: "`tag`", why: "a tag that is null" },
+    { line: '[1,"x"]', error: 40005, text: "not an object", why: "an array" },
+    { line: "null", error: 40005, text: "not an object", why: "null" },
+    { line: "id,name", error: 40001, text: "not JSON", why: "CSV" },
+    { line: `{"id":1,"name":"${"x".repeat(65_519)}"}`, error: 41300, text: "65536", why: "a line of 65,537 bytes" },
+    { line: `{"id":1,"name":"${"é".repeat(32_760)}"}`, error: 41300, text: "65536", why: "a line of as many bytes in fewer characters" },
+    { line: `{"id":1,"name":"${"x".repeat(500_000)}"}`, error: 41300, text: "65536", why: "a much longer line" },
+  ] as const) {
+    it(`refuses ${why} by its line and number, and takes the lines around it`, async () => {
+      const { summary, stored } = await storedFrom(bytesOf('\n{"id":5,"name":"before"}\n', line, '\n{"id":6,"name":"behind"}\n'));
+      expect(summary).toMatchObject({ read: 3, created: 2, refused: 1, problems: [{ line: 3, error }] });
+      expect(summary.problems[0]!.message).toContain(text);
+      expect(stored).toBe('{"id":5,"name":"before"}\n{"id":6,"name":"behind"}\n');
+    });
+  }
+
+  it("without a body is refused, of both forms", async () => {
+    const { origin, port } = new URL(service.url);
+    for (const type of ["application/x-ndjson", "text/csv"]) {
+      const response = await post("", { type });
+      expect(response.status).toBe(400);
+      expect(await expectConform(IMPORT, response)).toEqual({
+        error: 40011,
+        message: "The request has no body: send the file with it, as NDJSON or CSV.",
+      });
+      const head = `POST /plants/import HTTP/1.1\r\nHost: x:${port}\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: ${type}\r\nConnection: close\r\n`;
+      expect((await sendRaw(origin, [`${head}\r\n`])).text).toContain("40011");
+      for (const empty of ["Content-Length: 0, 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])
+        expect((await sendRaw(origin, [`${head}${empty}`])).text).toContain("40011");
+    }
+  });
+
+  it("takes a line of 65,536 bytes, also the last", async () => {
+    const line = (id: number) => `{"id":${id},"name":"${"x".repeat(65_518)}"}`;
+    expect(line(1)).toHaveLength(65_536);
+    expect((await storedFrom(`${line(1)}\n${line(2)}`)).summary).toEqual(clean({ read: 2, created: 2 }));
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { readCsv } from "../../src/transfer/csv.ts";
+import { readNdjson } from "../../src/transfer/ndjson.ts";
+import type { Row } from "../../src/transfer/row.ts";
+import { parsePlant } from "../../src/validation.ts";
+import { startTestService } from "../support/service.ts";
+import { bytesOf, openTransfers, summaryOf } from "../support/transfers.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const { importAll } = openTransfers(service);
+
+type Read = typeof readCsv;
+
+/** The rows of a body that comes in these chunks, each of which is overwritten once the next is asked for. */
+async function rowsOf(read: Read, chunks: readonly Uint8Array[]): Promise<Row[]> {
+  async function* come(): AsyncGenerator<Uint8Array> {
+    for (const chunk of chunks) {
+      const buffer = Uint8Array.from(chunk);
+      yield buffer;
+      buffer.fill(0x21);
+    }
+  }
+  const rows: Row[] = [];
+  for await (const some of read(come(), { parsePlant, lineBytesMax: 100, onUnused: () => {} })) rows.push(...some);
+  return rows;
+}
+
+function cut(bytes: Uint8Array, size: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+}
+
+describe("a body that comes in pieces", () => {
+  const ndjson = bytesOf(
+    '\uFEFF{"id":1,"name":"é🌿"}\r\n\n{"id":2,"name":"x","tag":""}\n',
+    [0xff, 0x0a],
+    `{"id":3,"name":"${"x".repeat(120)}"}\n{"id":4,"name":"銀"}`,
+  );
+  const csv = bytesOf('\uFEFFid;name;tag\r\n1;"é🌿; ""a"" \r\n b";x\r\n\r\n', "2;", [0xff], ';""\r\nx;y\r\n4;銀;');
+
+  for (const { name, read, bytes } of [
+    { name: "NDJSON", read: readNdjson, bytes: ndjson },
+    { name: "CSV", read: readCsv, bytes: csv },
+  ]) {
+    it(`of ${name} gives the same rows in two wherever it is cut, and in pieces of 1 to 7 bytes`, async () => {
+      const whole = await rowsOf(read, [bytes]);
+      expect(whole.map((row) => "refusal" in row)).toEqual(
+        name === "NDJSON" ? [false, false, true, true, false] : [false, true, true, false],
+      );
+      for (let at = 0; at <= bytes.length; at += 1) {
+        expect(await rowsOf(read, [bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole);
+      }
+      for (const size of [1, 2, 3, 4, 5, 6, 7]) expect(await rowsOf(read, cut(bytes, size)), `pieces of ${size}`).toEqual(whole);
+    });
+
+    it(`of ${name} over HTTP gives the same summary as a whole one`, async () => {
+      const type = name === "CSV" ? "text/csv" : "application/x-ndjson";
+      const whole = await importAll(bytes, { type, query: "?dryRun=true" });
+      const pieces = cut(bytes, 5);
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          const piece = pieces.shift();
+          await Bun.sleep(1);
+          if (piece) controller.enqueue(piece);
+          else controller.close();
+        },
+      });
+      const response = await service.request("/plants/import?dryRun=true", { method: "POST", body, headers: { "content-type": type } });
+      expect(await summaryOf(response)).toEqual(whole);
+    });
+  }
+
+  it("of NDJSON is refused a byte order mark anywhere but at its beginning", async () => {
+    const rows = await rowsOf(readNdjson, [bytesOf('{"id":1,"name":"a"}\n'), bytesOf('\uFEFF{"id":2,"name":"b"}\n')]);
+    expect(rows.map((row) => "refusal" in row)).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,156 @@
+import { connect } from "node:net";
+import { afterAll, describe, expect, it } from "bun:test";
+import { expectConform } from "../support/conform.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { clean, IMPORT, openTransfers, summaryOf } from "../support/transfers.ts";
+import { askUntil, until } from "../support/until.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const { post, importAll, exportAll } = openTransfers(service);
+
+describe("an import", () => {
+  it("counts what became of its lines, and changes nothing when it is repeated", async () => {
+    const own = await startTestService();
+    await own.post('{"id":1,"name":"there"}');
+    await own.post('{"id":2,"name":"there","tag":"x"}');
+    const body =
+      '{"id":1,"name":"there"}\n{"id":2,"name":"other"}\n{"id":3,"name":"new"}\n{"id":3,"name":"new"}\n{"id":3,"name":"third"}\n{"id":4}\n';
+    const inUse = { error: 40900, message: "The id names another plant already: choose an id that is not used." };
+    const missing = { line: 6, error: 40005, message: "The field `name` is missing: add it." };
+    const problems = [{ line: 2, ...inUse }, { line: 5, ...inUse }, missing];
+    const expected = { read: 6, created: 1, unchanged: 2, replaced: 0, refused: 3, problems, unusedColumns: [] };
+
+    expect(await importAll(body, { on: own, query: "?dryRun=true" })).toEqual(expected);
+    expect(await exportAll({ on: own })).toBe('{"id":1,"name":"there"}\n{"id":2,"name":"there","tag":"x"}\n');
+    expect(await importAll(body, { on: own, query: "?dryRun=false&onConflict=refuse" })).toEqual(expected);
+    const stored = '{"id":1,"name":"there"}\n{"id":2,"name":"there","tag":"x"}\n{"id":3,"name":"new"}\n';
+    expect(await exportAll({ on: own })).toBe(stored);
+    expect(await importAll(body, { on: own })).toEqual({ ...expected, created: 0, unchanged: 3 });
+    expect(await exportAll({ on: own })).toBe(stored);
+    await own.stop();
+  });
+
+  it("with onConflict=replace puts the last of the lines with one id into the place of all before it", async () => {
+    const own = await startTestService();
+    await own.post('{"id":1,"name":"there","tag":"x"}');
+    const body =
+      '{"id":1,"name":"there","tag":"x"}\n{"id":1,"name":"second"}\n{"id":2,"name":"new"}\n{"id":2,"name":"new","tag":""}\n{"id":2}\n';
+    const expected = { read: 5, created: 1, unchanged: 1, replaced: 2, refused: 1 };
+    expect(await importAll(body, { on: own, query: "?onConflict=replace&dryRun=true" })).toMatchObject(expected);
+    expect(await exportAll({ on: own })).toBe('{"id":1,"name":"there","tag":"x"}\n');
+    expect(await importAll(body, { on: own, query: "?onConflict=replace" })).toMatchObject(expected);
+    expect(await exportAll({ on: own })).toBe('{"id":1,"name":"second"}\n{"id":2,"name":"new","tag":""}\n');
+    await own.stop();
+  });
+
+  it("tells the first 1,000 problems and counts them all", async () => {
+    const summary = await importAll("x\n".repeat(1500));
+    expect(summary).toMatchObject({ read: 1500, refused: 1500 });
+    expect(summary.problems.map(({ line }) => line)).toEqual(Array.from({ length: 1000 }, (_, at) => at + 1));
+  });
+
+  it("goes on over many commits: 10,001 lines, the last of which the first contradicts", async () => {
+    const lines = Array.from({ length: 10_000 }, (_, at) => `{"id":${1_000_000 + at},"name":"x"}`);
+    const summary = await importAll([...lines, '{"id":1000000,"name":"other"}'].join("\n"));
+    expect(summary).toMatchObject({ read: 10_001, created: 10_000, refused: 1 });
+    expect(summary.problems).toMatchObject([{ line: 10_001, error: 40900 }]);
+  });
+
+  for (const { type, why } of [
+    { type: "application/x-ndjson", why: "the type of NDJSON" },
+    { type: "APPLICATION/X-NDJSON; charset=UTF-8", why: "it in capitals, with its charset" },
+    { type: "text/csv", why: "the type of CSV" },
+    { type: "text/csv; charset=utf-8", why: "it with its charset" },
+    { type: 'text/csv; header=present; charset="utf8"', why: "it with its header" },
+  ]) {
+    it(`takes ${why}: ${type}`, async () => {
+      const body = type.startsWith("text/csv") ? "id,name\n10,x\n" : '{"id":10,"name":"x"}\n';
+      expect(await importAll(body, { type })).toMatchObject({ read: 1, refused: 0 });
+    });
+  }
+
+  it("without a Content-Type is read as NDJSON", async () => {
+    const body = new TextEncoder().encode('{"id":10,"name":"x"}');
+    expect(await summaryOf(await service.request("/plants/import", { method: "POST", body }))).toMatchObject({ read: 1, refused: 0 });
+  });
+
+  for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "text/csvx", "csv"]) {
+    it(`refuses ${type}, and Accept says what to send`, async () => {
+      const response = await post("id,name\n1,x\n", { type });
+      expect([response.status, response.headers.get("accept")]).toEqual([415, "application/x-ndjson, text/csv"]);
+      const { error, message } = (await expectConform(IMPORT, response)) as { error: number; message: string };
+      expect([error, message]).toEqual([
+        41500,
+        "The body is declared as something else: send the header Content-Type: application/x-ndjson or text/csv.",
+      ]);
+    });
+  }
+
+  for (const type of ["text/csv; charset=latin1", "application/x-ndjson; charset=utf-16"]) {
+    it(`refuses ${type}, and does not ask for JSON`, async () => {
+      const response = await post("id,name\n1,x\n", { type });
+      expect([response.status, response.headers.get("accept")]).toEqual([415, "application/x-ndjson, text/csv"]);
+      const { error, message } = (await expectConform(IMPORT, response)) as { error: number; message: string };
+      expect(error).toBe(41501);
+      expect(message).not.toContain("application/json");
+    });
+  }
+
+  it("refuses a Content-Encoding, and Accept-Encoding says what to send", async () => {
+    const response = await post(Bun.gzipSync(Buffer.from('{"id":1,"name":"x"}')), { headers: { "content-encoding": "gzip" } });
+    expect([response.status, response.headers.get("accept-encoding")]).toEqual([415, "identity"]);
+    expect(await expectConform(IMPORT, response)).toMatchObject({ error: 41502 });
+  });
+});
+
+/** A connection that begins an import; `send` resolves when its bytes have left. */
+function beginImport(on: TestService): Promise<{ send: (text: string) => Promise<void>; destroy: () => void }> {
+  const { hostname, port } = new URL(on.url);
+  const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${on.token}\r\nContent-Length: 100000000\r\n\r\n`;
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      const send = (text: string) => new Promise<void>((sent, fail) => socket.write(text, (error) => (error ? fail(error) : sent())));
+      socket.on("error", () => {});
+      send(head).then(() => resolve({ send, destroy: () => socket.destroy() }), reject);
+    });
+    socket.once("error", reject);
+  });
+}
+
+describe("a client that goes away in the middle of an import", () => {
+  it("leaves whole commits of what it sent, and the service answers on", async () => {
+    const own = await startTestService();
+    const lines = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"plant ${id}"}\n`);
+    const { send, destroy } = await beginImport(own);
+    await send(lines.join(""));
+    await send('{"id":20000,"name":"cut');
+    await until("Some are stored", async () => (await exportAll({ on: own })) !== "");
+    destroy();
+    let stored = "";
+    for (let next = await exportAll({ on: own }); next !== stored; next = await exportAll({ on: own })) {
+      stored = next;
+      await Bun.sleep(200);
+    }
+    const count = stored.split("\n").length - 1;
+    expect(count).toBeGreaterThan(0);
+    expect(count % 2000).toBe(0);
+    expect(stored).toBe(lines.slice(0, count).join(""));
+    expect(await importAll(lines.join(""), { on: own })).toEqual(clean({ read: 20_000, created: 20_000 - count, unchanged: count }));
+    expect(own.logged.join("")).not.toContain("unexpected_error");
+    await own.stop();
+  });
+
+  it("makes room for another: four imports of one token run at a time, a fifth is answered 503", async () => {
+    const own = await startTestService();
+    const open = await Promise.all([1, 2, 3, 4].map(() => beginImport(own)));
+    for (const { send } of open) await send('{"id":1,"name":"x"}\n');
+    const importNothing = () => post("\n", { on: own });
+    const refused = await askUntil(importNothing, ({ status }) => status === 503);
+    expect(await expectConform(IMPORT, refused)).toMatchObject({ error: 50300 });
+    for (const { destroy } of open) destroy();
+    expect(await summaryOf(await askUntil(importNothing, ({ status }) => status !== 503))).toEqual(clean({}));
+    await own.stop();
+  });
+});
