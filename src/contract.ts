@@ -15,13 +15,16 @@ export type Operation = Readonly<{
   /** The scope that a token needs, "any" when each valid one will do; undefined when the operation needs no token. */
   scope: RequiredScope | undefined;
   /** What a write waits in until its commit; undefined when the operation writes nothing. */
-  queue: Queue | "imports" | undefined;
+  queue: WriteQueue | undefined;
   /** What the path may have for `{id}`. */
   pathId: ParameterSchema | undefined;
   /** The query parameters that it takes. */
   query: readonly QueryParameter[];
   body: Body;
 }>;
+
+/** A queue of the store, or the imports that run at a time: each commits for itself, and so often that no queue of single changes would do. */
+export type WriteQueue = Queue | "imports";
 
 export type QueryParameter = Readonly<{ name: string; schema: ParameterSchema }>;
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { createFairShares } from "./fair-shares.ts";
 import { createAudit, REFUSALS_MS } from "./auth/audit.ts";
 import { openFirstToken } from "./auth/bootstrap.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
@@ -65,6 +66,9 @@ const TOKEN_CACHE_MAX = 10_000;
 const MINUTE_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
 
+/** How many imports may run at a time. */
+const IMPORTS_MAX = 8;
+
 /** A token alone has four slots, which is as much as two processors do; the fifth is for whoever comes next. Times as those of a search. */
 const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
 
@@ -86,6 +90,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       now: Date.now,
     });
     const queue = createFairQueue(TURNS);
+    const imports = createFairShares(IMPORTS_MAX);
     const now = () => performance.now();
     let isDraining = false;
     const handlers = {
@@ -93,6 +98,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...transferHandlers({
         plants: store.plants,
         queue,
+        imports,
         parsePlant,
         lineBytesMax: config.bodyBytesMax,
         authenticator,
@@ -105,7 +111,10 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...openapiHandlers(contract),
     };
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
-    const admission = createAdmission({ isFull: store.isFull, ...limits });
+    const admission = createAdmission({
+      isFull: (name, owner) => (name === "imports" ? !imports.hasRoom(owner) : store.isFull(name, owner)),
+      ...limits,
+    });
     const rates = createRateLimits({ ...ratesOf(config, now), log });
     const app = createApp({
       contract,

@@ -96,9 +96,9 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
   };
 }
 
-/** Whether a change that failed for this reason may have been made all the same. */
+/** Whether a change that failed for this reason may have been made all the same: of a commit of several statements, some may have been. */
 export function mayBeMade(reason: unknown): boolean {
-  return !(reason instanceof PlantStoreError) || reason.code === "store_unavailable";
+  return !(reason instanceof PlantStoreError) || reason.code === "store_unavailable" || reason.code === "store_full";
 }
 
 type WhoFields = Readonly<{ principal?: string; principalName?: string; address: string; requestId: string }>;

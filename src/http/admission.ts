@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Operation } from "../contract.ts";
+import type { WriteQueue } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
-import type { Store } from "../store/store.ts";
 import type { Fields } from "./wire/fields.ts";
 
-/** Refuses a change for which the store has no room, before its body is read: undefined when there is room. */
-export type Admission = (queue: Operation["queue"], headers: Fields, owner: Owner) => Promise<never> | undefined;
+/** Refuses a change or an import for which there is no room, before its body is read: undefined when there is room. */
+export type Admission = (queue: WriteQueue | undefined, headers: Fields, owner: Owner) => Promise<never> | undefined;
 
 type AdmissionOptions = Readonly<{
-  isFull: Store["isFull"];
+  /** Whether more of this owner would be refused now. */
+  isFull: (queue: WriteQueue, owner: Owner) => boolean;
   /** Largest body of a request. */
   bodyBytesMax: number;
   isDraining: () => boolean;
@@ -38,8 +38,7 @@ export function createAdmission({ isFull, bodyBytesMax, isDraining }: AdmissionO
     throw new PlantStoreError("overloaded");
   }
 
-  // An import takes its share of the imports when it begins: its handler knows how long it goes on.
-  return (queue, headers, owner) => (queue && queue !== "imports" && isFull(queue, owner) ? refuse(headers, owner) : undefined);
+  return (queue, headers, owner) => (queue && isFull(queue, owner) ? refuse(headers, owner) : undefined);
 }
 
 /** Whether a body, if there is one, says that it is no larger than it may be. */

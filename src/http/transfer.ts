@@ -12,6 +12,7 @@ import { whileAllowed, whileMoving } from "../transfer/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
 import { createFairShares } from "../fair-shares.ts";
+import type { FairShares } from "../fair-shares.ts";
 import type { PlantStore } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
@@ -23,6 +24,8 @@ import type { Fields } from "./wire/fields.ts";
 type ExchangeOptions = Readonly<{
   plants: PlantStore;
   queue: FairQueue;
+  /** Those that run now, of which a token has its share: each holds some plants in memory. */
+  imports: FairShares;
   parsePlant: (value: unknown) => NewPlant;
   /** Longest line of an import. */
   lineBytesMax: number;
@@ -35,8 +38,7 @@ type ExchangeOptions = Readonly<{
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
-/** How many imports, and how many exports, may run at a time, of which a token has its share; each holds some plants in memory. */
-const IMPORTS_MAX = 8;
+/** How many exports may run at a time, of which a token has its share; each holds some plants in memory. */
 const EXPORTS_MAX = 32;
 
 /** How long a sender may send nothing, and a reader take nothing. */
@@ -48,8 +50,7 @@ const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, b
 
 /** The catalogue as a file, in and out. */
 export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
-  const { plants, queue, parsePlant, lineBytesMax, authenticator, audit, log } = options;
-  const imports = createFairShares(IMPORTS_MAX);
+  const { plants, queue, imports, parsePlant, lineBytesMax, authenticator, audit, log } = options;
   const exports = createFairShares(EXPORTS_MAX);
 
   /** A file under way is never refused for the turns that it takes: of files there are few. */
@@ -86,6 +87,7 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
     async importPlants(call) {
       const { body, headers, principal, connection } = call;
       const { onConflict, dryRun } = call.parameters;
+      // There is room: admission has looked, and nobody came in between.
       const release = imports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       // PATIENCE says how long it may be silent.

@@ -1,14 +1,12 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
-import { DatabaseSync } from "node:sqlite";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import pg from "pg";
 import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { lockWrites } from "../support/write-lock.ts";
 
 /** The requests of one token. */
 type Asker = Readonly<{ token: string; ask: TestService["request"] }>;
@@ -30,19 +28,6 @@ function open({ url }: TestService, { token }: Asker, lines: readonly string[]):
   socket.on("error", () => {});
   socket.write(`${lines.join("\r\n")}\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n\r\n`);
   return socket;
-}
-
-/** No plant can be written until what this returns is called. */
-async function lockPlants({ data, database }: { data: string; database?: string }): Promise<() => Promise<void>> {
-  if (database === undefined) {
-    const other = new DatabaseSync(join(data, "plants.db"));
-    other.exec("BEGIN IMMEDIATE");
-    return () => Promise.resolve(other.close());
-  }
-  const other = new pg.Client(database);
-  await other.connect();
-  await other.query("BEGIN; LOCK TABLE plants");
-  return () => other.end();
 }
 
 const LARGE = Array.from({ length: 200 }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(60_000)}"}\n`).join("");
@@ -83,7 +68,7 @@ for (const { engine, openFlags } of ENGINES) {
         return (await ask("/plants", { method: "POST", body, headers: { "content-type": "application/json" } })).status;
       };
       expect([await create(greedy, 1), await create(other, 1)]).toEqual([200, 200]);
-      const unlock = await lockPlants({ data, ...flags });
+      const unlock = await lockWrites({ data, ...flags });
       // Changes wait only behind commits that are under way: PostgreSQL has three of them.
       const flood: Array<Promise<number>> = [];
       for (let id = 2; id < 100; id += 1) {

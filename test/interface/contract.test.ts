@@ -2,6 +2,9 @@ import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
+import { operationsOf } from "../../contract/document.ts";
+import type { Document } from "../../contract/document.ts";
+import { operationTable } from "../../contract/operation-table.ts";
 import { loadContract } from "../../src/contract.ts";
 
 type Example = { error: number; message: string };
@@ -116,6 +119,27 @@ describe("for those who make clients of it, the contract", () => {
         scopes[at] === undefined ? [] : [{ bearerAuth: scopes[at] === "any" ? [] : [scopes[at]] }],
       );
     }
+  });
+
+  const document = parse(readFileSync(new URL("../../contract/openapi.yaml", import.meta.url), "utf8"), { intAsBigInt: true }) as Document;
+
+  /** The contract without this of one operation. */
+  function without(key: "x-queue" | "x-scope", id: string): Document {
+    const changed = structuredClone(document);
+    for (const { operation } of operationsOf(changed)) if (operation.operationId === id) delete (operation as Record<string, unknown>)[key];
+    return changed;
+  }
+
+  it("gives no table of operations when one that is no GET forgets its x-queue, or one that needs a token its x-scope", () => {
+    expect(operationTable(document)).toContain('"createToken"');
+    const writing = operationsOf(document).filter(({ method }) => method !== "get");
+    expect(writing.length).toBeGreaterThan(6);
+    for (const { operation } of writing)
+      expect(() => operationTable(without("x-queue", operation.operationId))).toThrow(`${operation.operationId} changes something`);
+    const guarded = operationsOf(document).filter(({ operation }) => operation["x-scope"] !== undefined);
+    expect(guarded.map(({ operation }) => operation.operationId)).toContain("getSession");
+    for (const { operation } of guarded)
+      expect(() => operationTable(without("x-scope", operation.operationId))).toThrow(`${operation.operationId} needs either`);
   });
 
   for (const [one, other, oneNames, otherNames] of [

@@ -250,13 +250,13 @@ describe("the log of who did what", () => {
   it("counts what nobody knows whether it was made apart in a sum, and what surely was not in none", () => {
     const { lines, audit } = openAudit("sum");
     const who = whoOf("a", "");
-    for (const reason of [new PlantStoreError("store_unavailable"), new Error("a bug")])
+    for (const reason of [new PlantStoreError("store_unavailable"), new PlantStoreError("store_full"), new Error("a bug")])
       audit.failed(who, "created", asPlantId(1n), reason);
-    for (const code of ["overloaded", "draining", "store_full", "id_in_use", "precondition_failed"] as const)
+    for (const code of ["overloaded", "draining", "id_in_use", "precondition_failed"] as const)
       audit.failed(who, "created", asPlantId(1n), new PlantStoreError(code));
     audit.flushChanges();
     expect(eventsOf(lines, "plants_changed")).toEqual([
-      expect.objectContaining({ principal: "a", created: 0, replaced: 0, deleted: 0, unknown: 2 }),
+      expect.objectContaining({ principal: "a", created: 0, replaced: 0, deleted: 0, unknown: 3 }),
     ]);
   });
 
