@@ -13,7 +13,7 @@ type Rates = Readonly<Record<Case, number>>;
 /** The part takes long, and its ratios vary little. */
 const ROUNDS_MAX = 3;
 
-/** Random ids have up to 18 digits: see load.lua. */
+/** Random ids have up to 18 digits: see wrk.lua. */
 const RANDOM_ID_MAX = 10n ** 18n;
 
 /** Whether creates get slower as the store grows. */

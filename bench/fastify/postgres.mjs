@@ -2,7 +2,7 @@
 // commit per request.
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { createApp } from "./app.mjs";
+import { createApp } from "./fastify-app.mjs";
 
 const { values } = parseArgs({
   options: { port: { type: "string" }, database: { type: "string" }, connections: { type: "string" } },

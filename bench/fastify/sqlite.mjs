@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
-import { createApp } from "./app.mjs";
+import { createApp } from "./fastify-app.mjs";
 
 const LEVELS = { NORMAL: 1, FULL: 2 };
 

@@ -1,0 +1,69 @@
+import { basename, dirname } from "node:path";
+import { expect, it } from "bun:test";
+import { PROJECT } from "../support/process.ts";
+
+/** The names that files in several folders have, and the one thing that each of them names wherever it is. */
+const SHARED: Readonly<Record<string, string>> = {
+  // Resources and operations: the same name on each floor.
+  commands: "what plant-store does in a terminal",
+  config: "the settings in force",
+  contract: "contract/openapi.yaml",
+  docs: "the page at /docs, with its script and its style",
+  export: "plants as a file",
+  health: "whether the service, or a store, can do its work",
+  import: "a file of plants that is stored",
+  plant: "one plant",
+  plants: "the plants and what is done with them",
+  session: "who asks, and what they may do",
+  tags: "tags with the number of their plants",
+  tokens: "the tokens and what is done with them",
+  transfer: "import and export",
+  // Parts that both engines have, or both the service and its client.
+  errors: "the errors of the interface",
+  failure: "what a failure of an engine means to the store",
+  json: "JSON that keeps every digit",
+  page: "one page of a list of plants",
+  "plant-statements": "the SQL for plants",
+  postgres: "the store in PostgreSQL",
+  query: "the query of a URL",
+  requirements: "what a database must be like",
+  response: "an HTTP response as bytes",
+  retry: "what is tried again, and when",
+  schema: "the tables of a store",
+  store: "all that is stored",
+  "token-statements": "the SQL for tokens",
+  // Programs, and what several kinds of tests hold the service to.
+  drain: "a stop that answers all requests under way",
+  log: "the lines that the service writes",
+  main: "where a program starts",
+  overload: "more requests than can be answered",
+  search: "the search of names",
+  service: "the whole service",
+  start: "the start of the service",
+  trouble: "a service that cannot be reached, or fails",
+};
+
+/** Files that are tests take the name of what they test, so they are a kind of their own. */
+function isTest(file: string): boolean {
+  return /\.(test|resilience)\.ts$/.test(file);
+}
+
+/** By name, without what tells the kind of a file, the folders that have one. */
+function foldersByName(files: readonly string[]): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const file of files) {
+    const name = basename(file).replace(/\..*$/, "");
+    folders.set(name, (folders.get(name) ?? new Set()).add(dirname(file)));
+  }
+  return folders;
+}
+
+it("no name of a file names two things", () => {
+  const files = [...new Bun.Glob("{src,web,test,bench}/**/*.{ts,tsx,mjs,lua,css,html}").scanSync(PROJECT)].filter(
+    (file) => !file.includes("node_modules/"),
+  );
+  const kinds = [files.filter(isTest), files.filter((file) => !isTest(file))].map(foldersByName);
+  // In one folder, files of one name are parts of one thing: a component and its style.
+  const shared = kinds.flatMap((folders) => [...folders].filter(([, where]) => where.size > 1).map(([name]) => name));
+  expect([...new Set(shared)].toSorted()).toEqual(Object.keys(SHARED).toSorted());
+});
