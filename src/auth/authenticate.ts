@@ -44,18 +44,20 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
   async function find(authorization: string | null): Promise<Token | undefined> {
     const credentials = parseBearer(authorization);
     if (!hasTokenForm(credentials)) return undefined;
+    // As old as the question: a store that is slow to answer may tell what was so before a revocation.
+    const at = now();
     const token = await tokens.find(hashToken(credentials));
-    if (authorization && authorization.length <= CACHED_LENGTH_MAX) remember(authorization, token);
+    if (authorization && authorization.length <= CACHED_LENGTH_MAX) remember(authorization, { token, at });
     return token;
   }
 
-  function remember(authorization: string, token: Token | undefined): void {
+  function remember(authorization: string, found: Remembered): void {
     remembered.delete(authorization);
     for (const oldest of remembered.keys()) {
       if (remembered.size < cacheMax) break;
       remembered.delete(oldest);
     }
-    remembered.set(authorization, { token, at: now() });
+    remembered.set(authorization, found);
   }
 
   return {
@@ -64,7 +66,7 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
       const known = authorization === null ? undefined : remembered.get(authorization);
       // A clock that was set back makes an age negative: such an entry is not trusted either.
       if (known && Math.abs(time - known.at) < freshMs) return expectValid(known.token, time);
-      return findOnce(authorization).then((token) => expectValid(token, time));
+      return findOnce(authorization).then((token) => expectValid(token, now()));
     },
     async confirm(authorization, token) {
       const known = authorization === null ? undefined : remembered.get(authorization);

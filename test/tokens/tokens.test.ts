@@ -181,6 +181,19 @@ describe("the authenticator", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it("refuses a token that expires, or asks again for one that may have been revoked, while the store takes its time", async () => {
+    const { authenticator, asked, clock } = authenticatorOver(() => {
+      clock.now += 600;
+      return { ...VALID, expires: 3000 };
+    });
+    const header = `Bearer ${createToken(randomBytes)}`;
+    for (const count of [1, 2, 3]) {
+      await authenticator.authenticate(header);
+      expect(asked).toHaveLength(count);
+    }
+    expect(await rejectionOf(Promise.resolve().then(() => authenticator.authenticate(header)))).toMatchObject({ code: "invalid_token" });
+  });
+
   it("remembers at most cacheMax tokens", async () => {
     const { authenticator, asked } = authenticatorOver(() => VALID);
     const headers = Array.from({ length: 101 }, () => `Bearer ${createToken(randomBytes)}`);

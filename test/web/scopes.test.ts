@@ -117,6 +117,20 @@ describe("the page of a token", () => {
     expect(await offered(visit)).toEqual(["Export", "Tokens"]);
   });
 
+  it("can be given up while the service has no time to say who has it", async () => {
+    place.expectStatus(503);
+    const { page, signIn, reads, button, field } = await place.visit();
+    await signIn();
+    await reads("Nothing grows here yet");
+    const body = JSON.stringify({ error: 50301, message: "The store cannot be reached or written." });
+    await page.route("**/session", (route) => route.fulfill({ status: 503, contentType: "application/json", body }));
+    await page.reload();
+    await reads("The store cannot be reached or written.");
+    await button("Sign out").click();
+    await field("Token").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
+
   it("that was revoked is asked for again when the page is loaded", async () => {
     place.expectStatus(401);
     const { id, token } = await makeToken(["plants:read"]);

@@ -32,6 +32,9 @@ export function Arrival({ context, token }: { context: AppContext; token: string
           <p>{problem}</p>
           <button class="button" type="button" onClick={() => void ask()}>
             Try again
+          </button>{" "}
+          <button class="button quiet" type="button" onClick={() => session.signOut()}>
+            Sign out
           </button>
         </div>
       )}
