@@ -5,7 +5,7 @@ import { rejectionOf } from "../support/rejection.ts";
 
 const LIMITS = { slots: 3, ownerSlots: 2, waitingMax: 100, waitMs: 60_000 };
 
-/** Turns whose work ends only when the test says so: the first that runs, or one of an owner. */
+/** Turns whose work ends only when the test says so: the first one running, or the first one of an owner. */
 function openTurns(limits: Partial<typeof LIMITS> = {}) {
   const { run } = createFairQueue({ ...LIMITS, ...limits });
   const running: Array<{ owner: string; end: () => void }> = [];
@@ -18,7 +18,7 @@ function openTurns(limits: Partial<typeof LIMITS> = {}) {
       },
       { owner, isPatient },
     );
-    // A test may leave some waiting: they are refused when nobody looks any more.
+    // A test may leave some turns waiting. They are refused after its end.
     turn.catch(() => {});
     return turn;
   }
@@ -30,13 +30,13 @@ function openTurns(limits: Partial<typeof LIMITS> = {}) {
 }
 
 describe("turns", () => {
-  it("begin at once as long as there are slots, and keep one from whoever has as many as one may have", () => {
+  it("begin at once while slots are free, unless the owner already has all that it may have", () => {
     const { ask, begun } = openTurns();
     for (const owner of ["a", "a", "a", "a", "b"]) void ask(owner);
     expect(begun).toEqual(["a", "a", "b"]);
   });
 
-  it("go round: who has asked for much waits for itself, and another for one turn", async () => {
+  it("rotate: an owner with many requests waits for its own, another one for a single turn", async () => {
     const { ask, begun, end } = openTurns();
     for (let count = 0; count < 6; count += 1) void ask("a");
     for (let count = 0; count < 3; count += 1) void ask("b");
@@ -46,7 +46,7 @@ describe("turns", () => {
     expect(begun).toEqual(["a", "a", "b", "a", "b", "c", "a", "b", "a", "a"]);
   });
 
-  it("refuse past the share of an owner, not what another asks for, and never what is patient", async () => {
+  it("refuse what exceeds an owner's share, not what another asks for, and never what is patient", async () => {
     const { ask, begun, end } = openTurns({ slots: 2, ownerSlots: 2, waitingMax: 4 });
     for (let count = 0; count < 6; count += 1) void ask("a");
     expect(await rejectionOf(ask("a"))).toMatchObject({ code: "overloaded" });
@@ -56,7 +56,7 @@ describe("turns", () => {
     expect(begun.toSorted()).toEqual(["a", "a", "a", "a", "a", "a", "a", "b"]);
   });
 
-  it("end a wait that is too long, and give its place and its turn to others", async () => {
+  it("end a wait that is too long, and give its place and turn to others", async () => {
     const { ask, begun, end } = openTurns({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 20 });
     void ask("a");
     expect(await rejectionOf(ask("a"))).toMatchObject({ code: "overloaded" });
@@ -67,7 +67,7 @@ describe("turns", () => {
     await second;
   });
 
-  it("pass on what the work ends with, also that it failed, and the slot to the next", async () => {
+  it("pass on the result or failure of the work, and the slot to the next", async () => {
     const { run } = createFairQueue({ ...LIMITS, slots: 1 });
     const asker = { owner: "a", isPatient: false };
     const failing = run(() => Promise.reject(new Error("broken")), asker);
@@ -76,7 +76,7 @@ describe("turns", () => {
     expect(await next).toBe(5);
   });
 
-  it("never run more than there are slots, and run all in the end, whoever asks for how much and whatever ends first", async () => {
+  it("never run more than there are slots, and run all in the end, in any order of requests and ends", async () => {
     const step = fc.oneof(fc.constantFrom("a", "b", "c"), fc.nat());
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

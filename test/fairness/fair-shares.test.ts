@@ -17,7 +17,7 @@ const step = fc.oneof(
 );
 
 describe("shares", () => {
-  it("never give more than there is, count what is given back once, and give to an owner what the threshold says", () => {
+  it("never exceed the total, count each release once, and give an owner what the threshold allows", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 }), fc.array(step, { maxLength: 200 }), (max, steps) => {
         const shares = createFairShares(max);
@@ -43,7 +43,7 @@ describe("shares", () => {
     );
   });
 
-  it("give a lone owner half of all, and leave room for whoever comes next", () => {
+  it("give a lone owner half, and leave room for the next one", () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 5000 }), (max) => {
         const shares = createFairShares(max);
@@ -53,13 +53,13 @@ describe("shares", () => {
     );
   });
 
-  it("come to equal parts among those who take whatever they can, whoever came first", () => {
+  it("become equal among owners that take whatever they can, no matter which came first", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 20, max: 500 }), (owners, each) => {
         const max = each * (owners + 1);
         const shares = createFairShares(max);
         const taken = Array.from({ length: owners }, (_, at) => takeAll(shares, `${at}`));
-        // All give back at the same rate, and take again as soon as they may.
+        // All release at the same rate, and take again as soon as they may.
         for (let round = 0; round < max; round += 1) {
           for (const one of taken) one.shift()?.();
           for (const [at, one] of taken.entries()) one.push(...takeAll(shares, `${at}`));
@@ -71,7 +71,7 @@ describe("shares", () => {
     );
   });
 
-  it("give one amount larger than any share to an owner who holds nothing, while it is free", () => {
+  it("give an owner that holds nothing one amount larger than any share, while it is free", () => {
     const shares = createFairShares(100);
     const release = shares.take("large", 90);
     expect(release).toBeDefined();

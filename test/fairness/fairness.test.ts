@@ -21,7 +21,7 @@ async function newAsker(service: TestService): Promise<Asker> {
   };
 }
 
-/** A request that stays open: what is written is sent, and no answer is read after its first bytes. */
+/** A request that stays open: what is written is sent, and only the first bytes of the response are read. */
 function open({ url }: TestService, { token }: Asker, lines: readonly string[]): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -47,7 +47,7 @@ for (const { engine, openFlags } of ENGINES) {
       await service.stop();
     });
 
-    it("leaves imports to another, who has to do with fewer", async () => {
+    it("leaves imports to another, and gets fewer itself", async () => {
       const [greedy, other] = [await newAsker(service), await newAsker(service)];
       const opened = Array.from({ length: 8 }, () => open(service, greedy, ["POST /plants/import HTTP/1.1", "Content-Length: 1000000"]));
       others.push(...opened);
@@ -69,7 +69,7 @@ for (const { engine, openFlags } of ENGINES) {
       };
       expect([await create(greedy, 1), await create(other, 1)]).toEqual([200, 200]);
       const unlock = await lockWrites({ data, ...flags });
-      // Changes wait only behind commits that are under way: PostgreSQL has three of them.
+      // Changes wait only behind running commits: PostgreSQL has three of them.
       const flood: Array<Promise<number>> = [];
       for (let id = 2; id < 100; id += 1) {
         flood.push(create(greedy, id));
@@ -83,7 +83,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 503]));
     });
 
-    it("keeps a search of another waiting for some of its own, and not for all of them", async () => {
+    it("delays a search of another by some of its own searches, not by all of them", async () => {
       const [greedy, other] = [await newAsker(service), await newAsker(service)];
       const lines = Array.from({ length: 2000 }, (_, at) => `{"id":${-at},"name":"searched ${at}"}\n`).join("");
       expect((await greedy.ask("/plants/import", { method: "POST", body: lines })).status).toBe(200);
@@ -105,7 +105,8 @@ for (const { engine, openFlags } of ENGINES) {
         await Promise.all(flood);
         return ahead;
       }
-      // On a busy machine some are answered while the one is still on its way; without turns it is nearly all of them, each time.
+      // On a busy machine some are answered while this one is still on its way. Without turns it is nearly all of them,
+      // each time.
       const ahead = [await answersAhead(), await answersAhead(), await answersAhead()];
       expect(Math.min(...ahead)).toBeLessThan(40);
     });
@@ -113,7 +114,7 @@ for (const { engine, openFlags } of ENGINES) {
     it("leaves exports to another", async () => {
       const [greedy, other] = [await newAsker(service), await newAsker(service)];
       expect((await other.ask("/plants/import", { method: "POST", body: LARGE })).status).toBe(200);
-      // One after the other, as an export counts once its answer has begun.
+      // One after the other, because an export counts once its response has begun.
       for (let count = 0; count < 16; count += 1) {
         const socket = open(service, greedy, ["GET /plants/export HTTP/1.1"]);
         others.push(socket);

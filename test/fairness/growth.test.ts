@@ -48,12 +48,12 @@ const folder = temporaryFolder();
 mkdirSync(join(folder, "web"));
 writeFileSync(join(folder, "web", "index.html"), "<p>");
 
-/** Fields as a request has them, but of any characters. */
+/** Fields like those of a request, but of any characters. */
 function headersOf(values: Readonly<Record<string, string>>): Fields {
   return parseFields(Object.entries(values).map(([name, value]) => `${name}: ${value}`)) as Fields;
 }
 
-/** Reads a body of one byte, which comes after its head. */
+/** Reads a body of one byte that arrives after its head. */
 function readLate(headers: Fields): unknown {
   const body = createBody({ framing: { kind: "length", length: 1 }, onFull: () => {}, onRoom: () => {}, onWanted: () => {} });
   const read = readBody({ headers, body } as never, BODY);
@@ -61,7 +61,7 @@ function readLate(headers: Fields): unknown {
   return read;
 }
 
-/** Takes a body in chunks apart that comes in pieces of so many bytes. */
+/** Decodes a chunked body that arrives in pieces of `size` bytes. */
 function readChunks(text: string, size: number): void {
   const { feed } = createChunkedDecoder(() => {});
   const bytes = Buffer.from(text, "latin1");
@@ -72,7 +72,7 @@ function plantOf(name: string): NewPlant {
   return { id: asPlantId(1n), name, tag: name };
 }
 
-/** All JSON that a body can be, checked as each operation checks it. */
+/** Parses JSON as a body, and checks it against the body of every operation. */
 function readJson(text: string): void {
   const value = parseJson(decodeBody(Buffer.from(text)));
   for (const { body } of contract.operations) {
@@ -84,9 +84,9 @@ function readJson(text: string): void {
   }
 }
 
-/** A file of as many bytes as the text has letters, which comes in pieces, as from a sender who drips. */
+/** A file of as many bytes as the text has characters, in pieces, as from a sender that drips. */
 async function* drip(text: string, size: number): AsyncGenerator<Uint8Array> {
-  // Letters of several bytes would make it longer than a line may be, and what is longer is passed over.
+  // Multibyte characters would make it longer than a line may be, and the rest of a long line is skipped.
   const bytes = Buffer.from(text).subarray(0, text.length);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -109,7 +109,7 @@ const authenticator = createAuthenticator({
 const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now: Date.now });
 const audit = createAudit({ log, changes: "sum" });
 const { createToken } = tokenHandlers({ audit } as never);
-/** Refuses each key that is tried here, as it is too long: no token is made. */
+/** Refuses every key tried here as too long: no token is made. */
 const makeToken = (key: string) =>
   createToken({ body: {}, headers: headersOf({ "idempotency-key": key }), principal: LIST_CALL.principal } as never);
 const proxies = new BlockList();
@@ -120,7 +120,7 @@ const listParameters = contract.operations.find(({ id }) => id === "listPlants")
 const index = openWordIndex(join(folder, "index"));
 afterAll(() => index.close());
 
-/** A store of one plant, to see what is made of it in answers. */
+/** A store of one plant, to see what responses make of it. */
 function storeOf(plant: NewPlant) {
   return {
     list: () => Promise.resolve({ plants: [plant], isLast: true }),
@@ -130,7 +130,7 @@ function storeOf(plant: NewPlant) {
   } as never;
 }
 
-/** Everything that a text from outside reaches. Lengths are half of what each may get at the most. */
+/** Everything that text from outside reaches. Lengths are half of the most that each may get. */
 const BODY = 32_768;
 const HEAD = 8192;
 const PIECE_BYTES = 8192;
@@ -218,7 +218,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["a search of the index", 500, (text) => index.find({ words: tokenize(text).slice(0, 32), tag: text, from: 0n, limit: 100 })],
 ];
 
-describe("twice as long a text takes at most two and a half times the work, whatever it is made of:", () => {
+describe("doubling the text takes at most two and a half times the work, whatever the text, for", () => {
   for (const [what, length, work] of WORKS) {
     it(`${what} of ${length} and ${2 * length} characters`, async () => {
       const grown: string[] = [];

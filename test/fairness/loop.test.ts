@@ -7,13 +7,16 @@ import { startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 
-/** No request keeps the event loop for longer than 50 ms of a quiet processor. One that is shared by ten others is three times as slow. */
+/**
+ * On an idle machine no request blocks the event loop for longer than 50 ms. One shared with ten other programs is
+ * three times as slow.
+ */
 const KEPT_MS_MAX = 150;
 
 const MARKS = ["\u0301", "\u0316", "\u0327", "\u0334", "\u05b0", "\u064b", "\u3099"];
 const NAME_OF_MARKS = `oak ${MARKS.map((mark) => mark.repeat(4000)).join("")}`;
 
-/** Of these each letter becomes four words. */
+/** Each character of these becomes four words. */
 const NAME_OF_WORDS = `oak ${"\ufdfa".repeat(20_000)}`;
 
 const services: ServiceProcess[] = [];
@@ -34,7 +37,7 @@ async function open({ openFlags }: Engine) {
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
   }
 
-  /** Does the work while somebody else asks whether the service lives. Returns the longest time that nobody had a turn. */
+  /** Does the work while polling /livez. Returns the longest time that the event loop was blocked. */
   async function keptBy(work: () => Promise<void>): Promise<number> {
     let isDone = false;
     loop.reset();
@@ -47,10 +50,10 @@ async function open({ openFlags }: Engine) {
 }
 
 for (const engine of ENGINES) {
-  describe(`on ${engine.engine} the event loop is kept only for moments by`, () => {
+  describe(`on ${engine.engine} the event loop is blocked only for moments by`, () => {
     const opened = open(engine);
 
-    it("creates of names of 60 KB of marks, and searches that find them", async () => {
+    it("creates with names of 60 KB of marks, and searches that find them", async () => {
       const { ask, create, keptBy } = await opened;
       const kept = await keptBy(async () => {
         await create(NAME_OF_MARKS, 12, 0);
@@ -65,13 +68,13 @@ for (const engine of ENGINES) {
       expect(await keptBy(() => create(NAME_OF_WORDS, 100, 100))).toBeLessThan(KEPT_MS_MAX);
     });
 
-    it("a thousand creates of names of 60 KB, at once", async () => {
+    it("a thousand creates with names of 60 KB, at once", async () => {
       const { create, keptBy } = await opened;
       const kept = await keptBy(() => create("\u00e9".repeat(30_000), 1000, 10_000));
       expect(kept).toBeLessThan(KEPT_MS_MAX);
     });
 
-    it("a search for marks, of a thousand of them and of more than a search may have", async () => {
+    it("a search for a thousand marks, and for more than a search may have", async () => {
       const { ask, keptBy } = await opened;
       const q = (count: number) => encodeURIComponent(MARKS.join("").repeat(count / MARKS.length));
       const kept = await keptBy(async () => {

@@ -4,7 +4,7 @@ import { whileMoving } from "../../src/transfer/row.ts";
 
 const PATIENCE = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
 
-/** So many chunks of a size, with a pause before each; then nothing, for ever or as the end. */
+/** `count` chunks of a size, with a pause before each; then nothing, for ever or as the end. */
 async function* send({ chunks, size, pauseMs, isEnding = true }: { chunks: number; size: number; pauseMs: number; isEnding?: boolean }) {
   for (let sent = 0; sent < chunks; sent += 1) {
     if (pauseMs > 0) await Bun.sleep(pauseMs);
@@ -13,7 +13,7 @@ async function* send({ chunks, size, pauseMs, isEnding = true }: { chunks: numbe
   if (!isEnding) await new Promise(() => {});
 }
 
-/** What came through, and how it ended. */
+/** What got through, and how it ended. */
 async function read(bytes: AsyncIterable<Uint8Array>, pauseMs = 0): Promise<{ size: number; end: string }> {
   let size = 0;
   try {
@@ -27,23 +27,23 @@ async function read(bytes: AsyncIterable<Uint8Array>, pauseMs = 0): Promise<{ si
   }
 }
 
-describe("a body that comes slowly", () => {
-  it("is refused as too slow after the grace when it drips, with what came before passed on", async () => {
+describe("a slow body", () => {
+  it("is refused as too slow after the grace period if it drips, and what came before is passed on", async () => {
     const { size, end } = await read(send({ chunks: 100, size: 1, pauseMs: 20 }));
     expect(end).toBe("too_slow");
     expect(size).toBeGreaterThan(0);
     expect(size).toBeLessThan(20);
   });
 
-  it("is read to its end when it is fast enough, however long that takes", async () => {
+  it("is read to its end if it is fast enough, however long that takes", async () => {
     expect(await read(send({ chunks: 15, size: 200, pauseMs: 20 }))).toEqual({ size: 3000, end: "whole" });
   });
 
-  it("may pause when it has sent enough before, but no longer than a standstill may be", async () => {
+  it("may pause once it has sent enough, but only for as long as a stall may last", async () => {
     expect(await read(send({ chunks: 1, size: 100_000, pauseMs: 0, isEnding: false }))).toEqual({ size: 100_000, end: "incomplete_body" });
   });
 
-  it("is not to blame for the time in which it waits for whoever reads it", async () => {
+  it("is not charged for the time that it waits for its reader", async () => {
     expect(await read(send({ chunks: 10, size: 1, pauseMs: 0 }), 30)).toEqual({ size: 10, end: "whole" });
   });
 });

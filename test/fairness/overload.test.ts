@@ -11,7 +11,7 @@ const service = await startTestService({ data, queueMax: "5", queueWaitMs: "300"
 afterAll(() => service.stop());
 
 it("answers 503 with Retry-After past the queue's limits, keeps /livez at 200, and heals", async () => {
-  // Another process that holds the write lock is the slowest disk there is.
+  // A process that holds the write lock acts like the slowest disk there is.
   const other = new DatabaseSync(join(data, "plants.db"));
   other.exec("BEGIN IMMEDIATE");
   const creates = Array.from({ length: 40 }, (_, id) => service.post(JSON.stringify({ id, name: "x" })));

@@ -10,7 +10,7 @@ import type { TestService } from "../support/service.ts";
 const PAGE = { method: "get", path: "/plants" };
 
 describe("a rate", () => {
-  it("allows as many as it says in any minute and a minute's worth in front, and tells how many may follow and when", () => {
+  it("allows its number in any minute and a minute's worth in advance, and says how many may follow and when", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }), (perMinute, pauses) => {
         let time = 0;
@@ -20,7 +20,7 @@ describe("a rate", () => {
         for (const pause of pauses) {
           time += pause;
           const next = rate.take("a");
-          // What it said before it keeps.
+          // It keeps what it said before.
           if (last && last.remaining > 0) expect(next.isAllowed).toBe(true);
           if (last && !last.isAllowed && pause === 0) expect(next.isAllowed).toBe(false);
           if (next.isAllowed) allowed += 1;
@@ -36,7 +36,7 @@ describe("a rate", () => {
     );
   });
 
-  it("remembers ten thousand owners, of whom the one that was seen least recently goes", () => {
+  it("remembers ten thousand owners, and forgets the one seen least recently", () => {
     const rate = createRate(1, () => 0);
     for (let owner = 0; owner <= 10_000; owner += 1) rate.take(`${owner}`);
     expect(rate.take("10000").isAllowed).toBe(false);
@@ -60,22 +60,27 @@ describe("an address", () => {
   trusted.addSubnet("10.0.0.0", 8);
   trusted.addAddress("::1", "ipv6");
   for (const { peer, forwarded, client, why } of [
-    { peer: "10.0.0.1", forwarded: "192.0.2.7", client: "192.0.2.7", why: "what a trusted proxy says" },
-    { peer: "::ffff:10.0.0.1", forwarded: "::ffff:192.0.2.7", client: "192.0.2.7", why: "the same in IPv6's way of writing" },
-    { peer: "10.0.0.1", forwarded: "198.51.100.1, 192.0.2.7, 10.0.0.2", client: "192.0.2.7", why: "the last who is no proxy" },
-    { peer: "192.0.2.9", forwarded: "198.51.100.1", client: "192.0.2.9", why: "the peer, when it is not trusted" },
-    { peer: "10.0.0.1", forwarded: "198.51.100.1, nonsense, 10.0.0.2", client: "10.0.0.2", why: "the last before what is no address" },
-    { peer: "10.0.0.1", forwarded: "10.0.0.3", client: "10.0.0.3", why: "the first proxy, when all are" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7", client: "192.0.2.7", why: "named by a trusted proxy" },
+    { peer: "::ffff:10.0.0.1", forwarded: "::ffff:192.0.2.7", client: "192.0.2.7", why: "the same, written as IPv6" },
+    { peer: "10.0.0.1", forwarded: "198.51.100.1, 192.0.2.7, 10.0.0.2", client: "192.0.2.7", why: "the last one that is not a proxy" },
+    { peer: "192.0.2.9", forwarded: "198.51.100.1", client: "192.0.2.9", why: "the peer, if it is not trusted" },
+    {
+      peer: "10.0.0.1",
+      forwarded: "198.51.100.1, nonsense, 10.0.0.2",
+      client: "10.0.0.2",
+      why: "the last one before what is not an address",
+    },
+    { peer: "10.0.0.1", forwarded: "10.0.0.3", client: "10.0.0.3", why: "the first proxy, if all are proxies" },
     { peer: "::1", forwarded: "2001:db8::1", client: "2001:db8::1", why: "IPv6" },
     { peer: "10.0.0.1", forwarded: "192.0.2.7:4711", client: "192.0.2.7", why: "an address with its port" },
     { peer: "10.0.0.1", forwarded: "192.0.2.7, [2001:db8::1]:4711", client: "2001:db8::1", why: "IPv6 with its port" },
-    { peer: "10.0.0.1", forwarded: "192.0.2.7:x", client: "10.0.0.1", why: "the peer, when the port is none" },
-    { peer: "10.0.0.1", forwarded: "", client: "10.0.0.1", why: "the peer, when nothing is said" },
+    { peer: "10.0.0.1", forwarded: "192.0.2.7:x", client: "10.0.0.1", why: "the peer, if the port is not one" },
+    { peer: "10.0.0.1", forwarded: "", client: "10.0.0.1", why: "the peer, if the header is empty" },
     {
       peer: "10.0.0.1",
       forwarded: `198.51.100.1${", 10.0.0.2".repeat(1000)}`,
       client: "10.0.0.2",
-      why: "a proxy, when there are too many",
+      why: "a proxy, if there are too many",
     },
   ]) {
     it(`of a client is ${why}`, () => {
@@ -105,7 +110,7 @@ describe("a limit of requests", () => {
     return service;
   }
 
-  it("of a token and of an address is told with every answer, and past it the answer is 429 until Retry-After", async () => {
+  it("of a token and of an address is in every response, and past it the response is 429 until Retry-After", async () => {
     const service = await start({ tokenRequestsPerMinute: "3", addressRequestsPerMinute: "100" });
     const policy = '"token";q=3;w=60, "address";q=100;w=60';
     expect(fieldsOf(await page(service))).toEqual([200, policy, '"token";r=2;t=20, "address";r=99;t=1', null]);
@@ -117,7 +122,7 @@ describe("a limit of requests", () => {
     expect(fieldsOf(over).slice(0, 2)).toEqual([429, policy]);
     expect(over.headers.get("ratelimit")).toStartWith('"token";r=0;t=20,');
     expect(over.headers.get("retry-after")).toBe("20");
-    // What needs no token does not count, and is not refused.
+    // What needs no token does not count and is not refused.
     for (const path of ["/livez", "/readyz", "/openapi.json", "/"]) {
       const free = await fetch(`${service.url}${path}`);
       expect([free.status === 429, free.headers.get("ratelimit")]).toEqual([false, null]);
@@ -128,7 +133,7 @@ describe("a limit of requests", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ kind: "token", principal: "first", address: "127.0.0.1" });
   });
 
-  it("counts what a token may not do too, and tells of each owner, of a hundred and the others, lines that add up", async () => {
+  it("counts forbidden requests of a token too, and logs each of a hundred owners, and the others together, in lines that add up", async () => {
     const service = await startTestService({ tokenRequestsPerMinute: "2", refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" });
     const body = JSON.stringify({ name: "reader", scopes: ["plants:read"], days: 1 });
     const made = await service.request("/tokens", { method: "POST", body, headers: { "idempotency-key": '"reader"' } });
@@ -147,7 +152,7 @@ describe("a limit of requests", () => {
     expect(lines.length).toBeLessThanOrEqual(104);
   });
 
-  it("of files at a time is told too, and its lines add up", async () => {
+  it("of simultaneous files is logged too, and its lines add up", async () => {
     const service = await startTestService();
     const stop = new AbortController();
     const never = () =>
@@ -170,7 +175,7 @@ describe("a limit of requests", () => {
     ]);
   });
 
-  it("of refused requests makes 429 of 401, and never keeps a valid token from the same address out", async () => {
+  it("of refused requests turns 401 into 429, and never keeps out a valid token from the same address", async () => {
     const service = await start({ refusedRequestsPerMinute: "2" });
     const wrong = { authorization: "Bearer plant_wrong" };
     expect(fieldsOf(await page(service, wrong))).toEqual([401, null, null, null]);
@@ -181,7 +186,7 @@ describe("a limit of requests", () => {
     expect(fieldsOf(await page(service))).toEqual([200, null, null, null]);
   });
 
-  it("counts those behind a trusted proxy each by itself, and nobody else's word", async () => {
+  it("counts each client behind a trusted proxy by itself, and believes no other forwarded address", async () => {
     const wrong = (address: string) => ({ authorization: "Bearer plant_wrong", "x-forwarded-for": address });
     const behind = await start({ refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" });
     const direct = await start({ refusedRequestsPerMinute: "1" });

@@ -47,7 +47,7 @@ describe("the log of who did what", () => {
   const named = { "x-request-id": "my-request" };
   const NEW = JSON.stringify({ name: "x", scopes: ["plants:read", "plants:write", "admin"].slice(0, 2), days: 1 });
 
-  it("tells each token that is made or revoked, once, by whom and from where, and no secret", async () => {
+  it("logs each creation and revocation of a token once, with who and from where, and no secret", async () => {
     const service = await open();
     const key = { ...named, "idempotency-key": '"once"' };
     const made: Record<string, string>[] = [];
@@ -73,7 +73,7 @@ describe("the log of who did what", () => {
     expect(service.logged.join("")).not.toContain(token!.slice(6, 38));
   });
 
-  it("tells refused logins by their address and outcome: the first at once, those that follow as a count", async () => {
+  it("logs refused logins by address and outcome: the first at once, the following ones as a count", async () => {
     const service = await open();
     const { id, token } = (await (await service.request("/tokens", { method: "POST", body: NEW })).json()) as Record<string, string>;
     for (let time = 0; time < 5; time += 1) await fetch(`${service.url}/plants`, { headers: named });
@@ -101,7 +101,7 @@ describe("the log of who did what", () => {
     ]);
   });
 
-  it("tells refused logins in a bounded number of lines, whatever the number of addresses, and counts them all", () => {
+  it("logs refused logins in a bounded number of lines, however many addresses there are, and counts them all", () => {
     const { lines, audit } = openAudit("sum");
     for (let round = 0; round < 5; round += 1) {
       for (let address = 0; address < 2000; address += 1) audit.refused(whoOf("a", `10.0.0.${address}`), "invalid_token");
@@ -112,7 +112,7 @@ describe("the log of who did what", () => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(10_000);
   });
 
-  it("tells how each import and export ended, with its counts", async () => {
+  it("logs how each import and export ended, with its counts", async () => {
     const service = await open();
     const body = '{"id":1,"name":"x"}\n{"id":2,"name":"y"}\nx\n';
     await service.request("/plants/import", { method: "POST", body, headers: named });
@@ -133,7 +133,7 @@ describe("the log of who did what", () => {
     ]);
   });
 
-  it("tells what an import that was cut off had stored, and why", async () => {
+  it("logs what an interrupted import had stored, and why it ended", async () => {
     const service = await open();
     const { id, token } = (await (await service.request("/tokens", { method: "POST", body: NEW })).json()) as Record<string, string>;
     const lines = Array.from({ length: 2001 }, (_, at) => `{"id":${at},"name":"x"}\n`).join("");
@@ -181,7 +181,7 @@ describe("the log of who did what", () => {
     return service;
   }
 
-  it("sums up what a token has changed, and only what changed something", async () => {
+  it("sums up the changes of a token, and only those that changed something", async () => {
     const { logged } = await changeAll({});
     expect(eventsOf(logged, "plants_changed")).toEqual([
       expect.objectContaining({ ...WHO, created: 2, replaced: 2, deleted: 1, unknown: 0 }),
@@ -189,7 +189,7 @@ describe("the log of who did what", () => {
     expect(eventsOf(logged, "plant_changed")).toEqual([]);
   });
 
-  it("tells each change when asked to, and none when asked to", async () => {
+  it("logs every change if asked to, and none if asked to", async () => {
     const { logged } = await changeAll({ logChanges: "each" });
     const told = eventsOf(logged, "plant_changed");
     expect(told.map(({ change, id }) => [change, id])).toEqual([
@@ -209,7 +209,7 @@ describe("the log of who did what", () => {
       expect(eventsOf(lines, name)).toEqual([]);
   });
 
-  it("tells a change that nobody knows whether it was made as unknown, and none that surely was not", async () => {
+  it("logs a change with an unknown outcome as unknown, and none that certainly was not made", async () => {
     const data = temporaryFolder();
     const service = await startTestService({ data, logChanges: "each", queueWaitMs: "300" });
     await service.post('{"id":1,"name":"a"}');
@@ -224,7 +224,8 @@ describe("the log of who did what", () => {
       ["POST", "/tokens", NEW],
       ["DELETE", `/tokens/${id}`],
     ] as const) {
-      // Another process holds the write lock: the commit is given up, and may be made later all the same. What waits behind it surely is not.
+      // Another process holds the write lock: the commit is given up, but may still be made later. What waits behind it
+      // certainly is not.
       const other = new DatabaseSync(join(data, "plants.db"));
       other.exec("BEGIN IMMEDIATE");
       const running = change(method, path, body);
@@ -247,7 +248,7 @@ describe("the log of who did what", () => {
     ]);
   }, 20_000);
 
-  it("counts what nobody knows whether it was made apart in a sum, and what surely was not in none", () => {
+  it("counts changes with an unknown outcome separately in a sum, and changes that certainly were not made not at all", () => {
     const { lines, audit } = openAudit("sum");
     const who = whoOf("a", "");
     for (const reason of [new PlantStoreError("store_unavailable"), new PlantStoreError("store_full"), new Error("a bug")])
@@ -260,7 +261,7 @@ describe("the log of who did what", () => {
     ]);
   });
 
-  it("sums up changes in a bounded number of lines, whatever the number of tokens", () => {
+  it("sums up changes in a bounded number of lines, however many tokens there are", () => {
     const { lines, audit } = openAudit("sum");
     for (let token = 0; token < 2000; token += 1) audit.changed(whoOf(`t${token}`, ""), "created", asPlantId(1n));
     audit.flushChanges();
@@ -286,7 +287,7 @@ describe("docs/reference/log-events.md", () => {
 });
 
 describe("a start", () => {
-  it("tells the settings in force", async () => {
+  it("logs the settings in force", async () => {
     const data = temporaryFolder();
     const { started, lines, end } = await startProcess({ data, flags: ["--log-changes", "each"] });
     expect(eventsOf(lines, "settings")).toEqual([
@@ -297,7 +298,7 @@ describe("a start", () => {
     expect(parseConfig({}, {}).logChanges).toBe("sum");
   });
 
-  it("on PostgreSQL tells the address of the database, and its password in no line", async () => {
+  it("on PostgreSQL logs the address of the database, and its password nowhere", async () => {
     const address = new URL(await (await sharedCluster()).createDatabase());
     address.password = "s3cret";
     const { lines, end } = await startProcess({ data: temporaryFolder(), environment: { PLANT_STORE_DATABASE: address.href } });
@@ -314,7 +315,7 @@ describe("a start", () => {
     { host: "localhost", isTold: false },
     { host: "0.0.0.0", proxies: ["--trusted-proxies", "127.0.0.1"], isTold: false },
   ]) {
-    it(`on ${host}${proxies.length > 0 ? " behind a proxy" : ""} ${isTold ? "warns once" : "does not warn"} that other machines may reach it and nothing encrypts what they send`, async () => {
+    it(`on ${host}${proxies.length > 0 ? " behind a proxy" : ""} ${isTold ? "warns once" : "does not warn"} that other machines may reach it without encryption`, async () => {
       const { lines, end } = await startProcess({ data: temporaryFolder(), flags: ["--host", host, ...proxies] });
       expect(eventsOf(lines, "exposed_without_tls").map(({ level }) => level)).toEqual(isTold ? ["warn"] : []);
       await end("SIGTERM");
@@ -322,17 +323,17 @@ describe("a start", () => {
   }
 });
 
-describe("what a terminal would obey", () => {
+describe("a terminal control sequence", () => {
   const ESCAPE = "\u001b";
   const HOSTILE = "\u001b]0;x\u0007\u009b31m\r\n\u202e\u2066\u2028\u2029\u007f\u200f\ud800 é 🌿 👩‍🌾";
 
-  it("is shown as \\uXXXX, and all else as it is", () => {
+  it("is shown as \\uXXXX, and everything else unchanged", () => {
     const seen = escapeControls(HOSTILE);
     expect(seen).toBe("\\u001b]0;x\\u0007\\u009b31m\\u000d\\u000a\\u202e\\u2066\\u2028\\u2029\\u007f\\u200f\\ud800 é 🌿 👩‍🌾");
     expect(JSON.parse(escapeControls(JSON.stringify(HOSTILE)))).toBe(HOSTILE);
   });
 
-  it("never leaves the log as it is, in either of its forms", () => {
+  it("never reaches the log unescaped, in either of its formats", () => {
     for (const isTerminal of [true, false]) {
       const lines: string[] = [];
       createLog({ level: "info", isTerminal, write: (line) => lines.push(line), now: () => 0 }).info("event", {
@@ -346,7 +347,7 @@ describe("what a terminal would obey", () => {
     }
   });
 
-  it("stands escaped in the list of tokens and in what an import refuses", async () => {
+  it("is escaped in the list of tokens and in what an import refuses", async () => {
     const data = temporaryFolder();
     const name = "a\u001b[31m\u202eb";
     const file = join(data, `${name}.ndjson`);

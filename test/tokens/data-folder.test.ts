@@ -6,7 +6,7 @@ import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
 
-/** A folder with a store, made by whoever runs the tests. */
+/** A folder with a store, made by the user who runs the tests. */
 async function makeData(): Promise<string> {
   const data = join(temporaryFolder(), "data");
   await (await startProcess({ data })).end("SIGTERM");
@@ -22,7 +22,7 @@ async function exposedIn(data: string): Promise<readonly string[] | undefined> {
 }
 
 describe("a data folder that others may read or write", () => {
-  it("is told at start, in one line with each of its files, and not as long as it is for its owner alone", async () => {
+  it("is reported at start, in one line with each of its files, but not while only its owner can access it", async () => {
     const data = await makeData();
     expect(await exposedIn(data)).toBeUndefined();
     chmodSync(data, 0o755);
@@ -31,7 +31,7 @@ describe("a data folder that others may read or write", () => {
     chmodSync(join(data, "first-token"), 0o604);
     expect((await exposedIn(data))?.toSorted()).toEqual([
       data,
-      // The last two are made like the database.
+      // The last two get the mode of the database.
       ...["first-token", "plants.db", "plants.db-shm", "plants.db-wal"].map((name) => join(data, name)),
     ]);
     chmodSync(data, 0o700);
@@ -55,11 +55,11 @@ async function runAsOther(words: readonly string[]) {
   return { status, stderr };
 }
 
-/** Only root can become somebody else; whoever else runs the tests takes the rights from himself. */
+/** Only root can become another user; any other user who runs the tests removes their own permissions instead. */
 const isRoot = process.getuid?.() === 0;
 
 describe("a data folder of another user", () => {
-  it("is refused with its owner, the user who asks, and what to do: the folder, or one file in it", async () => {
+  it("is refused with its owner, the current user, and what to do: the folder, or one file in it", async () => {
     const data = await makeData();
     chmodSync(join(data, ".."), 0o755);
     async function refusal(): Promise<string> {
@@ -82,7 +82,7 @@ describe("a data folder of another user", () => {
     expect(await refusal()).toContain(advice);
   });
 
-  it("is refused so by each command that opens a store in it, also where a folder above it cannot be entered", async () => {
+  it("is refused like this by every command that opens a store in it, even if a folder above it cannot be entered", async () => {
     const data = await makeData();
     const parent = join(data, "..");
     chmodSync(parent, 0o755);
@@ -98,7 +98,7 @@ describe("a data folder of another user", () => {
     chmodSync(data, 0o700);
   });
 
-  it("is refused where it cannot even be made", async () => {
+  it("is refused if it cannot even be made", async () => {
     const parent = join(temporaryFolder(), "parent");
     mkdirSync(parent, { mode: isRoot ? 0o700 : 0o500 });
     chmodSync(join(parent, ".."), 0o755);

@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 
 const ALL = ["plants:read", "plants:write", "admin"];
 
-/** Makes a token with the first one. */
+/** Creates a token with the first one. */
 async function make(service: TestService, scopes: readonly string[]): Promise<string> {
   const response = await service.request("/tokens", { method: "POST", body: JSON.stringify({ name: "mine", scopes }) });
   return ((await response.json()) as { token: string }).token;
@@ -33,7 +33,7 @@ function eventsIn(lines: readonly string[]): Record<string, unknown>[] {
 
 for (const { engine, openFlags } of ENGINES) {
   describe(`the first token, on ${engine}`, () => {
-    it("ends with the first use of another one with all scopes, and its file after it; what it made stays", async () => {
+    it("ends with the first use of another token with all scopes, and then loses its file; what it created stays", async () => {
       const data = temporaryFolder();
       const flags = { data, ...(await openFlags()) };
       const service = await startTestService(flags);
@@ -57,7 +57,7 @@ for (const { engine, openFlags } of ENGINES) {
       await again.stop();
     });
 
-    it("stays when a token that lacks a scope is used, which could not hand it out", async () => {
+    it("stays if a token is used that lacks a scope and so cannot grant it", async () => {
       const service = await startTestService(await openFlags());
       const admin = await make(service, ["plants:read", "admin"]);
       expect(await statusWith(service.url, admin)).toBe(200);
@@ -67,7 +67,7 @@ for (const { engine, openFlags } of ENGINES) {
       await service.stop();
     });
 
-    it("takes its file along when it is revoked over HTTP", async () => {
+    it("loses its file when it is revoked over HTTP", async () => {
       const service = await startTestService(await openFlags());
       expect((await service.request("/tokens/first", { method: "DELETE" })).status).toBe(204);
       expect(existsSync(service.tokenFile!)).toBe(false);
@@ -77,7 +77,7 @@ for (const { engine, openFlags } of ENGINES) {
 }
 
 describe("the file of the first token", () => {
-  it("goes when the command revokes it, and a start names it no more", async () => {
+  it("goes when the command revokes the token, and a start no longer names it", async () => {
     const data = temporaryFolder();
     const file = join(data, "first-token");
     const service = await startProcess({ data });
@@ -90,7 +90,7 @@ describe("the file of the first token", () => {
     await again.end("SIGTERM");
   });
 
-  it("is removed by the next start when the service ended between the revocation and the removal", async () => {
+  it("is removed by the next start if the service ended between revocation and removal", async () => {
     const data = temporaryFolder();
     const kill = {
       file: "src/auth/bootstrap.ts",
@@ -110,7 +110,7 @@ describe("the file of the first token", () => {
     await service.end("SIGTERM");
   });
 
-  it("that holds a token that is not in the store is told at start, and not named as one to use", async () => {
+  it("is reported at start, and not offered for use, if its token is not in the store", async () => {
     const data = temporaryFolder();
     const file = join(data, "first-token");
     await (await startProcess({ data })).end("SIGTERM");
@@ -124,7 +124,7 @@ describe("the file of the first token", () => {
 });
 
 describe("plant-store token create --admin", () => {
-  it("makes a token with all scopes, for whoever has none left", async () => {
+  it("creates a token with all scopes, for someone who has none left", async () => {
     const data = temporaryFolder();
     await (await startProcess({ data })).end("SIGTERM");
     expect((await runCommand(["token", "create", "--admin", "--name", "rescue", "--data", data])).status).toBe(0);

@@ -6,12 +6,12 @@ import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-/** A revocation bites within a second; the rest is for a machine that is busy. */
+/** A revocation takes effect within a second. The rest is for a busy machine. */
 const BITES_MS_MAX = 1500;
 
 type Uploading = Readonly<{ send: (text: string) => void; received: () => string; closed: Promise<unknown> }>;
 
-/** An import with a body whose end never comes. */
+/** An import whose body never ends. */
 function beginImport(url: string, token: string): Uploading {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -40,7 +40,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await service.request(`/tokens/${id}`, { method: "DELETE" })).status).toBe(204);
     }
 
-    /** Whether the plant is there. Under way, an import stores when it has read some thousand. */
+    /** Whether the plant exists. An import stores plants after each few thousand that it has read. */
     async function has(id: number): Promise<boolean> {
       return (await service.request(`/plants/${id}`)).status === 200;
     }
@@ -61,7 +61,7 @@ for (const { engine, openFlags } of ENGINES) {
       await closed;
     }
 
-    it("an import that drips is refused within a second of the revocation of its token, and what it had stored stays", async () => {
+    it("an import that drips is refused within a second of its token's revocation, and what it has stored stays", async () => {
       const token = await makeToken();
       const uploading = beginImport(service.url, token.token);
       uploading.send(linesFrom(10_000));
@@ -72,7 +72,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect(await has(11_999)).toBe(true);
     });
 
-    it("an import of which nothing comes is refused within a second of the revocation of its token", async () => {
+    it("an import that sends nothing is refused within a second of its token's revocation", async () => {
       const token = await makeToken();
       const uploading = beginImport(service.url, token.token);
       uploading.send(linesFrom(20_000));
@@ -81,7 +81,7 @@ for (const { engine, openFlags } of ENGINES) {
       await expectRefused(uploading);
     });
 
-    it("an import that sends batch after batch is refused within a second of the expiry of its token", async () => {
+    it("an import that sends batch after batch is refused within a second of its token's expiry", async () => {
       const token = await makeToken(3 / 86_400);
       const uploading = beginImport(service.url, token.token);
       let first = 30_000;
@@ -93,12 +93,12 @@ for (const { engine, openFlags } of ENGINES) {
       expect(await has(30_000)).toBe(true);
     });
 
-    it("an export breaks off within a second of the revocation of its token, before its last chunk", async () => {
+    it("an export breaks off within a second of its token's revocation, before its last chunk", async () => {
       const name = "x".repeat(60_000);
       const body = Array.from({ length: 400 }, (_, id) => `{"id":${id},"name":"${name}"}\n`).join("");
       expect((await service.request("/plants/import", { method: "POST", body })).status).toBe(200);
       const token = await makeToken();
-      // Compressed, all of it would be on its way before.
+      // Compressed, all of it would be sent before that.
       const headers = { authorization: `Bearer ${token.token}`, "accept-encoding": "identity" };
       const response = await fetch(`${service.url}/plants/export`, { headers });
       expect(response.status).toBe(200);
@@ -118,7 +118,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect(service.logged.join("")).not.toContain("export_failed");
     });
 
-    it("goes on when the token is good", async () => {
+    it("goes on while its token is valid", async () => {
       const token = await makeToken();
       const { send, received } = beginImport(service.url, token.token);
       send(linesFrom(50_000));

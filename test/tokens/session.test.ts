@@ -17,10 +17,10 @@ const SESSION = { method: "get", path: "/session" };
 const CHILD = JSON.stringify({ name: "child", scopes: ["plants:read"] });
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A revocation bites within a second; the rest is for a machine that is busy. */
+/** A revocation takes effect within a second. The rest is for a busy machine. */
 const BITES_MS_MAX = 1500;
 
-/** An operation for each scope. */
+/** One operation for each scope. */
 const READS = { method: "GET", path: "/plants", scope: "plants:read" } as const;
 const WRITES = { method: "POST", path: "/plants", scope: "plants:write" } as const;
 const ADMINISTERS = { method: "GET", path: "/tokens", scope: "admin" } as const;
@@ -39,7 +39,7 @@ const SETS: ReadonlyArray<readonly Scope[]> = [
 for (const { engine, openFlags } of ENGINES) {
   describe(`GET /session, on ${engine}`, () => {
     let service: TestService;
-    // Not the first token, which ends when another one with all scopes is used.
+    // Not the first token, which ends when another token with all scopes is used.
     let own: Issued;
     beforeAll(async () => {
       service = await startTestService(await openFlags());
@@ -63,7 +63,7 @@ for (const { engine, openFlags } of ENGINES) {
     }
 
     for (const scopes of SETS) {
-      it(`tells a token with ${scopes.join(" and ")} just these scopes, which are those that it is let in with`, async () => {
+      it(`shows a token with ${scopes.join(" and ")} exactly these scopes, which are the ones in force`, async () => {
         const { token, secret } = await issue(scopes, DAY_MS);
         const response = await ask(secret);
         expect(response.status).toBe(200);
@@ -82,7 +82,7 @@ for (const { engine, openFlags } of ENGINES) {
       });
     }
 
-    it("leaves out the end of a token that has none, names the maker of one that has one, and tells no secret", async () => {
+    it("omits the expiry of a token that has none, names the parent of one that has a parent, and shows no secret", async () => {
       const response = await ask(own.secret);
       const session = (await expectConform(SESSION, response)) as Schemas["Session"];
       expect(session).not.toHaveProperty("expires");
@@ -92,14 +92,14 @@ for (const { engine, openFlags } of ENGINES) {
       expect(await expectConform(SESSION, child)).toMatchObject({ name: "child", scopes: ["plants:read"], parent: own.token.id });
     });
 
-    it("is not to be kept, and never compressed, however long the name", async () => {
+    it("must not be cached, and is never compressed, however long the name", async () => {
       const { tokens } = service.store;
       const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "x".repeat(5000), scopes: ["plants:read"] });
       const { headers } = await ask(secret, { headers: { "accept-encoding": "gzip, zstd" } });
       expect([headers.get("cache-control"), headers.get("content-encoding"), headers.get("etag")]).toEqual(["no-store", null, null]);
     });
 
-    it("answers HEAD as GET without the body, OPTIONS without a token, and 405 to all else", async () => {
+    it("answers HEAD like GET without the body, OPTIONS without a token, and 405 to any other method", async () => {
       const get = await ask(own.secret);
       const head = await ask(own.secret, { method: "HEAD" });
       expect([head.status, head.headers.get("cache-control"), await head.text()]).toEqual([200, "no-store", ""]);
@@ -113,7 +113,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await fetch(`${service.url}/session`, { method: "HEAD" })).status).toBe(401);
     });
 
-    it("is at no other path, and takes no query", async () => {
+    it("has no other path, and takes no query", async () => {
       for (const path of ["/session/", "/session/me", "/Session", "/sessions"]) expect((await service.request(path)).status).toBe(404);
       expect(
         await expectConform(
@@ -125,7 +125,7 @@ for (const { engine, openFlags } of ENGINES) {
       });
     });
 
-    it("refuses a revoked token within a second, also one that asks all the time, and its children with it", async () => {
+    it("refuses a revoked token and its children within a second, even one in constant use", async () => {
       const { token, secret } = await issue(SCOPES);
       const child = await makeChild(secret, CHILD);
       expect((await ask(child.token)).status).toBe(200);
@@ -139,7 +139,7 @@ for (const { engine, openFlags } of ENGINES) {
       }
     });
 
-    it("refuses a token from the very millisecond that it told as its end", async () => {
+    it("refuses a token from the very millisecond that it gave as its expiry", async () => {
       const { secret } = await issue(["plants:read"], 300);
       const { expires = "" } = (await (await ask(secret)).json()) as Schemas["Session"];
       await Bun.sleep(Date.parse(expires) - Date.now());
@@ -147,14 +147,14 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await ask(secret)).status).toBe(401);
     });
 
-    it("lets a token without any scope know that it has none, and nothing else", async () => {
+    it("shows a token without scopes that it has none, and lets it do nothing else", async () => {
       const { secret } = await issue([]);
       expect(await expectConform(SESSION, await ask(secret))).toMatchObject({ scopes: [] });
       for (const { path } of [READS, ADMINISTERS])
         expect((await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(403);
     });
 
-    it("refuses two tokens in one request, and one behind 8,000 spaces only if it is none", async () => {
+    it("refuses two tokens in one request, and one after 8,000 spaces only if it is not valid", async () => {
       const twice = `GET /session HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${own.secret}\r\nAuthorization: Bearer ${own.secret}\r\n\r\n`;
       expect(statusesIn((await sendRaw(service.url, [twice])).text)).toEqual([401]);
       const spaces = " ".repeat(8000);
@@ -162,7 +162,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await ask(`${spaces}${own.secret.toLowerCase()}`)).status).toBe(401);
     });
 
-    it("is what the typed client tells", async () => {
+    it("is what the typed client returns", async () => {
       const { token, secret } = await issue(["plants:write"]);
       const client = createClient({ url: service.url, token: secret });
       expect(await client.session()).toEqual({

@@ -33,7 +33,7 @@ const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }
     message: "The field `name` has more characters than 100: send a shorter one.",
   },
   {
-    why: "a name that is no text",
+    why: "a name that is not a string",
     body: { name: 1, scopes: ["admin"] },
     message: "The field `name` must be a string: send one, or leave out a field that has no value.",
   },
@@ -51,12 +51,12 @@ const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }
     message: "The field `scopes` has a value twice: send each once.",
   },
   {
-    why: "scopes that are no list",
+    why: "scopes that are not a list",
     body: { name: "x", scopes: "admin" },
     message: "The field `scopes` must be a list: send one, or leave out a field that has no value.",
   },
   {
-    why: "a scope that is no text",
+    why: "a scope that is not a string",
     body: { name: "x", scopes: [1] },
     message: "Each value in the field `scopes` must be one of plants:read, plants:write, admin.",
   },
@@ -66,7 +66,7 @@ const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }
     message: "The field `days` must be a number above 0 and at most 36500, without quotes.",
   })),
   {
-    why: "a list in the place of the object",
+    why: "a list instead of the object",
     body: [],
     message: 'The body is not an object: send one such as {"name":"Anna\'s phone","scopes":["plants:read"],"days":365}.',
   },
@@ -78,7 +78,7 @@ for (const { engine, openFlags } of ENGINES) {
     let ownId: string;
     beforeAll(async () => {
       const started = await startTestService(await openFlags());
-      // Not the first token, which ends when another one with all scopes is used.
+      // Not the first token, which ends when another token with all scopes is used.
       const { tokens } = started.store;
       const { token, secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "own", scopes: SCOPES });
       ownId = token.id;
@@ -98,7 +98,7 @@ for (const { engine, openFlags } of ENGINES) {
       return (await expectConform(CREATE, response)) as Schemas["CreatedToken"];
     }
 
-    /** POST /tokens with another token than the first. */
+    /** POST /tokens with a token other than the first. */
     function createWith(token: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
       const own = { authorization: `Bearer ${token}`, ...headers };
       return service.request("/tokens", { method: "POST", body: JSON.stringify(body), headers: own });
@@ -127,7 +127,7 @@ for (const { engine, openFlags } of ENGINES) {
       });
     });
 
-    it("makes a token that lets in at once, for its scopes alone, and shows its secret that once", async () => {
+    it("creates a token that works at once, for its scopes only, and shows its secret only then", async () => {
       const from = Date.now();
       const { token, ...made } = await create({ name: "Anna's \0 📱", scopes: ["plants:read"] });
       expect(hasTokenForm(token)).toBe(true);
@@ -148,13 +148,13 @@ for (const { engine, openFlags } of ENGINES) {
       expect(service.logged.join("")).not.toContain(token.slice(6, 38));
     });
 
-    it("takes names of 1 and of 100 characters, all scopes, and fields that it does not know", async () => {
+    it("takes names of 1 and of 100 characters, all scopes, and unknown fields", async () => {
       expect(await create({ name: "x", scopes: ["admin", "plants:write", "plants:read"], colour: "green" })).not.toHaveProperty("colour");
       expect((await create({ name: "🌿".repeat(100), scopes: ["admin"] })).name).toBe("🌿".repeat(100));
     });
 
     for (const days of ["1", "36500", "0.5", "3.65e2", "1.0", "1e-9"]) {
-      it(`makes a token that expires after ${days} days of 24 hours`, async () => {
+      it(`creates a token that expires after ${days} days of 24 hours`, async () => {
         const response = await service.request("/tokens", { method: "POST", body: `{"name":"x","scopes":["plants:read"],"days":${days}}` });
         const { created, expires = "" } = (await expectConform(CREATE, response)) as Schemas["CreatedToken"];
         expect(expires).toMatch(TIME);
@@ -169,7 +169,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await listPlantsWith(token)).status).toBe(401);
     });
 
-    it("lists tokens by their creation, the expired and revoked ones too", async () => {
+    it("lists tokens by time of creation, including expired and revoked ones", async () => {
       const made = [];
       for (const name of ["one", "two", "three"]) {
         made.push((await create({ name, scopes: ["plants:read"], days: 1e-9 })).id);
@@ -182,7 +182,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect(listed.slice(-3).map(({ revoked }) => revoked !== undefined)).toEqual([false, true, false]);
     });
 
-    it("revokes a token within a second, answers a second time the same, and keeps the first time", async () => {
+    it("revokes a token within a second, answers a second revocation the same, and keeps the time of the first", async () => {
       const { id, token } = await create({ name: "lost", scopes: ["plants:read"] });
       expect((await listPlantsWith(token)).status).toBe(200);
       const response = await revoke(id);
@@ -203,7 +203,7 @@ for (const { engine, openFlags } of ENGINES) {
     }
 
     for (const { why, body, message } of REFUSED) {
-      it(`refuses ${why}, names it, and makes no token`, async () => {
+      it(`refuses ${why}, names it, and creates no token`, async () => {
         const before = (await list()).length;
         const response = await service.request("/tokens", { method: "POST", body: JSON.stringify(body) });
         expect(response.status).toBe(400);
@@ -217,7 +217,7 @@ for (const { engine, openFlags } of ENGINES) {
       { why: "asks for no end", days: 1, childDays: undefined, isCapped: true },
       { why: "asks for less", days: 1, childDays: 0.5, isCapped: false },
     ]) {
-      it(`makes a token that expires with its maker when the request ${why}, unless that is earlier`, async () => {
+      it(`creates a token that expires with its parent if the request ${why}, or earlier if it asks for that`, async () => {
         const maker = await create({ name: "maker", scopes: SCOPES, days });
         const response = await createWith(maker.token, { name: "child", scopes: ["plants:read"], days: childDays });
         const { created, expires, parent } = (await expectConform(CREATE, response)) as Schemas["CreatedToken"];
@@ -226,7 +226,7 @@ for (const { engine, openFlags } of ENGINES) {
       });
     }
 
-    it("makes no token with a scope that its maker lacks, and names it", async () => {
+    it("creates no token with a scope that its parent lacks, and names it", async () => {
       const maker = await create({ name: "maker", scopes: ["admin", "plants:read"] });
       for (const scopes of [["plants:write"], ["plants:read", "plants:write"], ["admin", "plants:write"]]) {
         const response = await createWith(maker.token, { name: "child", scopes });
@@ -263,13 +263,13 @@ for (const { engine, openFlags } of ENGINES) {
       });
     }
 
-    it("refuses a word for the children that it does not know, and revokes nothing", async () => {
+    it("refuses an unknown value of `children`, and revokes nothing", async () => {
       const { id } = await create({ name: "x", scopes: ["plants:read"] });
       expect(await expectConform(REVOKE, await revoke(`${id}?children=eat`))).toMatchObject({ error: 40006 });
       expect((await list()).find((one) => one.id === id)).not.toHaveProperty("revoked");
     });
 
-    it("notes the minute in which a token was last used, without a write for each request", async () => {
+    it("records the minute in which a token was last used, without a write per request", async () => {
       const { id, token } = await create({ name: "used", scopes: ["plants:read"] });
       const before = Date.now() - 60_000;
       for (let request = 0; request < 5; request += 1) await listPlantsWith(token);
@@ -283,7 +283,7 @@ for (const { engine, openFlags } of ENGINES) {
       const key = (name: string) => ({ "idempotency-key": `"${name}"` });
       const BODY = { name: "once", scopes: ["plants:read", "plants:write"], days: 30 };
 
-      it("answers the same request again with the same token and secret, however often and at once, and makes one", async () => {
+      it("answers repeated and simultaneous requests with the same token and secret, and creates one", async () => {
         const before = (await list()).length;
         const answers = await Promise.all(
           Array.from({ length: 5 }, async () => {
@@ -304,7 +304,7 @@ for (const { engine, openFlags } of ENGINES) {
         { why: "days", body: { ...BODY, days: 31 } },
         { why: "no days", body: { name: BODY.name, scopes: BODY.scopes } },
       ]) {
-        it(`answers 422 to the same key with another body (${why}), and makes no token`, async () => {
+        it(`answers 422 to the same key with another body (${why}), and creates no token`, async () => {
           await createWith(service.token, BODY, key("b"));
           const before = (await list()).length;
           const response = await createWith(service.token, body, key("b"));
@@ -314,7 +314,7 @@ for (const { engine, openFlags } of ENGINES) {
         });
       }
 
-      it("makes another token for another key, and for another maker with the same key", async () => {
+      it("creates another token for another key, and for another creator with the same key", async () => {
         const makers = [service.token, (await create({ name: "maker", scopes: SCOPES, days: 40 })).token];
         const made: Schemas["CreatedToken"][] = [];
         for (const maker of makers)
@@ -340,7 +340,7 @@ for (const { engine, openFlags } of ENGINES) {
         ":YQ==:",
         "?1",
       ]) {
-        it(`refuses the key ${value.slice(0, 20)}, which is no text in quotes, or too long`, async () => {
+        it(`refuses the key ${value.slice(0, 20)}, which is not a string in quotes, or is too long`, async () => {
           const response = await createWith(service.token, BODY, { "idempotency-key": value });
           expect(await expectConform(CREATE, response)).toEqual({ ...CATALOGUE.invalid_idempotency_key });
         });

@@ -50,15 +50,15 @@ describe("a request", () => {
   for (const { credentials, why } of [
     { credentials: createToken(randomBytes), why: "a token that nobody issued" },
     { credentials: wrongSum, why: "a wrong checksum" },
-    { credentials: `${service.token}x`, why: "a token and more" },
+    { credentials: `${service.token}x`, why: "a token with more after it" },
     { credentials: service.token.slice(0, -1), why: "a token cut short" },
-    { credentials: service.token.toLowerCase(), why: "a token in small letters" },
-    { credentials: "", why: "nothing behind the scheme" },
+    { credentials: service.token.toLowerCase(), why: "a token in lower case" },
+    { credentials: "", why: "nothing after the scheme" },
     { credentials: expired, why: "an expired token" },
     { credentials: revoked, why: "a revoked token" },
     { credentials: `${service.token}, Bearer ${service.token}`, why: "two tokens" },
   ]) {
-    it(`with ${why} is answered 401 invalid_token, in the same words as all others`, async () => {
+    it(`with ${why} is answered 401 invalid_token, with the same message as all others`, async () => {
       const response = await post(`Bearer ${credentials}`);
       expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="invalid_token"');
       expect(await expectConform(CREATE, response)).toEqual({ error: 40101, message: CATALOGUE.invalid_token.message });
@@ -77,12 +77,12 @@ describe("a request", () => {
   });
 
   for (const scheme of ["Bearer", "bearer", "BEARER", "Bearer  "]) {
-    it(`with the scheme written "${scheme}" is let in`, async () => {
+    it(`with the scheme written "${scheme}" is accepted`, async () => {
       expect((await post(`${scheme} ${service.token}`)).status).toBe(200);
     });
   }
 
-  it("with a token that has not yet expired is let in", async () => {
+  it("with a token that has not expired yet is accepted", async () => {
     expect((await post(`Bearer ${await issue(["plants:write"], 60_000)}`)).status).toBe(200);
   });
 
@@ -96,7 +96,7 @@ describe("a request", () => {
 });
 
 describe("a token", () => {
-  it("is plant_, 32 random characters and 6 of checksum, and no two are alike", () => {
+  it("is plant_, 32 random characters and 6 of checksum, and no two are the same", () => {
     const made = Array.from({ length: 1000 }, () => createToken(randomBytes));
     for (const token of made) expect(token).toMatch(/^plant_[0-9A-Za-z]{38}$/);
     expect(made.every(hasTokenForm)).toBe(true);
@@ -121,7 +121,7 @@ describe("a token", () => {
     for (const count of counts.values()) expect(Math.abs(count - 1032)).toBeLessThan(200);
   });
 
-  it("is stored as its SHA-256 alone", async () => {
+  it("is stored only as its SHA-256", async () => {
     const token = await issue(["plants:write"]);
     expect(await tokens.find(hashToken(token))).toMatchObject({ name: "test", scopes: ["plants:write"] });
     const files = ["plants.db", "plants.db-wal"].map((name) => readFileSync(join(data, name)));
@@ -154,7 +154,7 @@ describe("the authenticator", () => {
     expect(asked).toEqual([]);
   });
 
-  it("asks the store once in 500 ms for one token, known or not", async () => {
+  it("asks the store once per 500 ms and token, known or not", async () => {
     for (const found of [VALID, undefined]) {
       const { authenticator, asked, clock } = authenticatorOver(() => found);
       const header = `Bearer ${createToken(randomBytes)}`;
@@ -172,7 +172,7 @@ describe("the authenticator", () => {
     }
   });
 
-  it("asks again when the clock was set back", async () => {
+  it("asks again after the clock was set back", async () => {
     const { authenticator, asked, clock } = authenticatorOver(() => VALID);
     const header = `Bearer ${createToken(randomBytes)}`;
     await authenticator.authenticate(header);
@@ -221,7 +221,7 @@ describe("when tokens were used", () => {
     return { usage, written };
   }
 
-  it("is written once for any number of requests, to the minute, and not at all when there were none", async () => {
+  it("is written once for any number of requests, to the minute, and not at all if there were none", async () => {
     const { usage, written } = usageOver(() => Promise.resolve());
     for (let time = 0; time < 3 * MINUTE; time += 1000) usage.note(TOKEN, time);
     expect(written).toEqual([]);
@@ -232,7 +232,7 @@ describe("when tokens were used", () => {
     expect(written).toEqual([new Map([["a", 2 * MINUTE]])]);
   });
 
-  it("is kept for the next time when it cannot be written, and never goes back", async () => {
+  it("is kept for the next time if it cannot be written, and never goes back", async () => {
     let isFull = true;
     const { usage, written } = usageOver(() => (isFull ? Promise.reject(new Error("full")) : Promise.resolve()));
     usage.note(TOKEN, 3 * MINUTE);
