@@ -7,7 +7,7 @@ export const CATALOGUE = {
   duplicate_key: {"error":40003,"message":"A key stands twice in the object: send each key once."},
   invalid_unicode: {"error":40004,"message":"The body holds bytes or escapes that are no Unicode text: send UTF-8 without lone surrogates."},
   invalid_body: {"error":40005,"message":"The field `name` is missing: add it."},
-  invalid_query: {"error":40006,"message":"A query parameter is not known here: send none but `limit`, `after`, `tag`, `q`."},
+  invalid_query: {"error":40006,"message":"A query parameter is unknown: send only `limit`, `after`, `tag`, `q`."},
   incomplete_body: {"error":40007,"message":"The body broke off before its end: send the request again."},
   invalid_csv_header: {"error":40008,"message":"The first line names no columns `id` and `name`: name them, as in id,name,tag."},
   malformed_row: {"error":40009,"message":"The row is not CSV: put quotes around a cell that holds any, and write each of those twice."},

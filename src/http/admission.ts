@@ -5,24 +5,28 @@ import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
 import type { Fields } from "./wire/fields.ts";
 
-/** Refuses a change or an import for which there is no room, before its body is read: undefined when there is room. */
+/** Refuses a change or an import before its body is read when there is no room for it. Undefined when there is room. */
 export type Admission = (queue: WriteQueue | undefined, headers: Fields, owner: Owner) => Promise<never> | undefined;
 
 type AdmissionOptions = Readonly<{
   /** Whether more of this owner would be refused now. */
   isFull: (queue: WriteQueue, owner: Owner) => boolean;
-  /** Largest body of a request. */
+  /** Largest body of a request, in bytes. */
   bodyBytesMax: number;
   isDraining: () => boolean;
 }>;
 
 /**
- * How long a refusal waits for its answer, in milliseconds. Whoever comes again at once would otherwise have the service do nothing but refuse:
- * so a connection costs it one refusal a second at most, and what it can do stays for those whom it accepted.
+ * How long a refusal waits for its response, in milliseconds. Otherwise clients that retry at once would keep the
+ * service busy with refusals. A connection now costs it one refusal a second at most, and the rest of its capacity
+ * serves accepted requests.
  */
 const REFUSAL_MS = 1000;
 
-/** How many refusals may wait, of which a token has its share. Those beyond are answered at once, and their connections closed. */
+/**
+ * How many refusals may wait; a token has its share of them. Those beyond get their response at once, and their
+ * connections are closed.
+ */
 const WAITING_MAX = 8192;
 
 export function createAdmission({ isFull, bodyBytesMax, isDraining }: AdmissionOptions): Admission {
@@ -30,7 +34,7 @@ export function createAdmission({ isFull, bodyBytesMax, isDraining }: AdmissionO
 
   async function refuse(headers: Fields, owner: Owner): Promise<never> {
     if (isDraining()) throw new PlantStoreError("overloaded");
-    // Meanwhile what comes of a body that nobody reads is kept.
+    // While a refusal waits, what arrives of its body stays in memory.
     const release = isSmall(headers, bodyBytesMax) ? waiting.take(owner) : undefined;
     if (!release) throw new PlantStoreError("overloaded", { headers: { connection: "close" } });
     await sleep(REFUSAL_MS);
@@ -41,7 +45,7 @@ export function createAdmission({ isFull, bodyBytesMax, isDraining }: AdmissionO
   return (queue, headers, owner) => (queue && isFull(queue, owner) ? refuse(headers, owner) : undefined);
 }
 
-/** Whether a body, if there is one, says that it is no larger than it may be. */
+/** Whether a body, if there is one, declares an allowed length. */
 function isSmall(headers: Fields, bytesMax: number): boolean {
   return headers.get("transfer-encoding") === null && Number(headers.get("content-length") ?? 0) <= bytesMax;
 }

@@ -1,15 +1,16 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import type { Fields } from "./wire/fields.ts";
 
-/** How many proxies in a row are believed. */
+/** How many proxies in a row are trusted. */
 const HOPS_MAX = 16;
 
-/** The address of a client, which is that of its connection, or what trusted proxies say of it. */
+/** The address of a client: that of its connection, or what trusted proxies say. */
 export type ClientAddress = (address: string, headers: Fields) => string;
 
 /**
- * Reads X-Forwarded-For, which nginx, HAProxy, Caddy and Apache send, from its end: each trusted proxy has added whom it saw, and the
- * first who is no proxy of ours is the client. What stands before him he may have written himself; what is no address ends the search.
+ * Reads X-Forwarded-For, which nginx, HAProxy, Caddy and Apache send, from its end. Each trusted proxy has added the
+ * address that it saw. The first address that is not a trusted proxy is the client. The client may have written what
+ * comes before it. An invalid address ends the search.
  */
 export function clientAddress(trusted: BlockList | undefined): ClientAddress {
   if (!trusted) return (address) => plain(address);
@@ -27,7 +28,7 @@ export function clientAddress(trusted: BlockList | undefined): ClientAddress {
   };
 }
 
-/** Whose requests count together: an address, of IPv6 the 64 bits that one household or machine has. */
+/** Whose requests count together: an IPv4 address, or the 64 bits of IPv6 that one household or machine has. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.replace(/%.*$/, "").split("::");
@@ -49,7 +50,7 @@ function withoutPort(node: string): string {
   return /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(node)?.[1] ?? /^([\d.]+):\d+$/.exec(node)?.[1] ?? node;
 }
 
-/** An IPv4 address is the same when it is written as an IPv6 address (RFC 4291, 2.5.5.2). */
+/** An IPv4 address may be written as an IPv6 address (RFC 4291, 2.5.5.2). */
 function plain(address: string): string {
   if (!address.startsWith(":")) return address;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];

@@ -6,7 +6,7 @@ import type { HttpResponse } from "./wire/response.ts";
 
 const RETRY_AFTER_SECONDS = "1";
 
-/** The only place where an error becomes an answer. What was not expected is a bug: it is logged, and its text kept in. */
+/** The only place where an error becomes a response. An unexpected error is a bug: it is logged, and its text is not sent. */
 export function toErrorResponse(thrown: unknown, log: Log, requestId: string): HttpResponse {
   const { code, message, status, headers, number } = toExpected(thrown, log, requestId);
   return {
@@ -40,10 +40,10 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
     case "incomplete_body":
     case "body_too_large":
     case "too_slow":
-    // What is left of the body is not read: the connection is of no use any more.
+    // The rest of the body is not read, so the connection is of no use any more.
     case "invalid_host":
     case "malformed_request":
-      // Whoever sent it may mean something else by what follows too.
+      // What follows may be misread too.
       return { connection: "close" };
     default:
       return {};

@@ -1,12 +1,18 @@
 import { PlantStoreError } from "../errors.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 
-/** `uri-host [ ":" port ]` of RFC 9110, 7.2, of which neither is empty. Several headers come joined with ", ", which no host has in it. */
+/**
+ * `uri-host [ ":" port ]` of RFC 9110, 7.2, neither part empty. Several headers arrive joined with ", ", which no host
+ * contains.
+ */
 const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+|\[[\da-f:.]+\])(?::(\d+))?$/i;
 
 const PORT_MAX = 65_535;
 
-/** Refuses a request with two hosts, or with what is none (RFC 9112, 3.2). HTTP/1.1 without any is refused before; HTTP/1.0 may have none. */
+/**
+ * Refuses a request with two hosts, or with an invalid one (RFC 9112, 3.2). HTTP/1.1 without a host is refused earlier;
+ * HTTP/1.0 may have none.
+ */
 export function checkHost({ headers, authority }: Pick<HttpRequest, "headers" | "authority">): void {
   const host = headers.get("host");
   if (host !== null) check(host);

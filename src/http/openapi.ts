@@ -4,7 +4,7 @@ import { answerFile, createFile } from "./static-file.ts";
 import type { File } from "./static-file.ts";
 import type { Handlers } from "./router.ts";
 
-/** The two contracts, for whoever wants to read them. */
+/** Serves the two contracts. */
 export function openapiHandlers(contract: Contract): Pick<Handlers, "getContract" | "getBaseContract"> {
   const served = toFile(contract.served);
   const base = toFile(contract.base);
@@ -16,7 +16,7 @@ export function openapiHandlers(contract: Contract): Pick<Handlers, "getContract
 
 function toFile(text: string): File {
   const body = Buffer.from(text);
-  // Once, at the start, which it takes a millisecond; a better coding would take a hundred.
+  // Compressed once, at startup. Gzip takes a millisecond; a better coding would take a hundred.
   const packed = [{ coding: "gzip", body: gzipSync(body, { level: constants.Z_BEST_COMPRESSION }) } as const];
   return createFile({ headers: { "content-type": "application/json", "cache-control": "no-cache" }, body, packed });
 }

@@ -4,22 +4,22 @@ import type { NewPlant } from "../plant.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /**
- * The strong ETag of a plant (RFC 9110, 8.8.3), made from its content: 128 bits of a SHA-256. The text that is
- * hashed is the same for the same plant only, as the length says where the name ends.
+ * The strong ETag of a plant (RFC 9110, 8.8.3): 128 bits of a SHA-256 of its content. No two plants give the same text
+ * to hash, because the length says where the name ends.
  */
 export function etagOf({ id, name, tag }: NewPlant): string {
   const content = `${id}:${name.length}:${name}${tag === undefined ? "" : `:${tag}`}`;
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-/** Checks If-Match, which compares strongly: a tag marked as weak matches nothing (RFC 9110, 13.1.1). Throws `precondition_failed`. */
+/** Checks If-Match, which compares strongly: a weak tag matches nothing (RFC 9110, 13.1.1). Throws `precondition_failed`. */
 export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): void {
   const header = headers.get("if-match");
   if (header === null) return;
   if (!stored || !names(header, etagOf(stored))) throw new PlantStoreError("precondition_failed");
 }
 
-/** Whether If-None-Match rules this plant out; it compares weakly (RFC 9110, 13.1.2). A read is then answered 304, a change 412. */
+/** Whether If-None-Match rules this plant out. It compares weakly (RFC 9110, 13.1.2). A read then gets 304, a change 412. */
 export function isRuledOut(headers: Fields, stored: NewPlant | undefined): boolean {
   const header = headers.get("if-none-match");
   return header !== null && stored !== undefined && namesWeakly(header, etagOf(stored));
@@ -30,7 +30,7 @@ export function namesWeakly(header: string, etag: string): boolean {
   return names(header.replaceAll('W/"', '"'), etag);
 }
 
-/** All conditions of a change. Throws `precondition_failed`. */
+/** Checks all preconditions of a change. Throws `precondition_failed`. */
 export function checkPreconditions(headers: Fields, stored: NewPlant | undefined): void {
   checkIfMatch(headers, stored);
   if (isRuledOut(headers, stored)) throw new PlantStoreError("precondition_failed");

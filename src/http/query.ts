@@ -5,8 +5,8 @@ import { parsePlantId } from "../plant.ts";
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
- * Reads a query as the contract has it, with its defaults. Throws `invalid_query`, naming the parameter that is wrong or given twice; of
- * one that is unknown not even the name comes back, but those that are known do.
+ * Parses a query as the contract describes it, with its defaults. Throws `invalid_query`, which names a parameter that
+ * is wrong or repeated. For an unknown one it names the known ones instead.
  */
 export function parseQuery(query: string, parameters: readonly QueryParameter[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
@@ -38,7 +38,7 @@ function parse({ type, format, minimum = 0, maxLength = Infinity, enum: choices 
   return value >= minimum && value <= INT32_MAX ? value : undefined;
 }
 
-/** JSON Schema counts characters, of which each is one or two UTF-16 units. */
+/** JSON Schema counts characters, each of which is one or two UTF-16 units. */
 function isWithin(text: string, lengthMax: number): boolean {
   return text.length <= lengthMax || Array.from(text).length <= lengthMax;
 }
@@ -51,19 +51,18 @@ function describe({ type, format, minimum = 0, maxLength, enum: choices }: Param
   return `a whole number from ${minimum} to ${INT32_MAX}`;
 }
 
-/** Decodes as HTML forms encode. What is no UTF-8 is not replaced, as it would look for something else. */
+/** Decodes form encoding. Invalid UTF-8 is not replaced: that would search for something else. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch (cause) {
-    throw new PlantStoreError("invalid_query", { message: "The query is not UTF-8 in percent-encoding: encode it so.", cause });
+    throw new PlantStoreError("invalid_query", { message: "The query is not UTF-8 in percent-encoding: encode it that way.", cause });
   }
 }
 
 function unknown(known: readonly QueryParameter[]): PlantStoreError {
   const names = known.map(({ name }) => `\`${name}\``).join(", ");
-  const message =
-    names === "" ? "No query parameter is known here: send none." : `A query parameter is not known here: send none but ${names}.`;
+  const message = names === "" ? "This operation has no query parameters: send none." : `A query parameter is unknown: send only ${names}.`;
   return new PlantStoreError("invalid_query", { message });
 }
 

@@ -5,20 +5,23 @@ import type { Log } from "../log.ts";
 import type { Allowance, Rate } from "../rate-limit.ts";
 import { networkOf } from "./client-address.ts";
 
-/** How many requests may come from whom. */
+/** Limits how many requests may come from whom. */
 export type RateLimits = Readonly<{
-  /** Counts a request that was let in. Gives the headers that its answer must have; throws `too_many_requests`. */
+  /** Counts a request that was let in. Returns the headers that its response must have. Throws `too_many_requests`. */
   admit(principal: Principal, requestId: string): Readonly<Record<string, string>> | undefined;
-  /** Counts a request that was not let in. Gives what it was refused with, or `too_many_requests` in the place of a 401. */
+  /** Counts a request that was not let in. Returns its refusal, or `too_many_requests` instead of a 401. */
   refuse(refusal: PlantStoreError, address: string, requestId: string): PlantStoreError;
-  /** Tells a request for which there was no room: it is answered 503. */
+  /** Reports a request that got 503 because there was no room for it. */
   overloaded(principal: Principal, requestId: string): void;
-  /** Tells how many followed those that were told. Every REFUSALS_MS, and at the end. */
+  /** Reports how many followed the first of each owner. Called every REFUSALS_MS, and at the end. */
   flush(): void;
 }>;
 
 type RateLimitsOptions = Readonly<{
-  /** Undefined where there is no limit. The last is for requests without a valid token, by address: it never refuses one that has one. */
+  /**
+   * Undefined where there is no limit. `refused` is for requests without a valid token, by address. It never refuses a
+   * request that has one.
+   */
   token: Rate | undefined;
   address: Rate | undefined;
   refused: Rate | undefined;
@@ -29,22 +32,22 @@ type Kind = "token" | "address" | "refused" | "overload";
 type Counted = Readonly<{ kind: Kind; rate: Rate; allowance: Allowance }>;
 
 type Fields = Readonly<{ principal?: string | undefined; address: string; requestId: string }>;
-type Told = { count: number; readonly fields: Readonly<Record<string, unknown>> };
+type Reported = { count: number; readonly fields: Readonly<Record<string, unknown>> };
 
-/** Of how many owners it is told apart that they are over a limit; of all others together. */
-const TOLD_MAX = 100;
+/** How many owners over a limit are logged separately; all others are logged together. */
+const REPORTED_MAX = 100;
 
 export function createRateLimits({ token, address, refused, log }: RateLimitsOptions): RateLimits {
-  const told = new Map<string, Told>();
+  const reported = new Map<string, Reported>();
 
-  /** Logs the first of an owner at once, and counts those that follow. */
-  function tell(kind: Kind, owner: string, { requestId, ...own }: Fields): void {
+  /** Logs the first refusal of an owner at once, and counts those that follow. */
+  function report(kind: Kind, owner: string, { requestId, ...own }: Fields): void {
     const apart = `${kind} ${owner}`;
-    const key = told.size < TOLD_MAX || told.has(apart) ? apart : kind;
-    const known = told.get(key);
+    const key = reported.size < REPORTED_MAX || reported.has(apart) ? apart : kind;
+    const known = reported.get(key);
     if (known) return void (known.count += 1);
     const fields = { kind, ...(key === apart ? own : { address: "others" }) };
-    told.set(key, { count: 0, fields });
+    reported.set(key, { count: 0, fields });
     log.warn("limit_hit", { ...fields, requestId, requests: 1 });
   }
 
@@ -59,22 +62,22 @@ export function createRateLimits({ token, address, refused, log }: RateLimitsOpt
       const over = counted.find(({ allowance }) => !allowance.isAllowed);
       if (!over) return headers;
       const owner = over.kind === "token" ? principal.token!.id : network;
-      tell(over.kind, owner, { principal: principal.token?.id, address: principal.address, requestId });
+      report(over.kind, owner, { principal: principal.token?.id, address: principal.address, requestId });
       throw tooMany(over, headers);
     },
     refuse(refusal, from, requestId) {
       if (!refused || refusal.status !== 401) return refusal;
       const counted: Counted = { kind: "refused", rate: refused, allowance: refused.take(networkOf(from)) };
       if (counted.allowance.isAllowed) return refusal;
-      tell("refused", networkOf(from), { address: from, requestId });
+      report("refused", networkOf(from), { address: from, requestId });
       return tooMany(counted, toHeaders([counted]));
     },
     overloaded(principal, requestId) {
-      tell("overload", ownerOf(principal), { principal: principal.token?.id, address: principal.address, requestId });
+      report("overload", ownerOf(principal), { principal: principal.token?.id, address: principal.address, requestId });
     },
     flush() {
-      for (const [key, one] of told) {
-        if (one.count === 0) told.delete(key);
+      for (const [key, one] of reported) {
+        if (one.count === 0) reported.delete(key);
         else log.warn("limit_hit", { ...one.fields, requests: one.count });
         one.count = 0;
       }

@@ -9,25 +9,26 @@ import type { Fields } from "./wire/fields.ts";
 
 type Packing = "gzip" | "zstd";
 
-/** An answer of text that depends on nothing but what is stored. */
+/** A text response that depends only on what is stored. */
 type Text = HttpResponse & Readonly<{ body: string }>;
 
 /**
- * The form of an answer that suits its reader: with an ETag, nothing (304) when he has it already, compressed when he likes that and it is worth it.
- * Not for answers with secrets: how long they are compressed would tell of them, to whoever chooses a part of the text (BREACH).
+ * The form of a response that suits its reader: with an ETag, empty (304) when the client has it already, compressed
+ * when the client accepts that and it is worth it. Not for responses with secrets: their compressed length would reveal
+ * them to anybody who can choose a part of the text (BREACH).
  */
 export type Represent = (answer: Text, requested: Fields) => HttpResponse | Promise<HttpResponse>;
 
-/** Compresses four to ten times as fast, and smaller, than the other; so it is chosen where both are liked alike. */
+/** zstd compresses four to ten times as fast as gzip, and smaller, so it wins where both are equally welcome. */
 const PACKINGS = ["zstd", "gzip"] as const satisfies readonly Packing[];
 
-/** A shorter text is not worth it: it fits a packet or two as it is. */
+/** A shorter text is not worth it: it fits into a packet or two. */
 const LENGTH_MIN = 1024;
 
-/** How many answers may be compressed at a time, on threads of the runtime. Those beyond are sent as they are. */
+/** How many responses may be compressed at a time, on threads of the runtime. Those beyond are sent uncompressed. */
 const AT_A_TIME_MAX = 4;
 
-// The fast levels: what they leave is a fifth of a page of plants, and others leave little less.
+// The fast levels reduce a page of plants to a fifth; slower ones gain little.
 const GZIP = { level: constants.Z_BEST_SPEED };
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
@@ -48,9 +49,10 @@ export function createRepresent(): Represent {
 
   return (answer, requested) => {
     const { status, body, headers: given = {} } = answer;
-    // A page stays the same when another comes behind it for the first time, but then it has a Link, of which the rest follows from the page.
+    // When a first plant follows a page, its text stays the same but it gets a Link. That it has one is enough for the
+    // tag: the rest of the Link follows from the page.
     const tag = `"${hash("sha256", body, "base64url").slice(0, 22)}${"link" in given ? "+" : ""}"`;
-    // Weak, so that it is that of the compressed forms too (RFC 9110, 8.8.3.3).
+    // Weak, because the compressed forms share it (RFC 9110, 8.8.3.3).
     const headers = { ...given, etag: `W/${tag}`, "cache-control": "no-cache", vary: "Accept-Encoding" };
     const known = requested.get("if-none-match");
     if (known !== null && namesWeakly(known, tag)) return { status: 304, headers };
@@ -60,16 +62,19 @@ export function createRepresent(): Represent {
   };
 }
 
-/** How a client likes a body best that is compressed while it is made. */
+/** The coding that a client prefers for a body that is compressed while it is produced. */
 export function choosePacking(requested: Fields): Packing | "identity" {
   return chooseCoding(requested.get("accept-encoding"), PACKINGS);
 }
 
-/** Compresses texts while they are read, on threads of the runtime, and reads no further than what it gives is taken. Fails as they do, and ends them when it is ended. */
+/**
+ * Compresses texts as they are read, on threads of the runtime. Reads no further than its own output is taken. Fails
+ * when they fail, and ends them when it is ended.
+ */
 export async function* packTexts(texts: AsyncIterable<string>, packing: Packing): AsyncGenerator<Uint8Array, void, void> {
   const packer = packing === "zstd" ? createZstdCompress(ZSTD) : createGzip(GZIP);
   const ended = pipeline(texts, packer);
-  // What breaks, breaks the reading below too.
+  // The reading below fails too.
   ended.catch(() => {});
   yield* packer as AsyncIterable<Uint8Array>;
 }

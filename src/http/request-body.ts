@@ -3,12 +3,12 @@ import { createByteQueue } from "../byte-queue.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
-/** A body that is read while it comes. */
+/** A body that is read as it arrives. */
 export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Array> }>;
 
 /**
- * Refuses a body that is declared as something that we do not read: as none of the `types` of patches, or else as no JSON. No Content-Type at all is
- * read as JSON.
+ * Refuses a body whose declared type we do not read: one that is not in `patchTypes` for a patch, one that is not JSON
+ * for anything else. A body without Content-Type is read as JSON.
  */
 export function checkBodyHeaders(headers: Fields, patchTypes?: readonly string[]): void {
   checkCoding(headers);
@@ -20,7 +20,7 @@ export function checkBodyHeaders(headers: Fields, patchTypes?: readonly string[]
   checkCharset(type);
 }
 
-/** What a patch may be declared as, for the header that says so (RFC 5789, 3.1). */
+/** The header that lists the media types of a patch (RFC 5789, 3.1). */
 export function acceptPatch(types: readonly string[]): Readonly<Record<"accept-patch", string>> {
   return { "accept-patch": types.join(", ") };
 }
@@ -38,7 +38,7 @@ function essenceOf(type: string): string {
   return type.split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** A body of one of these types, the first when none is declared, to be read while it comes. */
+/** Opens a body of one of these types, to be read as it arrives. Without Content-Type it has the first type. */
 export function openBody({ headers, body }: HttpRequest, types: readonly string[]): BodyStream {
   checkCoding(headers);
   const declared = headers.get("content-type") ?? types[0]!;
@@ -64,7 +64,10 @@ function checkCharset(type: string, types: readonly string[] = ["application/jso
   }
 }
 
-/** Reads a whole body, at once when it is here. Throws `body_too_large` from its declared length, or as soon as it is exceeded. */
+/**
+ * Reads a whole body, synchronously if it has arrived. Throws `body_too_large` because of its declared length, or as
+ * soon as it is exceeded.
+ */
 export function readBody(request: HttpRequest, bytesMax: number): Promise<Uint8Array> | Uint8Array {
   const whole = request.body.whole();
   if (!whole) return readPieces(request, bytesMax);
@@ -73,7 +76,7 @@ export function readBody(request: HttpRequest, bytesMax: number): Promise<Uint8A
 }
 
 async function readPieces({ headers, body }: HttpRequest, bytesMax: number): Promise<Uint8Array> {
-  // Two equal headers come as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
+  // Two equal headers arrive as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
   if (Number(headers.get("content-length")) > bytesMax) throw tooLarge(bytesMax);
   const read = createByteQueue();
   for await (const piece of body) {

@@ -2,16 +2,19 @@ import { PlantStoreError } from "../errors.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { HttpResponse } from "./wire/response.ts";
 
-/** Counts what of an answer may have to stay in memory until it is read. Throws `overloaded` when its owner has too much there already. */
+/**
+ * Counts what a response may keep in memory until it is read. Throws `overloaded` when its owner has too much there
+ * already.
+ */
 export type ResponseBudget = (answer: HttpResponse, owner: string) => HttpResponse;
 
-/** Smaller ones are not worth counting, in characters or bytes: the system takes them over at once. */
+/** Smaller bodies are not counted: the system takes them over at once. In characters or bytes. */
 const COUNTED_LENGTH_MIN = 65_536;
 
-/** What all answers together may keep in memory, of which an owner has its share. In bytes. */
+/** What all responses together may keep in memory, in bytes. An owner has its share. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** So many of the largest plants always have room: written as JSON, one may be six times as long as it is. */
+/** This many of the largest plants always have room: written as JSON, a plant may be six times as long. */
 const PLANTS_MIN = 16;
 
 export function createResponseBudget({ bodyBytesMax }: { bodyBytesMax: number }): ResponseBudget {
@@ -26,8 +29,8 @@ export function createResponseBudget({ bodyBytesMax }: { bodyBytesMax: number })
 }
 
 /**
- * The body as it is kept: as bytes, which are sent as they are; of a text there would be a copy beside it. Undefined for what is small, and
- * for what is made piece by piece as it is read.
+ * The body as it is kept: as bytes, which are sent as they are. A text would be copied first. Undefined for what is
+ * small, and for streams.
  */
 function toLargeBytes(body: HttpResponse["body"]): Uint8Array | undefined {
   if (body === undefined || body instanceof ReadableStream || body.length < COUNTED_LENGTH_MIN) return undefined;

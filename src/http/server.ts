@@ -9,45 +9,45 @@ import { createLater } from "../event-loop.ts";
 // The only file that names the runtime.
 
 export type HttpServer = Readonly<{
-  /** Where it listens, without a slash at the end. */
+  /** Where it listens, without a trailing slash. */
   url: string;
-  /** Takes no new connection, and resolves when the requests under way are answered, or at the latest after `drainMs`. */
+  /** Takes no new connections. Resolves when the requests under way have their responses, at the latest after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }>;
 
 type ServerOptions = Readonly<{
   host: string;
   port: number;
-  /** How many connections there may be, as far as the system allows so many files. */
+  /** How many connections there may be, as far as the system allows that many open files. */
   connectionsMax: number;
   /** Never rejects. */
   answer: (request: HttpRequest) => Promise<HttpResponse>;
-  /** The answer to what is no request. */
+  /** The response to input that is not a request. */
   refuse: (error: PlantStoreError) => HttpResponse;
   log: Log;
 }>;
 
-/** How often silent connections are looked for, in milliseconds. */
-const LOOK_MS = 500;
+/** How often to look for silent connections, in milliseconds. */
+const SWEEP_MS = 500;
 
-/** The log says at most once in this time that there are too many connections, in milliseconds. */
-const TELL_MS = 10_000;
+/** How often the log may say that there are too many connections, in milliseconds. */
+const WARNING_MS = 10_000;
 
-/** Open files that are no connections: of the store, the threads, the runtime. */
+/** Open files that are not connections: of the store, the threads, the runtime. */
 const FILES_KEPT = 128;
 
-/** Serves HTTP/1.1. Throws when the address cannot be had. */
+/** Serves HTTP/1.1. Throws when it cannot listen on the address. */
 export function startServer(options: ServerOptions): HttpServer {
   const { log, answer, refuse } = options;
   const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
   const now = () => performance.now();
   const later = createLater();
   const connections = new Set<Connection>();
-  /** Those that owe no answer, the one for which that is so longest first. */
+  /** Connections that owe no response, the longest idle first. */
   const idle = new Set<Connection>();
   let date = new Date().toUTCString();
   let turnedAway = 0;
-  let toldAt = -Infinity;
+  let warnedAt = -Infinity;
   let isStopping = false;
   let empty: (() => void) | undefined;
 
@@ -69,12 +69,12 @@ export function startServer(options: ServerOptions): HttpServer {
     idle.add(connection);
   }
 
-  /** Ends the connection that has owed no answer for longest; a client that comes back opens another one. */
+  /** Closes the connection that has been idle for longest. A client that comes back opens another one. */
   function makeRoom(): boolean {
     turnedAway += 1;
-    if (now() - toldAt >= TELL_MS) {
+    if (now() - warnedAt >= WARNING_MS) {
       log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway });
-      [toldAt, turnedAway] = [now(), 0];
+      [warnedAt, turnedAway] = [now(), 0];
     }
     const [oldest] = idle;
     oldest?.terminate();
@@ -82,7 +82,7 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   function close({ data }: Socket): void {
-    // One that was turned away never was a connection.
+    // A socket that was turned away has no connection.
     if (!data) return;
     data.close();
     idle.delete(data);
@@ -90,7 +90,7 @@ export function startServer(options: ServerOptions): HttpServer {
     if (connections.size === 0) empty?.();
   }
 
-  function look(): void {
+  function sweep(): void {
     date = new Date().toUTCString();
     const time = now();
     for (const connection of connections) connection.expire(time);
@@ -102,10 +102,10 @@ export function startServer(options: ServerOptions): HttpServer {
     data: ({ data }, bytes) => data?.receive(bytes),
     drain: ({ data }) => data?.drain(),
     end: ({ data }) => data?.receiveEnd(),
-    // It is followed by its close.
+    // A close follows.
     error: () => {},
   });
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(sweep, SWEEP_MS);
 
   return {
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
@@ -134,7 +134,7 @@ function bind(
     return Bun.listen<Connection | undefined>({
       hostname: host,
       port,
-      // Otherwise a second service could take the same port and half of the connections.
+      // Otherwise a second service could listen on the same port and get half of the connections.
       exclusive: true,
       // A client may close its side when it has sent its request.
       allowHalfOpen: true,
@@ -142,11 +142,11 @@ function bind(
       socket,
     });
   } catch (cause) {
-    throw new Error(`Cannot listen on ${host}, port ${port}: if another program has it, choose one with --port.`, { cause });
+    throw new Error(`Cannot listen on ${host}, port ${port}: if another program uses it, choose another one with --port.`, { cause });
   }
 }
 
-/** How many files the process may have open. The runtime has raised it to what the system allows. */
+/** How many files the process may open. The runtime has raised this to what the system allows. */
 function filesMax(): number {
   try {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Infinity);

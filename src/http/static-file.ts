@@ -5,7 +5,7 @@ import type { HttpResponse } from "./wire/response.ts";
 import { namesWeakly } from "./preconditions.ts";
 import type { Fields } from "./wire/fields.ts";
 
-/** What never changes while the service runs, in the forms in which it may be sent, the smallest first. */
+/** A file that never changes while the service runs, in the forms in which it may be sent, the smallest first. */
 export type File = Readonly<{ headers: Readonly<Record<string, string>>; forms: readonly Form[] }>;
 
 type Form = Readonly<{ coding: Coding; body: Uint8Array<ArrayBuffer>; etag: string }>;
@@ -13,18 +13,18 @@ type Form = Readonly<{ coding: Coding; body: Uint8Array<ArrayBuffer>; etag: stri
 type FileOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
   body: Uint8Array<ArrayBuffer>;
-  /** The same, compressed, the smallest first. */
+  /** The same content, compressed, the smallest first. */
   packed: ReadonlyArray<Readonly<{ coding: Coding; body: Uint8Array<ArrayBuffer> }>>;
 }>;
 
 export function createFile({ headers, body, packed }: FileOptions): File {
-  // One hash for all forms: each is made from the same content, and its tag ends in its coding.
+  // One hash for all forms, because they have the same content. Each tag ends in its coding.
   const mark = hash("sha256", body, "base64url").slice(0, 22);
   const forms = packed.map((form) => ({ ...form, etag: `"${mark}-${form.coding}"` }));
   return { headers: { ...headers, vary: "Accept-Encoding" }, forms: [...forms, { coding: "identity", body, etag: `"${mark}"` }] };
 }
 
-/** The form that the client likes best; 304 when that is the one that it has. */
+/** The form that the client prefers, or 304 when it has that one already. */
 export function answerFile({ headers, forms }: File, requested: Fields): HttpResponse {
   const wanted = chooseCoding(
     requested.get("accept-encoding"),
@@ -37,7 +37,7 @@ export function answerFile({ headers, forms }: File, requested: Fields): HttpRes
   return { status: 200, body, headers: coding === "identity" ? all : { ...all, "content-encoding": coding } };
 }
 
-/** A 304 tells what a cache must update, and nothing of a body that it does not have. */
+/** A 304 carries what a cache must update, and nothing about a body that it does not have. */
 function withoutType(headers: Readonly<Record<string, string>>): Record<string, string> {
   const { "content-type": _, ...rest } = headers;
   return rest;

@@ -6,7 +6,10 @@ import { answerFile, createFile } from "./static-file.ts";
 import type { File } from "./static-file.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 
-/** Answers for the paths that are no operations: the pages for people, which need no token, and their files. Throws `unknown_path` for all others. */
+/**
+ * Serves the paths that are not operations: the pages for people, which need no token, and their files. Throws
+ * `unknown_path` for all others.
+ */
 export type Static = (path: string, request: HttpRequest) => HttpResponse;
 
 const ALLOW = "GET, HEAD, OPTIONS";
@@ -22,7 +25,10 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** A page runs its own scripts and asks its own service: nothing that gets into it by a plant's name can run, or tell anybody. */
+/**
+ * A page runs only its own scripts and calls only its own service: nothing that gets into it through a plant's name can
+ * run, or send anything away.
+ */
 const HTML_HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -32,7 +38,7 @@ const HTML_HEADERS = {
 
 const NOT_BUILT = "The page is not built: run `npm run build:web` and start the service again.";
 
-/** Reads the built pages, once and whole. Without a build there are none, and the path of the first says so. */
+/** Reads the built pages into memory, once. Without a build there are none, and `/` says so. */
 export function loadStatic(folder: string): Static {
   const files = readFiles(folder);
   return (path, request) => {
@@ -44,7 +50,7 @@ export function loadStatic(folder: string): Static {
   };
 }
 
-/** All files by their paths: `index.html` stands at `/`, `name.html` at `/name`, every other file under its own name. */
+/** All files by path: `index.html` is `/`, `name.html` is `/name`, every other file keeps its name. */
 function readFiles(folder: string): ReadonlyMap<string, File> {
   if (!existsSync(folder)) return new Map();
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -72,7 +78,7 @@ function readFile(folder: string, name: string): File {
   const type = extname(name);
   const headers = {
     "content-type": TYPES[type] ?? "application/octet-stream",
-    // What stands in assets/ is named by its content.
+    // Files in assets/ are named by their content.
     "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
     ...(type === ".html" ? HTML_HEADERS : {}),
   };

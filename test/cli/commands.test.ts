@@ -54,7 +54,7 @@ describe("plant-store serve", () => {
     expect(samePort.status).toBe(1);
     expect(samePort.stdout).not.toContain("started");
     expect(samePort.stderr).toBe(
-      `plant-store: Cannot listen on 127.0.0.1, port ${port}: if another program has it, choose one with --port.\n`,
+      `plant-store: Cannot listen on 127.0.0.1, port ${port}: if another program uses it, choose another one with --port.\n`,
     );
     const sameData = await runCommand(["serve", "--port", "0", "--data", data]);
     expect(sameData).toMatchObject({ status: 1, stdout: "" });

@@ -256,6 +256,6 @@ describe("the headers of a body", () => {
   it("an unknown query parameter is refused, and not repeated", async () => {
     const response = await service.request("/plants?dryRun=true", { method: "POST", body: PLANT });
     const { message } = await expectRefused(response, "invalid_query");
-    expect(message).toBe("No query parameter is known here: send none.");
+    expect(message).toBe("This operation has no query parameters: send none.");
   });
 });

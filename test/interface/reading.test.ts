@@ -88,7 +88,7 @@ describe("GET /plants/{id}", () => {
       what: "an unknown parameter",
       path: "/plants/1?fields=name",
       code: "invalid_query",
-      message: "No query parameter is known here: send none.",
+      message: "This operation has no query parameters: send none.",
     },
   ];
   for (const { what, path, headers = {}, code, message } of refusals) {

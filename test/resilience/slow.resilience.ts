@@ -56,7 +56,7 @@ const NO_LEAST_RATE = { file: "src/http/transfer.ts", from: "bytesPerSecondMin: 
 const IMPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(0);", to: "" }];
 const EXPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];
 const NEVER_CUT = [
-  { file: "src/http/server.ts", from: "const timer = setInterval(look, LOOK_MS);", to: "const timer = setInterval(() => {}, LOOK_MS);" },
+  { file: "src/http/server.ts", from: "const timer = setInterval(sweep, SWEEP_MS);", to: "const timer = setInterval(() => {}, SWEEP_MS);" },
 ];
 
 type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
