@@ -1,11 +1,11 @@
-/** Bytes in a row: more are put behind, and some taken from the front. What it costs grows with the bytes, not with how many at a time. */
+/** A queue of bytes: added at the end, taken from the front. Its cost grows with the bytes, not with the number of calls. */
 export type ByteQueue = Readonly<{
-  /** All of them. They stay as they are, whatever comes behind. */
+  /** All bytes. They do not change when more are added. */
   bytes(): Uint8Array;
   put(more: Uint8Array): void;
   drop(count: number): void;
   clear(): void;
-  /** All of them, and begins again without any. */
+  /** Removes all bytes and returns them. */
   take(): Uint8Array;
 }>;
 
@@ -13,10 +13,10 @@ const NOTHING: Uint8Array = new Uint8Array();
 
 export function createByteQueue(): ByteQueue {
   let bytes = NOTHING;
-  /** How many bytes behind them are nobody's. */
+  /** How many unused bytes follow them in memory. */
   let spare = 0;
 
-  /** Makes room for as much again, so that bytes that come one by one are not copied with each of them. */
+  /** Doubles the memory, so that bytes that arrive one by one are not copied each time. */
   function grow(needed: number): void {
     const grown = new Uint8Array(2 * (bytes.length + needed));
     grown.set(bytes);

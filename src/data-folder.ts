@@ -1,18 +1,18 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Makes a folder that only its owner can enter, and those above it that are missing, so that they outlast a power cut. */
+/** Creates a folder that only its owner can enter, with its missing parents, so that they survive a power cut. */
 export function makeFolder(path: string): void {
   const first = mkdir(path);
   if (first === undefined) return;
-  // A new name is safe once the folder that holds it is synced, from the lowest to the one above the first that was made.
+  // A new name is safe once the folder that holds it is synced: from the lowest up to the parent of the first new one.
   for (let folder = path; ; folder = dirname(folder)) {
     syncFolder(folder);
     if (folder === dirname(first)) return;
   }
 }
 
-/** Makes the names of the files in a folder outlast a power cut. */
+/** Makes the names of the files in a folder survive a power cut. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {
@@ -26,13 +26,18 @@ function mkdir(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    if (isNoFolder(cause)) throw new Error(`${path} is no folder: name one with --data.`, { cause });
+    if (isNotFolder(cause)) throw new Error(`${path} is not a folder: name one with --data.`, { cause });
     if (!isDenied(cause)) throw cause;
-    throw new Error(`${path} cannot be made or entered by ${self()}: make it as its owner, or name another folder with --data.`, { cause });
+    throw new Error(`${path} cannot be created or entered by ${self()}: create it as its owner, or name another folder with --data.`, {
+      cause,
+    });
   }
 }
 
-/** Throws when this user may not read and write a folder and those of its files that begin so, with the owner and what to do. A folder that is not there is passed over. */
+/**
+ * Throws, with the owner and what to do, when this user may not read and write a folder and those of its files that
+ * begin with one of these texts. Ignores a missing folder.
+ */
 export function expectAccess(folder: string, beginnings: readonly string[]): void {
   const { R_OK, W_OK, X_OK } = constants;
   if (!isThere(folder)) return;
@@ -40,7 +45,10 @@ export function expectAccess(folder: string, beginnings: readonly string[]): voi
   for (const path of filesIn(folder, beginnings)) expectMode(path, R_OK | W_OK);
 }
 
-/** The folder, and those of its files, that others than its owner may read or write. No file is within reach in a folder that they cannot enter. */
+/**
+ * The folder, and those of its files, that others than its owner may read or write. Files are out of reach in a folder
+ * that others cannot enter.
+ */
 export function findExposed(folder: string, beginnings: readonly string[]): string[] {
   const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   const files = (modeOf(folder) & 0o011) === 0 ? [] : filesIn(folder, beginnings);
@@ -68,13 +76,13 @@ function expectMode(path: string, mode: number): void {
     if (!isDenied(cause)) return;
     const isReadOnly = cause instanceof Error && "code" in cause && cause.code === "EROFS";
     if (isReadOnly)
-      throw new Error(`${path} is on a file system that is read-only: mount it for writing, or name another folder with --data.`, {
+      throw new Error(`${path} is on a read-only file system: mount it for writing, or name another folder with --data.`, {
         cause,
       });
     const { uid, mode: bits } = statSync(path);
     const owner = `${userName(uid)}, with the mode ${(bits & 0o777).toString(8).padStart(4, "0")}`;
     throw new Error(
-      `${path} belongs to ${owner}, and this is ${self()}, who may not read and write it: start as its owner, or give it away with chown -R.`,
+      `${path} belongs to ${owner}, and ${self()} may not read and write it: start as its owner, or change the owner with chown -R.`,
       { cause },
     );
   }
@@ -84,8 +92,8 @@ function isDenied(reason: unknown): boolean {
   return reason instanceof Error && "code" in reason && ["EACCES", "EPERM", "EROFS"].includes(String(reason.code));
 }
 
-/** A file stands in the place of a folder, of the one itself or one above it. */
-function isNoFolder(reason: unknown): boolean {
+/** Whether a file has the name of the folder or of one above it. */
+function isNotFolder(reason: unknown): boolean {
   return reason instanceof Error && "code" in reason && ["EEXIST", "ENOTDIR"].includes(String(reason.code));
 }
 

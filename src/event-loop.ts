@@ -1,7 +1,13 @@
-/** How long work keeps the event loop before others have their turn, in milliseconds: small beside the 50 that no request may take. */
+/**
+ * How long work blocks the event loop before it yields, in milliseconds: little compared with the 50 that no request
+ * may take.
+ */
 const WORK_MS = 10;
 
-/** Asked by long work after each small part of it: a promise to wait for when it has kept the event loop long enough, otherwise undefined. */
+/**
+ * For long work to call after each small part of it. Returns a promise to await when it has blocked the event loop long
+ * enough, otherwise undefined.
+ */
 export function openPauses(): () => Promise<void> | undefined {
   let since = performance.now();
 
@@ -13,12 +19,13 @@ export function openPauses(): () => Promise<void> | undefined {
   return () => (performance.now() - since > WORK_MS ? pause() : undefined);
 }
 
-/** How long pages, or large bodies, may be read before others have their turn, in milliseconds; what has begun is finished. */
+/** How long pages or large bodies may be read before others have their turn, in milliseconds. What has begun is finished. */
 const TURN_MS = 5;
 
 /**
- * Shares the event loop out: resolves when a page, or a large body, may be read. What many clients ask for at the same moment would otherwise be read in one go, and
- * all others wait for the last of it; so once a turn of the loop has taken its time, the rest waits for the next one.
+ * Shares out the event loop: resolves when a page or a large body may be read. Otherwise all that many clients request
+ * at once would be read in one go, and everybody else would wait for the last of it. Once a turn of the loop has used
+ * its time, the rest waits for the next turn.
  */
 export function createPace(now: () => number): () => Promise<void> {
   let since: number | undefined;
@@ -33,30 +40,30 @@ export function createPace(now: () => number): () => Promise<void> {
   };
 }
 
-/** Does work later, in the order in which it was given, and as little at a time as leaves others their turn. */
-export type Later = Readonly<{
-  do(work: () => void): void;
-  /** Whether anything waits. */
+/** Runs tasks later, in order. Yields between them, so that others have their turn. */
+export type TaskQueue = Readonly<{
+  add(task: () => void): void;
+  /** Whether a task waits. */
   isBusy(): boolean;
 }>;
 
-export function createLater(): Later {
+export function createTaskQueue(): TaskQueue {
   const queue: Array<() => void> = [];
   let isRunning = false;
 
   async function run(): Promise<void> {
     await new Promise(setImmediate);
     const pause = openPauses();
-    for (let work = queue.shift(); work; work = queue.shift()) {
-      work();
+    for (let task = queue.shift(); task; task = queue.shift()) {
+      task();
       await pause();
     }
     isRunning = false;
   }
 
   return {
-    do(work) {
-      queue.push(work);
+    add(task) {
+      queue.push(task);
       if (isRunning) return;
       isRunning = true;
       void run();

@@ -1,22 +1,23 @@
-/** Who has a share: the id of a token, or an address where none is needed. */
+/** Who has a share: the id of a token, or an address where no token is needed. */
 export type Owner = string;
 
-/** Parts of something that is limited and that several owners want: places in a queue, bytes in memory, files at a time. */
+/** Shares of a limited resource that several owners want: places in a queue, bytes in memory, files at a time. */
 export type FairShares = Readonly<{
   /**
-   * Takes an amount, 1 without one, for an owner; undefined when that would be more than a share. What is returned gives it back; to call
-   * it again does nothing.
+   * Takes an amount, 1 by default, for an owner; undefined when that would exceed its share. Call what it returns to
+   * give the amount back; a second call does nothing.
    */
   take(owner: Owner, amount?: number): (() => void) | undefined;
-  /** Whether `take` would give it now. */
+  /** Whether `take` would succeed now. */
   hasRoom(owner: Owner, amount?: number): boolean;
 }>;
 
 /**
- * Shares out `max` among owners of whom nobody knows before what they will want: an owner may take more as long as what it then holds is no
- * more than what was free. (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998, with a
- * threshold of once the free memory.) So an owner who wants all and is alone gets half; n of them get one part in n + 1 each, as soon as the
- * first have given back what they took before the others came; and whoever holds nothing may take all that is free, even at one time.
+ * Shares out `max` among owners, whose demand is unknown: an owner may take more as long as what it then holds is no
+ * more than what was free. (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
+ * 1998, with a threshold of once the free memory.) An owner that is alone and wants everything gets half. With n of
+ * them, each gets one part in n + 1, as soon as the first have given back what they took before the others came. An
+ * owner that holds nothing may take all that is free, even at once.
  */
 export function createFairShares(max: number): FairShares {
   const held = new Map<Owner, number>();
@@ -24,7 +25,7 @@ export function createFairShares(max: number): FairShares {
 
   function give(owner: Owner, amount: number): void {
     const rest = held.get(owner)! - amount;
-    // Memory for those only who hold something.
+    // Keep only owners that hold something.
     if (rest === 0) held.delete(owner);
     else held.set(owner, rest);
     free += amount;

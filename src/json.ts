@@ -7,12 +7,12 @@ declare global {
   }
 }
 
-/** How deep a body may be nested; the outermost object counts as one. */
+/** How deeply a body may be nested; the outermost object counts as one. */
 const JSON_DEPTH_MAX = 32;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Decodes a whole body in UTF-8 and drops a byte order mark. Throws as `decodeUtf8` does. */
+/** Decodes a whole body of UTF-8 and drops a byte order mark. Throws as `decodeUtf8` does. */
 export function decodeBody(bytes: Uint8Array | ArrayBuffer): string {
   const text = decodeUtf8(bytes);
   return text.startsWith("\ufeff") ? text.slice(1) : text;
@@ -28,10 +28,10 @@ export function decodeUtf8(bytes: Uint8Array | ArrayBuffer): string {
 }
 
 /**
- * Parses a JSON text (RFC 8259) and keeps what a native parse loses of the outermost object: a member that is a whole
- * number within int64 becomes the `bigint` that its digits say (`1e3` is 1000n, `1.0` is 1n), every other number stays a
- * `number`; a key that stands twice is refused (RFC 7493, 2.3: two readers could see two objects).
- * Throws `malformed_json`, `nested_too_deep` or `duplicate_key`.
+ * Parses a JSON text (RFC 8259) and keeps what a native parse loses of the outermost object. A member that is a whole
+ * number within int64 becomes the `bigint` that its digits say (`1e3` is 1000n, `1.0` is 1n); every other number stays
+ * a `number`. A repeated key is refused (RFC 7493, 2.3: two readers could see two objects). Throws `malformed_json`,
+ * `nested_too_deep` or `duplicate_key`.
  */
 export function parseJson(text: string): unknown {
   const value = parseNative(text);
@@ -42,8 +42,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The whole number that a JSON number stands for, exact; undefined when it has a fraction or is outside int64.
- * Digits are counted, never expanded: 1e999999999 costs no more than 1.
+ * The exact whole number that a JSON number stands for; undefined when it has a fraction or is outside int64. Digits
+ * are counted, never expanded: 1e999999999 costs no more than 1.
  */
 export function parseInt64(literal: string): bigint | undefined {
   if (/^-?\d{1,18}$/.test(literal)) return BigInt(literal);
@@ -55,7 +55,7 @@ export function parseInt64(literal: string): bigint | undefined {
   if (first === digits.length) return 0n;
   const trailing = countZeros(digits, "end");
   const significant = digits.slice(first, digits.length - trailing);
-  // An exponent too long for a double becomes infinite or a little wrong, and is far outside either way.
+  // An exponent too long for a double becomes infinite or slightly wrong. Either way it is far outside int64.
   const zeros = Number(exponent) - fraction.length + trailing;
   if (zeros < 0 || significant.length + zeros > INT64_DIGITS_MAX) return undefined;
   const value = BigInt(`${sign}${significant}${"0".repeat(zeros)}`);
@@ -64,7 +64,7 @@ export function parseInt64(literal: string): bigint | undefined {
 
 const INT64_DIGITS_MAX = 19;
 
-// A loop and no /0+$/, whose cost is quadratic in the zeros that do not stand at the end.
+// A loop, because /0+$/ takes quadratic time for zeros that are not at the end.
 function countZeros(digits: string, side: "start" | "end"): number {
   let count = 0;
   while (count < digits.length && digits.at(side === "start" ? count : -1 - count) === "0") count += 1;
@@ -93,9 +93,9 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * One pass over the text of an object that the native parser has accepted. Puts exact numbers into the place of rounded ones, and
- * returns how many keys the outermost object is written with. Native `context.source` gives the digits too, but takes
- * twice as long and cannot see a key that stands twice.
+ * One pass over the text of an object that the native parser has accepted. Replaces rounded numbers with exact ones,
+ * and returns how many keys the outermost object is written with. Native `context.source` gives the digits too, but
+ * takes twice as long and cannot see a repeated key.
  */
 function readExactNumbers(text: string, members: Record<string, unknown>): number {
   let keys = 0;
@@ -137,7 +137,7 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** The end of the number at `start`; `start` itself when something else stands there. */
+/** The end of the number at `start`; `start` itself when there is none. */
 function endOfNumber(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first !== MINUS && (first < DIGIT_0 || first > DIGIT_9)) return start;

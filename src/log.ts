@@ -6,7 +6,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Writes one line an event. An event is a lower-case name that stays the same; what varies goes into the fields. */
+/** Writes one line for each event. An event is a lower-case name that never changes; what varies goes into the fields. */
 export type Log = Readonly<Record<LogLevel, (event: string, fields?: Fields) => void> & { isDebug: boolean }>;
 
 type LogOptions = Readonly<{
@@ -29,7 +29,7 @@ export function createLog({ level, isTerminal, write, now }: LogOptions): Log {
 
 type Line = Readonly<{ time: string; level: LogLevel; event: string; fields: Fields }>;
 
-/** An error may hold what JSON cannot, such as itself: then its event is still logged. */
+/** An error may hold what JSON cannot, such as itself: its event is still logged. */
 function formatSafely(format: (line: Line) => string, line: Line): string {
   try {
     return format(line);
@@ -41,7 +41,7 @@ function formatSafely(format: (line: Line) => string, line: Line): string {
 const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const satisfies Record<LogLevel, string>;
 
 function toJsonLine({ time, level, event, fields }: Line): string {
-  // Read by a machine it stays the same; read by a person it is read on a terminal.
+  // For a machine this is the same JSON; a person reads it on a terminal.
   return escapeControls(JSON.stringify({ time, level, event, ...fields }, toLoggable));
 }
 
@@ -52,7 +52,7 @@ function toTerminalLine({ time, level, event, fields }: Line): string {
   return [styleText("gray", time.slice(11, 19)), styleText(COLOURS[level], event), ...pairs].join(" ");
 }
 
-/** An error may be its own cause: to follow that until nothing is left of the stack would take seconds. */
+/** How many causes are logged. An error may be its own cause: following it until the stack overflows would take seconds. */
 const CAUSES_MAX = 8;
 
 function toLoggable(_key: string, value: unknown): unknown {
@@ -65,7 +65,7 @@ function toFields({ name, message, stack, cause }: Error, causesMax: number): Fi
   return { name, message, stack, ...(next === undefined ? {} : { cause: next }) };
 }
 
-// Nobody passes a token to the log; should a bug ever do so, it still does not get out.
+// No code logs a token. If a bug ever does, the token still does not get out.
 function hideTokens(line: string): string {
   return line.replaceAll(/plant_[0-9A-Za-z]{32,}/g, "plant_[hidden]");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env -S BUN_JSC_forceRAMSize=134217728 bun
-// The runtime lets its heap grow with the memory of the machine: told of little, it keeps an import of any size under 150 MB.
+// The runtime sizes its heap by the memory of the machine. Told that there is little, it keeps an import of any size
+// under 150 MB.
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { configCommand } from "./cli/config.ts";
@@ -11,7 +12,7 @@ import { tokenCommand } from "./cli/tokens.ts";
 import { PlantStoreError } from "./errors.ts";
 import { escapeControlLines } from "./terminal-text.ts";
 
-// Whatever is written, the store and the first token above all, is for its owner alone.
+// All that is written, above all the store and the first token, is for its owner alone.
 process.umask(0o077);
 
 const program = new Command("plant-store")
@@ -31,7 +32,7 @@ try {
   process.exit(1);
 }
 
-/** What the store tells its clients does not say what is wrong with the machine: its cause does. */
+/** The message for clients does not say what is wrong with the machine: its cause does. */
 function textOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
   const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? ` The reason: ${reason.cause.message}` : "";

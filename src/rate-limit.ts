@@ -1,7 +1,7 @@
-/** How often each owner may do something: so many times a minute, at once or spread over it. */
+/** How often each owner may do something: so many times a minute, at once or spread out. */
 export type Rate = Readonly<{
   perMinute: number;
-  /** Counts one more, if it may be. */
+  /** Counts one more, if it is allowed. */
   take(owner: string): Allowance;
 }>;
 
@@ -9,16 +9,16 @@ export type Allowance = Readonly<{
   isAllowed: boolean;
   /** How many more may follow at once. */
   remaining: number;
-  /** Seconds until all of them may again; of what is not allowed, until it is. */
+  /** Seconds until all of them are allowed again; after a refusal, until the next one is. */
   resetSeconds: number;
 }>;
 
 const MINUTE_MS = 60_000;
 
-/** How many owners are remembered. The one that was seen least recently is forgotten, and begins anew. */
+/** How many owners are remembered. The one that was seen least recently is forgotten, and starts over. */
 const OWNERS_MAX = 10_000;
 
-/** A leaky bucket for each owner, of which only the time is kept at which it will be empty (GCRA: ITU-T I.371, annex A). */
+/** A leaky bucket for each owner, stored as the time at which it will be empty (GCRA: ITU-T I.371, annex A). */
 export function createRate(perMinute: number, now: () => number): Rate {
   const emptyAt = new Map<string, number>();
   const eachMs = MINUTE_MS / perMinute;

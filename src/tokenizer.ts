@@ -1,41 +1,44 @@
 import type { NewPlant } from "./plant.ts";
 
-/** What a search asks for: plants whose name holds each of the words, or the beginning of each, and that carry the tag. */
+/**
+ * What a search asks for: plants whose name contains each of the words, or a word that begins with it, and that have
+ * the tag.
+ */
 export type SearchTerms = Readonly<{ words: readonly string[]; tag: string | undefined }>;
 
-/** Only so many characters of a name are searched, its first: whatever is done with words then takes a bounded time. */
+/** How many characters of a name are searched, from its start. This bounds the time of all work with words. */
 export const SEARCHED_LENGTH_MAX = 1000;
 
-/** Longer words are cut, so that an index can keep any. In UTF-16 units. */
+/** Longer words are cut, so that any index can store them. In UTF-16 units. */
 const WORD_LENGTH_MAX = 100;
 
 const SEARCHED = new RegExp(`^.{0,${SEARCHED_LENGTH_MAX}}`, "su");
 
 /**
- * What may stand in a run of marks, after characters are taken apart too: to put a run into its order takes a time quadratic in its length.
- * No language needs 30 in a row (UAX #15, 13: Stream-Safe Text Format).
+ * A mark, also one that appears when characters are decomposed. Putting a run of marks into order takes time quadratic
+ * in its length. No language needs 30 in a row (UAX #15, 13: Stream-Safe Text Format).
  */
 const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
 const LONG_RUN = new RegExp(`(${MARK}{30})${MARK}+`, "gu");
 
 const ALONE = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 
-/** Letters, their marks and digits in a row; in scripts that are written without spaces each character is a word. */
+/** Letters, their marks and digits in a row. In scripts that are written without spaces each character is a word. */
 const WORD = new RegExp(String.raw`${ALONE}|[[\p{L}\p{M}\p{N}]--${ALONE}]+`, "gv");
 
 /**
- * The words of a name or of a search, of its first SEARCHED_LENGTH_MAX characters, with letter case and accents folded: "Délicio" gives
- * "delicio". Every engine searches by these, so that all find the same.
+ * The words of the first SEARCHED_LENGTH_MAX characters of a name or a search, with letter case and accents folded:
+ * "Délicio" gives "delicio". Every engine searches by these words, so that all find the same plants.
  */
 export function tokenize(whole: string): string[] {
   const text = whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole;
-  // Most names are ASCII, which needs no tables of Unicode.
+  // Most names are ASCII, which needs no Unicode tables.
   const isAscii = !/[^\0-\x7f]/.test(text);
   const words = isAscii ? text.toLowerCase().match(/[a-z0-9]+/g) : foldUnicode(text).match(WORD);
   return (words ?? []).map((word) => (word.length > WORD_LENGTH_MAX ? cut(word) : word));
 }
 
-/** The words of a search without those that another one implies, as whatever holds "monstera" holds "mon". */
+/** The words of a search, without those that another one implies: what contains "monstera" contains "mon". */
 export function withoutImplied(words: readonly string[]): string[] {
   return [...new Set(words)].filter((word) => !words.some((other) => other !== word && other.startsWith(word)));
 }
@@ -49,8 +52,9 @@ export function isFound({ name, tag }: NewPlant, search: SearchTerms): boolean {
 }
 
 /**
- * Takes characters apart, drops the accents of European scripts, and puts the others together again. Through upper case, as lower case
- * alone keeps ß from ss, and with one sigma, as lower case makes another at the end of a word.
+ * Decomposes characters, drops the accents of European scripts, and composes the others again. It goes through upper
+ * case, because lower case alone keeps ß from ss. It uses one sigma, because lower case has another one at the end of a
+ * word.
  */
 function foldUnicode(text: string): string {
   const plain = text
@@ -60,7 +64,7 @@ function foldUnicode(text: string): string {
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
 
-/** Never between the two halves of a character. */
+/** Never cuts a surrogate pair in half. */
 function cut(word: string): string {
   return word.slice(0, WORD_LENGTH_MAX).toWellFormed().replaceAll("\ufffd", "");
 }

@@ -4,14 +4,14 @@ import { PlantStoreError } from "./errors.ts";
 import { toNewPlant } from "./plant.ts";
 import type { NewPlant } from "./plant.ts";
 
-/** Checks a value as the contract has it. Throws `invalid_body`, naming the field; or `invalid_unicode`. */
+/** Checks a value against the contract. Throws `invalid_body`, which names the field, or `invalid_unicode`. */
 export function checkBody<Value>({ isValid, example }: JsonBody<Value>, value: unknown): Value {
   if (isValid(value)) return value;
   const [violation] = isValid.errors ?? [];
   throw violation ? toError(violation, example) : new Error("contract: a body was refused without a reason");
 }
 
-/** Checks a value as the body of a create, and makes a plant of it. Throws as the check does. */
+/** Checks a value as the body of a create, and returns it as a plant. Throws as `checkBody` does. */
 export function parsePlant(value: unknown): NewPlant {
   return toNewPlant(checkBody(createPlant, value));
 }
@@ -22,10 +22,10 @@ function toError({ keyword, instancePath, params }: Violation, example: string):
   if (keyword === "required") return invalidBody(`The field \`${params.missingProperty}\` is missing: add it.`);
   if (field === "") return invalidBody(`The body is not an object: send one such as ${example}.`);
   const subject = inside.length > 0 ? `Each value in the field \`${field}\`` : `The field \`${field}\``;
-  return invalidBody(`${subject} ${PROBLEMS[keyword]?.(params) ?? "is not as /openapi.json says: send it so"}.`);
+  return invalidBody(`${subject} ${PROBLEMS[keyword]?.(params) ?? "does not match /openapi.json: send it as described there"}.`);
 }
 
-/** What is wrong with a value, and what to do, by the keyword that refused it. */
+/** What is wrong with a value and what to do, by the keyword that it violates. */
 const PROBLEMS: Readonly<Record<string, (params: Violation["params"]) => string>> = {
   int64: () => "must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes",
   within: ({ exclusiveMinimum, maximum }) => `must be a number above ${exclusiveMinimum} and at most ${maximum}, without quotes`,
@@ -34,7 +34,7 @@ const PROBLEMS: Readonly<Record<string, (params: Violation["params"]) => string>
   minLength: ({ limit }) => `has fewer characters than ${limit}: send a longer one`,
   maxLength: ({ limit }) => `has more characters than ${limit}: send a shorter one`,
   minItems: ({ limit }) => `has fewer values than ${limit}: add one`,
-  uniqueItems: () => "has a value twice: send each once",
+  uniqueItems: () => "has a value twice: send each value once",
 };
 
 function invalidBody(message: string): PlantStoreError {

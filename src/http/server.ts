@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { createConnection } from "./wire/connection.ts";
 import type { Connection, HttpRequest } from "./wire/connection.ts";
-import { createLater } from "../event-loop.ts";
+import { createTaskQueue } from "../event-loop.ts";
 
 // The only file that names the runtime.
 
@@ -41,7 +41,7 @@ export function startServer(options: ServerOptions): HttpServer {
   const { log, answer, refuse } = options;
   const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
   const now = () => performance.now();
-  const later = createLater();
+  const tasks = createTaskQueue();
   const connections = new Set<Connection>();
   /** Connections that owe no response, the longest idle first. */
   const idle = new Set<Connection>();
@@ -58,7 +58,7 @@ export function startServer(options: ServerOptions): HttpServer {
       address: socket.remoteAddress,
       answer,
       refuse,
-      later,
+      tasks,
       now,
       date: () => date,
       onIdle: (isIdle) => (isIdle ? idle.add(connection) : idle.delete(connection)),

@@ -106,7 +106,7 @@ describe("plant-store import and export", () => {
     {
       what: "a file in the place of the data folder",
       words: ["import", FILE, "--data", FILE],
-      message: `${FILE} is no folder: name one with --data.`,
+      message: `${FILE} is not a folder: name one with --data.`,
     },
     {
       what: "the imported file as the one for refused lines",

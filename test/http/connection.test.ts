@@ -3,7 +3,7 @@ import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import { createConnection } from "../../src/http/wire/connection.ts";
 import type { Connection, HttpRequest } from "../../src/http/wire/connection.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
-import { createLater } from "../../src/event-loop.ts";
+import { createTaskQueue } from "../../src/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
 
 /** A connection over a wire and beside a clock that the test holds. */
@@ -50,7 +50,7 @@ function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK) }
     address: "",
     answer: (request) => answer(request).catch(() => ({ status: 400 })),
     refuse: ({ status }) => ({ status }),
-    later: createLater(),
+    tasks: createTaskQueue(),
     now: () => time,
     date: () => "",
     onIdle: (state) => (isIdle = state),
@@ -259,10 +259,10 @@ it("chunks of one byte that come together are handed on together, and nothing of
 });
 
 it("what is done later is done in its order, and leaves others their turn", async () => {
-  const later = createLater();
+  const tasks = createTaskQueue();
   const done: number[] = [];
   for (let number = 0; number < 60; number += 1)
-    later.do(() => {
+    tasks.add(() => {
       for (const since = performance.now(); performance.now() - since < 1;);
       done.push(number);
     });

@@ -71,9 +71,9 @@ describe("a data folder of another user", () => {
     }
     if (!isRoot) chmodSync(data, 0o500);
     const [owner, asking] = isRoot ? ["root", `user ${OTHER}`] : [`user ${process.getuid!()}`, `user ${process.getuid!()}`];
-    const advice = "who may not read and write it: start as its owner, or give it away with chown -R.";
+    const advice = "may not read and write it: start as its owner, or change the owner with chown -R.";
     const mode = isRoot ? "0700" : "0500";
-    expect(await refusal()).toBe(`plant-store: ${data} belongs to ${owner}, with the mode ${mode}, and this is ${asking}, ${advice}\n`);
+    expect(await refusal()).toBe(`plant-store: ${data} belongs to ${owner}, with the mode ${mode}, and ${asking} ${advice}\n`);
 
     if (isRoot) chownSync(data, OTHER, OTHER);
     else chmodSync(data, 0o700);
@@ -105,6 +105,6 @@ describe("a data folder of another user", () => {
     const words = ["serve", "--port", "0", "--data", join(parent, "data")];
     const { status, stderr } = await (isRoot ? runAsOther(words) : runCommand(words));
     expect(status).toBe(1);
-    expect(stderr).toContain(`${join(parent, "data")} cannot be made or entered by user`);
+    expect(stderr).toContain(`${join(parent, "data")} cannot be created or entered by user`);
   });
 });

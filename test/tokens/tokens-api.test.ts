@@ -48,7 +48,7 @@ const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }
   {
     why: "a scope twice",
     body: { name: "x", scopes: ["admin", "plants:read", "admin"] },
-    message: "The field `scopes` has a value twice: send each once.",
+    message: "The field `scopes` has a value twice: send each value once.",
   },
   {
     why: "scopes that are not a list",

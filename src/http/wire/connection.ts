@@ -5,7 +5,7 @@ import type { Body, IncomingBody } from "./body.ts";
 import { createByteQueue } from "../../byte-queue.ts";
 import type { Head } from "./head.ts";
 import { createHeadReader } from "./head-reader.ts";
-import type { Later } from "../../event-loop.ts";
+import type { TaskQueue } from "../../event-loop.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
 import { createSilence } from "./silence.ts";
 
@@ -42,7 +42,7 @@ type ConnectionOptions = Readonly<{
   /** The response to input that is not a request. */
   refuse: (error: PlantStoreError) => HttpResponse;
   /** Runs pipelined requests of all connections in turns. */
-  later: Later;
+  tasks: TaskQueue;
   /** A monotonic clock, in milliseconds, and the time for a header. */
   now: () => number;
   date: () => string;
@@ -80,7 +80,7 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
-export function createConnection({ wire, address, answer, refuse, later, now, date, onIdle, onBug }: ConnectionOptions): Connection {
+export function createConnection({ wire, address, answer, refuse, tasks, now, date, onIdle, onBug }: ConnectionOptions): Connection {
   let phase: Phase = "head";
   /** Received, but not parsed yet. */
   const buffer = createByteQueue();
@@ -253,10 +253,10 @@ export function createConnection({ wire, address, answer, refuse, later, now, da
     resume();
     inRow = bufferedBytes() === 0 ? 0 : inRow + 1;
     // A thousand connections with pipelined requests would otherwise block the event loop until all are answered.
-    if (inRow < IN_ROW_MAX && !(inRow > 0 && later.isBusy())) return next();
+    if (inRow < IN_ROW_MAX && !(inRow > 0 && tasks.isBusy())) return next();
     inRow = 0;
     isYielding = true;
-    later.do(() => {
+    tasks.add(() => {
       isYielding = false;
       if (phase === "head") next();
     });
