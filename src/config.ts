@@ -54,42 +54,42 @@ export const SETTINGS = {
     flag: "--host",
     operand: "address",
     fallback: "127.0.0.1",
-    help: "address to listen on; 0.0.0.0 is every IPv4 address of the machine",
+    help: "address to listen on; 0.0.0.0 means every IPv4 address of the machine",
   },
   port: {
     variable: "PLANT_STORE_PORT",
     flag: "--port",
     operand: "number",
     fallback: "8080",
-    help: "port to listen on; 0 takes a free one",
+    help: "port to listen on; 0 picks a free one",
   },
   data: {
     variable: "PLANT_STORE_DATA",
     flag: "--data",
     operand: "folder",
     fallback: "./data",
-    help: "data folder; serve and import make it when missing",
+    help: "data folder; serve and import create it if it is missing",
   },
   database: {
     variable: "PLANT_STORE_DATABASE",
     flag: "--database",
     operand: "name",
     fallback: "sqlite",
-    help: "sqlite: a file in the data folder; postgres://user:password@host:5432/name: a PostgreSQL database",
+    help: "sqlite for a file in the data folder, or postgres://user:password@host:5432/name for PostgreSQL",
   },
   log: {
     variable: "PLANT_STORE_LOG",
     flag: "--log",
     operand: "level",
     fallback: "info",
-    help: `${LOG_LEVELS.join(", ")}; debug logs every request`,
+    help: `lowest level to log: ${LOG_LEVELS.join(", ")}; debug logs every request`,
   },
   logChanges: {
     variable: "PLANT_STORE_LOG_CHANGES",
     flag: "--log-changes",
     operand: "how",
     fallback: "sum",
-    help: "changes of plants in the log: none, sum (one line a token and minute), each",
+    help: "how to log changes of plants: none, sum (one line for each token and minute), each",
   },
   bodyBytesMax: {
     variable: "PLANT_STORE_BODY_BYTES_MAX",
@@ -103,63 +103,63 @@ export const SETTINGS = {
     flag: "--connections-max",
     operand: "number",
     fallback: "8192",
-    help: "connections at a time; past it the one that has waited longest for a request is closed",
+    help: "connections that may be open; beyond that, the one that has waited longest for a request is closed",
   },
   queueMax: {
     variable: "PLANT_STORE_QUEUE_MAX",
     flag: "--queue-max",
     operand: "number",
     fallback: "1024",
-    help: "changes of one token that may wait for the disk or the database, of all together twice as many; more are answered 503",
+    help: "writes of one token that may wait for the disk or the database, of all tokens twice as many; more get 503",
   },
   queueWaitMs: {
     variable: "PLANT_STORE_QUEUE_WAIT_MS",
     flag: "--queue-wait-ms",
     operand: "ms",
     fallback: "1000",
-    help: "longest that a change may wait for the disk, or a request for the database; past it 503",
+    help: "how long a write may wait for the disk, or a request for the database, before it gets 503",
   },
   tokenRequestsPerMinute: {
     variable: "PLANT_STORE_TOKEN_REQUESTS_PER_MINUTE",
     flag: "--token-requests-per-minute",
     operand: "number",
     fallback: "0",
-    help: "requests that a token may send; more are answered 429; 0 is no limit",
+    help: "requests of one token; more get 429; 0 means no limit",
   },
   addressRequestsPerMinute: {
     variable: "PLANT_STORE_ADDRESS_REQUESTS_PER_MINUTE",
     flag: "--address-requests-per-minute",
     operand: "number",
     fallback: "0",
-    help: "the same for all tokens of an IP address together",
+    help: "requests of all tokens of one IP address together; more get 429; 0 means no limit",
   },
   refusedRequestsPerMinute: {
     variable: "PLANT_STORE_REFUSED_REQUESTS_PER_MINUTE",
     flag: "--refused-requests-per-minute",
     operand: "number",
     fallback: "600",
-    help: "requests without a valid token from an IP address that are answered 401; more are answered 429; 0 is no limit",
+    help: "requests of one IP address without a valid token, which get 401; more get 429; 0 means no limit",
   },
   trustedProxies: {
     variable: "PLANT_STORE_TRUSTED_PROXIES",
     flag: "--trusted-proxies",
     operand: "addresses",
     fallback: "none",
-    help: "proxies whose X-Forwarded-For is believed: addresses and networks with commas, such as 127.0.0.1,10.0.0.0/8",
+    help: "proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
   },
   drainDelayMs: {
     variable: "PLANT_STORE_DRAIN_DELAY_MS",
     flag: "--drain-delay-ms",
     operand: "ms",
     fallback: "0",
-    help: "behind a load balancer: how long /readyz answers 503 before a stop goes on",
+    help: "behind a load balancer: how long /readyz answers 503 before the service stops",
   },
   drainMs: {
     variable: "PLANT_STORE_DRAIN_MS",
     flag: "--drain-ms",
     operand: "ms",
     fallback: "8000",
-    help: "longest that a stop waits for requests under way",
+    help: "how long a stop waits for requests that are being served",
   },
 } as const satisfies Record<SettingName, Setting>;
 
@@ -188,7 +188,7 @@ export function withoutSecrets(text: string): string {
 export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknown: readonly string[] = []): Config {
   const variables: string[] = [...Object.values(SETTINGS).map(({ variable }) => variable), ...CLIENT_VARIABLES];
   const strangers = Object.keys(environment).filter((name) => name.startsWith("PLANT_STORE_") && !variables.includes(name));
-  const problems = [...strangers, ...unknown].map((name) => `${name} is not a setting.`);
+  const problems = [...strangers, ...unknown].map((name) => `${name} is not a known setting.`);
 
   const inForce = settingsInForce(environment, flags);
   const { text, integer, oneOf, networks, database } = createReader(inForce, problems);
@@ -248,7 +248,7 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
         const bitsMax = isIPv4(address) ? 32 : 128;
         if (isIP(address) !== 0 && Number(bits ?? 0) <= bitsMax)
           list.addSubnet(address, Number(bits ?? bitsMax), isIPv4(address) ? "ipv4" : "ipv6");
-        else problems.push(`${where} must be none, or addresses and networks with commas, such as 127.0.0.1,10.0.0.0/8.`);
+        else problems.push(`${where} must be none, or addresses and networks separated by commas, such as 127.0.0.1,10.0.0.0/8.`);
       }
       return list;
     },

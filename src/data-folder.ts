@@ -60,7 +60,7 @@ function isThere(folder: string): boolean {
     return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch (cause) {
     if (!isDenied(cause)) throw cause;
-    throw new Error(`${folder} cannot be reached by ${self()}: start as its owner, or name another folder with --data.`, { cause });
+    throw new Error(`${folder} cannot be opened by ${self()}: start as its owner, or name another folder with --data.`, { cause });
   }
 }
 

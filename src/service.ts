@@ -177,7 +177,7 @@ function tellExposed({ data }: Config, log: Log): void {
   if (exposed.length === 0) return;
   log.warn("data_exposed", {
     paths: exposed,
-    todo: "Others on this machine may read or change these: take that from them with chmod -R go=.",
+    todo: "Other users of this machine may read or change these: prevent that with chmod -R go=.",
   });
 }
 
@@ -218,7 +218,7 @@ function expectOwnStore(data: string, path: string): void {
 
 /** Takes a SQLite database for whole whose WAL is lost. Throws when there is nothing to repair, or it cannot be done so. */
 export function repairStore({ data, database }: Config): void {
-  if (database.kind !== "sqlite") throw new Error("A PostgreSQL database is repaired with its own tools.");
+  if (database.kind !== "sqlite") throw new Error("Repair a PostgreSQL database with its own tools.");
   expectOwnStore(data, database.path);
   const unlock = holdLock(`${database.path}.lock`);
   try {

@@ -31,9 +31,9 @@ const PROBLEMS: Readonly<Record<string, (params: Violation["params"]) => string>
   within: ({ exclusiveMinimum, maximum }) => `must be a number above ${exclusiveMinimum} and at most ${maximum}, without quotes`,
   type: ({ type }) => `must be a ${[type].flat().join(" or ").replace("array", "list")}: send one, or leave out a field that has no value`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues?.join(", ")}`,
-  minLength: ({ limit }) => `has fewer characters than ${limit}: send a longer one`,
-  maxLength: ({ limit }) => `has more characters than ${limit}: send a shorter one`,
-  minItems: ({ limit }) => `has fewer values than ${limit}: add one`,
+  minLength: ({ limit }) => `must have ${limit} or more characters: send a longer one`,
+  maxLength: ({ limit }) => `must have at most ${limit} characters: send a shorter one`,
+  minItems: ({ limit }) => `must have ${limit} or more values: add one`,
   uniqueItems: () => "has a value twice: send each value once",
 };
 

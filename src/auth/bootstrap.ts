@@ -36,7 +36,7 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   const { tokens, path, now, log } = options;
   const secret = await makeFirstToken(options);
   const state = await check();
-  if (state === "unknown") log.warn("first_token_unknown", { file: path, todo: "Its token is not in the store: remove the file." });
+  if (state === "unknown") log.warn("first_token_unknown", { file: path, todo: "The store does not have this token: remove the file." });
   const isValid = (await tokens.list()).some(({ id, revoked }) => id === ID && revoked === undefined);
   let retireAfter = isValid ? 0 : Infinity;
 

@@ -41,7 +41,7 @@ export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker,
   if (outcome === "created" && !once) return { token, secret, isRepeated: false };
   const stored = once && (await tokens.find(hashToken(secret)));
   // A secret that is not stored must not be told. One id in 62^8 happens to be there already.
-  if (!stored) throw new Error("The random id of the token names another one: try again.");
+  if (!stored) throw new Error("The random id of the token is in use: try again.");
   // Compared as if it were made at the time of the first.
   const isSame = isAlike(stored, toToken({ ...token, created: stored.created, lifetimeMs, maker }));
   if (!isSame) throw new PlantStoreError("idempotency_key_reused");

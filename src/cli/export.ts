@@ -14,12 +14,14 @@ type Flags = Readonly<{ format?: FileFormat; profile: Profile; guardFormulas?: t
 
 export function exportCommand(): Command {
   const command = new Command("export")
-    .argument("[file]", "without it, or with -, to the standard output")
-    .description("Export all plants, by id. A file is there only when it is whole.")
-    .addOption(new Option("--format <format>", "the form, when the name of the file does not tell it; ndjson").choices(["ndjson", "csv"]))
+    .argument("[file]", "without a file, or with -, standard output")
+    .description("Export all plants, sorted by id. The file appears only when it is complete.")
+    .addOption(
+      new Option("--format <format>", "format of the file, if its name does not show it; otherwise ndjson").choices(["ndjson", "csv"]),
+    )
     .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"))
-    .option("--guard-formulas", "put a ' before names and tags of CSV that a spreadsheet would take for formulas")
-    .option("--force", "overwrite the file when it is there already");
+    .option("--guard-formulas", "put a ' before names and tags in CSV that a spreadsheet would run as formulas")
+    .option("--force", "overwrite the file if it exists");
   return addPlantsOptions(command).action(async (file: string | undefined) => {
     const { format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });

@@ -21,19 +21,17 @@ const STDIN = "-";
 
 export function importCommand(): Command {
   const command = new Command("import")
-    .argument("[files...]", "NDJSON or CSV; - or nothing is what comes through a pipe")
-    .description("Import plants from files. To import a file again is safe. Ends with 1 when a line was refused.")
+    .argument("[files...]", "NDJSON or CSV; without a file, or with -, standard input")
+    .description("Import plants from files. You can safely import a file again. Exits with 1 if a line was refused.")
     .addOption(new Option("--format <format>", "the form of the files, when neither name nor beginning tells").choices(["ndjson", "csv"]))
     .addOption(
-      new Option("--on-conflict <what>", "what to do when an id names another plant already")
-        .choices(["refuse", "replace"])
-        .default("refuse"),
+      new Option("--on-conflict <what>", "what to do if an id belongs to another plant").choices(["refuse", "replace"]).default("refuse"),
     )
-    .option("--dry-run", "store nothing, only tell what would happen")
-    .option("--refused <file>", "write every refused line's number and reason there")
-    .option("--force", "overwrite that file when it is there already");
+    .option("--dry-run", "store nothing, only report what would happen")
+    .option("--refused <file>", "write the number and reason of every refused line to this file")
+    .option("--force", "overwrite that file if it exists");
   return addPlantsOptions(command).action(async (files: readonly string[]) => {
-    if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or send one through a pipe.");
+    if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or pipe one in.");
     // Report unknown flags before looking for files of that name.
     configOf(command, process.env);
     const flags = command.opts<Flags>();
@@ -71,7 +69,7 @@ async function importFile({ file, name, size }: Source, { plants, flags, report 
   }
   report.end(summary);
   reportUnused(name, summary.unusedColumns);
-  process.stdout.write(`${escapeControls(name)}: ${flags.dryRun ? "would be " : ""}${describe(summary)}\n`);
+  process.stdout.write(`${escapeControls(name)}: ${flags.dryRun ? "dry run: " : ""}${describe(summary)}\n`);
 }
 
 function toSource(file: string): Source {
@@ -105,7 +103,7 @@ type Report = Readonly<{
  */
 function openReport({ refused: path, force }: Flags, files: readonly string[]): Report {
   if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
-    throw new Error(`${path} is to be imported: write the refused lines to another file.`);
+    throw new Error(`${path} is one of the files to import: write the refused lines to another file.`);
   }
   const file = path === undefined ? undefined : openForWriting(toTarget(path, { isForced: force ?? false }));
   let refused = 0;
@@ -125,7 +123,7 @@ function openReport({ refused: path, force }: Flags, files: readonly string[]): 
     close() {
       const unreported = refused - (file === undefined ? Math.min(reported, SHOWN_MAX) : reported);
       const how = file === undefined ? ": use --refused to write them to a file" : "";
-      if (unreported > 0) process.stderr.write(`${unreported} more refused lines are not told${how}.\n`);
+      if (unreported > 0) process.stderr.write(`${unreported} more refused lines are not shown${how}.\n`);
       if (file !== undefined) closeSync(file);
     },
   };

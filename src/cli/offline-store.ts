@@ -29,6 +29,6 @@ export async function openStoreHere(config: Config, { isServing, isNew }: HereOp
       },
     },
   );
-  if (isMade) process.stderr.write(`A new store was made in ${config.data}.\n`);
+  if (isMade) process.stderr.write(`Created a new store in ${config.data}.\n`);
   return store;
 }

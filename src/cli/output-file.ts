@@ -14,15 +14,15 @@ const STORE_FILE = /^(?:plants\.db(?:\.search)?(?:-wal|-shm|-journal)?|plants\.d
  * store's file, or if it exists and may not be overwritten.
  */
 export function toTarget(path: string, { isForced }: { isForced: boolean }): Target {
-  if (path === "") throw new Error("The name of a file is empty: name one.");
+  if (path === "") throw new Error("The file name is empty: name a file.");
   if (STORE_FILE.test(basename(path))) throw new Error(`${path} has the name of a file of a store: choose another name.`);
   const folder = dirname(path);
   if (!existsSync(folder) || !statSync(folder).isDirectory())
-    throw new Error(`There is no folder ${folder}: make it, or name another file.`);
+    throw new Error(`There is no folder ${folder}: create it, or name another file.`);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) throw new Error(`${path} is a folder: name a file in it.`);
   if (stats && !stats.isFile()) {
-    if (isOfOthers(path)) throw new Error(`${path} is a pipe or link of another user, who chose where it leads: name another file.`);
+    if (isOfOthers(path)) throw new Error(`${path} is a pipe or link of another user: name another file.`);
     return { kind: "device", path };
   }
   // A dangling link counts too: its owner chose where it leads.
@@ -125,5 +125,5 @@ function giveName(part: string, path: string): void {
 }
 
 function isThere(path: string): Error {
-  return new Error(`${path} is there already: name another file, or overwrite it with --force.`);
+  return new Error(`${path} already exists: name another file, or overwrite it with --force.`);
 }

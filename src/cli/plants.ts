@@ -27,7 +27,9 @@ export type PlantAccess = Readonly<{
 
 /** Lets a command choose between the two. */
 export function addPlantsOptions(command: Command): Command {
-  const url = new Option("--url <url>", "work on the running service there, with the token in PLANT_STORE_TOKEN").env("PLANT_STORE_URL");
+  const url = new Option("--url <url>", "use the running service at this address, with the token in PLANT_STORE_TOKEN").env(
+    "PLANT_STORE_URL",
+  );
   return addSettings(command.addOption(url), ["data", "database"]);
 }
 
@@ -42,8 +44,8 @@ export async function openPlants(command: Command, { isNew }: { isNew: boolean }
 
 function openService(url: string): PlantAccess {
   const token = process.env["PLANT_STORE_TOKEN"];
-  if (!token) throw new Error("There is no token: put one into the environment as PLANT_STORE_TOKEN.");
-  if (!URL.canParse(url)) throw new Error(`${url} is no address of a service: give --url one such as http://127.0.0.1:8080.`);
+  if (!token) throw new Error("There is no token: set the environment variable PLANT_STORE_TOKEN.");
+  if (!URL.canParse(url)) throw new Error(`${url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
   const client = createClient({ url, token });
   return {
     async import(bytes, { format, onConflict, dryRun, onProblem }) {

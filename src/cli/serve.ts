@@ -14,10 +14,12 @@ import { addSettings, configOf, settingsOf } from "./settings.ts";
 const CLOSE_MS_MAX = 1500;
 
 /** What to do about an address that other machines can reach. */
-const EXPOSED = `Other machines may reach it, and nothing encrypts what they send, tokens included: put a proxy with TLS in front, or listen on ${SETTINGS.host.fallback}.`;
+const EXPOSED = `Other machines can reach this address, and nothing encrypts what they send, tokens included: put a proxy with TLS in front, or listen on ${SETTINGS.host.fallback}.`;
 
 export function serveCommand(): Command {
-  const command = new Command("serve").description("Run the service. SIGTERM stops it after the requests under way.");
+  const command = new Command("serve").description(
+    "Run the service. On SIGTERM it finishes the requests that it has accepted, then exits.",
+  );
   return addSettings(command).action(async () => {
     const config = configOf(command, process.env);
     const isTerminal = process.stdout.isTTY;
@@ -70,8 +72,8 @@ function announce({ url, store, tokenFile, firstToken }: Running, { log, isTermi
   const rescue = `npx plant-store token create --admin --name "…"${data === resolve("data") ? "" : ` --data ${quote(data)}`}`;
   const token =
     tokenFile === undefined
-      ? `one that you have; when none is left: ${rescue}`
-      : `in ${tokenFile}, until another one with all rights is used${firstToken ? `; shown only now: ${firstToken}` : ""}`;
+      ? `one of your own; if you have none left: ${rescue}`
+      : `in ${tokenFile}, until you use another token with all scopes${firstToken ? `; shown only now: ${firstToken}` : ""}`;
   process.stdout.write(`
 Plant Store is ready.
 
@@ -80,7 +82,7 @@ Plant Store is ready.
   token    ${escapeControls(token)}
 ${exposed ? `\n${EXPOSED}\n` : ""}
 Open the address in a browser and sign in with the token. Developers: ${url}/docs
-${curl ? `\nOr create a plant from here:\n\n  ${escapeControls(curl)}\n` : ""}
+${curl ? `\nOr create a plant in the terminal:\n\n  ${escapeControls(curl)}\n` : ""}
 `);
 }
 

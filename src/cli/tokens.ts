@@ -14,17 +14,17 @@ import { openStoreHere } from "./offline-store.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function tokenCommand(): Command {
-  const command = new Command("token").description("Make, list and revoke bearer tokens, also while the service runs.");
+  const command = new Command("token").description("Make, list and revoke tokens, also while the service runs.");
   return command.addCommand(createCommand()).addCommand(listCommand()).addCommand(revokeCommand());
 }
 
 function createCommand(): Command {
   const command = new Command("create")
-    .description("Make a token and print it. It is shown only now; a running service knows it at once.")
-    .option("--name <name>", "what it is for", "unnamed")
+    .description("Make a token and print it. It is shown only once. A running service accepts it at once.")
+    .option("--name <name>", "what the token is for", "unnamed")
     .option("--scopes <list>", `any of ${SCOPES.join(",")}`, parseScopes, ["plants:read", "plants:write"] as const)
-    .addOption(new Option("--admin", "all scopes: it may make and revoke tokens too").conflicts("scopes"))
-    .option("--days <number>", "days until it expires; without it, when it is revoked", parseDays);
+    .addOption(new Option("--admin", "all scopes, so that it can also make and revoke tokens").conflicts("scopes"))
+    .option("--days <number>", "days until it expires; without this, it does not expire", parseDays);
   return withTokens(command, async (tokens) => {
     const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
     const scopes = admin ? SCOPES : given.scopes;
@@ -36,7 +36,7 @@ function createCommand(): Command {
 }
 
 function listCommand(): Command {
-  const command = new Command("list").description("List all tokens, the revoked ones too; never their secrets.");
+  const command = new Command("list").description("List all tokens, also revoked ones, without their secrets.");
   return withTokens(command, async (tokens) => {
     // A name may contain terminal control sequences.
     const rows = (await tokens.list()).map((token) => toRow(token, Date.now()).map(escapeControls));
@@ -47,8 +47,8 @@ function listCommand(): Command {
 function revokeCommand(): Command {
   const command = new Command("revoke")
     .argument("<id>", "the id from `token list`")
-    .description("Revoke a token, and those that it made, and they made. It bites within a second.")
-    .option("--keep-children", "revoke it alone");
+    .description("Revoke a token, the tokens that it made, and those that they made. Takes effect within a second.")
+    .option("--keep-children", "revoke only this token");
   return withTokens(command, async (tokens, config) => {
     const [id = ""] = command.args;
     const { keepChildren = false } = command.opts<{ keepChildren?: true }>();
@@ -81,7 +81,7 @@ function parseScopes(list: string): Scope[] {
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (!(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days above 0.");
+  if (!(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days greater than 0.");
   return days;
 }
 

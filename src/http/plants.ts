@@ -166,7 +166,9 @@ function need(plant: NewPlant | undefined): NewPlant {
 /** The id of the path, which a body may repeat but not change. */
 function idOf({ id: given }: Readonly<{ id?: bigint }>, id: bigint): bigint {
   if (given !== undefined && given !== id) {
-    throw new PlantStoreError("invalid_body", { message: "The field `id` is not the id in the path: send the same, or leave it out." });
+    throw new PlantStoreError("invalid_body", {
+      message: "The field `id` differs from the id in the path: send the same id, or leave it out.",
+    });
   }
   return id;
 }

@@ -44,7 +44,7 @@ export function openBody({ headers, body }: HttpRequest, types: readonly string[
   const declared = headers.get("content-type") ?? types[0]!;
   const type = essenceOf(declared);
   if (!types.includes(type)) {
-    const message = `The body is declared as something else: send the header Content-Type: ${types.join(" or ")}.`;
+    const message = `The body is declared as another media type: send the header Content-Type: ${types.join(" or ")}.`;
     throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });
   }
   checkCharset(declared, types);
@@ -59,7 +59,7 @@ function checkCoding(headers: Fields): void {
 function checkCharset(type: string, types: readonly string[] = ["application/json"]): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    const message = `The body is declared in another charset: send UTF-8 and the header Content-Type: ${types.join(" or ")}.`;
+    const message = `The body is declared in a charset other than UTF-8: send UTF-8 and the header Content-Type: ${types.join(" or ")}.`;
     throw new PlantStoreError("unsupported_charset", { message, headers: { accept: types.join(", ") } });
   }
 }

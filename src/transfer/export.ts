@@ -17,7 +17,7 @@ export function toExportForm(format: "ndjson" | "csv" | undefined, { profile, gu
   const forCsv = profile === "dwc" ? "The profile dwc" : guardFormulas ? "The guard against formulas" : undefined;
   if (format === "csv" || (format === undefined && forCsv !== undefined)) return { format: "csv", profile, guardFormulas };
   if (forCsv === undefined) return { format: "ndjson" };
-  throw new PlantStoreError("invalid_query", { message: `${forCsv} is for CSV: ask for csv as the format, or for none.` });
+  throw new PlantStoreError("invalid_query", { message: `${forCsv} works with CSV only: ask for the format csv, or for none.` });
 }
 
 /** How many plants to read at a time, and how many bytes of large ones. It takes about a millisecond. */

@@ -58,7 +58,7 @@ describe("plant-store serve", () => {
     );
     const sameData = await runCommand(["serve", "--port", "0", "--data", data]);
     expect(sameData).toMatchObject({ status: 1, stdout: "" });
-    expect(sameData.stderr).toMatch(/^plant-store: Another Plant Store serves this data folder.*\n$/);
+    expect(sameData.stderr).toMatch(/^plant-store: Another Plant Store is using this data folder.*\n$/);
     await service.end("SIGTERM");
   });
 

@@ -22,7 +22,7 @@ const service = await startTestService();
 afterAll(() => service.stop());
 const throughService = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
 
-const MADE = `A new store was made in ${join(folder, "data")}.\n`;
+const MADE = `Created a new store in ${join(folder, "data")}.\n`;
 
 for (const { where, flags, environment, made } of [
   { where: "on a data folder", flags: ["--data", join(folder, "data")], environment: {}, made: MADE },
@@ -51,7 +51,7 @@ for (const { where, flags, environment, made } of [
       const { status, stdout, stderr } = await runCommand(["import", WITH_BAD, ...flags], { environment });
       expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
       expect(stderr).toMatch(
-        /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not JSON.*\n$/,
+        /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not valid JSON.*\n$/,
       );
     });
 
@@ -70,7 +70,7 @@ for (const { where, flags, environment, made } of [
       const other = join(folder, "other.ndjson");
       writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n');
       const dry = await runCommand(["import", other, "--on-conflict", "replace", "--dry-run", ...flags], { environment });
-      expect(dry.stdout).toBe(`${other}: would be 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`);
+      expect(dry.stdout).toBe(`${other}: dry run: 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`);
       const wet = await runCommand(["import", other, "--on-conflict=replace", ...flags], { environment });
       expect([wet.status, wet.stdout]).toEqual([0, `${other}: 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`]);
       const { stdout } = await runCommand(["export", "--format", "csv", "--profile", "dwc", ...flags], { environment });
@@ -111,34 +111,34 @@ describe("plant-store import and export", () => {
     {
       what: "the imported file as the one for refused lines",
       words: ["import", FILE, "--refused", FILE, "--data", folder],
-      message: `${FILE} is to be imported: write the refused lines to another file.`,
+      message: `${FILE} is one of the files to import: write the refused lines to another file.`,
     },
     {
       what: "a file for refused lines below a file",
       words: ["import", FILE, "--refused", join(FILE, "x"), "--data", folder],
-      message: `There is no folder ${FILE}: make it, or name another file.`,
+      message: `There is no folder ${FILE}: create it, or name another file.`,
     },
     {
       what: "a url that is none",
       words: ["export", "--url", "foo"],
       environment: { PLANT_STORE_TOKEN: "x" },
-      message: "foo is no address of a service: give --url one such as http://127.0.0.1:8080.",
+      message: "foo is not the address of a service: use one such as http://127.0.0.1:8080.",
     },
     {
       what: "a service without a token",
       words: ["export", "--url", service.url],
-      message: "There is no token: put one into the environment as PLANT_STORE_TOKEN.",
+      message: "There is no token: set the environment variable PLANT_STORE_TOKEN.",
     },
     {
       what: "a wrong token",
       words: ["export"],
       environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" },
-      message: "The bearer token is not valid: send one that exists and is neither expired nor revoked.",
+      message: "The bearer token is invalid: send one that exists and has not expired or been revoked.",
     },
     {
       what: "a flag that does not exist",
       words: ["import", "--fast", FILE, "--data", folder],
-      message: "The settings are wrong:\n  - --fast is not a setting.",
+      message: "The settings are wrong:\n  - --fast is not a known setting.",
     },
   ]) {
     it(`refuse ${what} with a sentence and status 1`, async () => {
@@ -151,8 +151,8 @@ describe("plant-store import and export", () => {
   it("name the way through the service when one uses the folder", async () => {
     const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile!, "..")]);
     expect(status).toBe(1);
-    expect(stderr).toContain("Another Plant Store serves this data folder");
-    expect(stderr).toContain("through it with --url");
+    expect(stderr).toContain("Another Plant Store is using this data folder");
+    expect(stderr).toContain("use --url to import or export through it");
   });
 
   it("take NDJSON by its name even when its first line is bad, and a pipe by what it begins with", async () => {
@@ -189,7 +189,7 @@ describe("a file that a command writes", () => {
         expect([status, stdout, stderr]).toEqual([
           1,
           "",
-          `plant-store: ${path} is there already: name another file, or overwrite it with --force.\n`,
+          `plant-store: ${path} already exists: name another file, or overwrite it with --force.\n`,
         ]);
       }
       expect([readFileSync(file, "utf8"), readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["old", "precious", false]);
@@ -237,8 +237,8 @@ describe("a file that a command writes", () => {
     it(`has a name, in a folder that is there: ${what}`, async () => {
       const folderless = join(folder, "no", "such");
       for (const { path, message } of [
-        { path: join(folderless, "file"), message: `There is no folder ${folderless}: make it, or name another file.` },
-        { path: "", message: "The name of a file is empty: name one." },
+        { path: join(folderless, "file"), message: `There is no folder ${folderless}: create it, or name another file.` },
+        { path: "", message: "The file name is empty: name a file." },
       ]) {
         const { status, stderr } = await runCommand(words(path), { environment: throughService });
         expect([status, stderr]).toEqual([1, `plant-store: ${message}\n`]);
@@ -256,7 +256,7 @@ describe("a file that a command writes", () => {
     for (const path of [pipe, link]) {
       lchownSync(path, 65534, 65534);
       const { status, stderr } = await runCommand(["export", path, "--force"], { environment: throughService });
-      const message = `plant-store: ${path} is a pipe or link of another user, who chose where it leads: name another file.\n`;
+      const message = `plant-store: ${path} is a pipe or link of another user: name another file.\n`;
       expect([status, stderr]).toEqual([1, message]);
     }
   });
@@ -298,7 +298,10 @@ describe("an export that is guarded against formulas", () => {
     expect(plain).not.toContain("'=cmd|' /C calc'!A0,'");
 
     const { status, stderr } = await runCommand(["export", "--guard-formulas", "--format", "ndjson"], { environment });
-    expect([status, stderr]).toEqual([1, "plant-store: The guard against formulas is for CSV: ask for csv as the format, or for none.\n"]);
+    expect([status, stderr]).toEqual([
+      1,
+      "plant-store: The guard against formulas works with CSV only: ask for the format csv, or for none.\n",
+    ]);
     expect((await own.request("/plants/export?guardFormulas=true&format=ndjson")).status).toBe(400);
     await own.stop();
   });

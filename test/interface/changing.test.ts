@@ -96,11 +96,11 @@ describe("PUT /plants/{id}", () => {
     { body: "[]", code: "invalid_body", field: "not an object" },
     { body: "null", code: "invalid_body", field: "not an object" },
     { body: '"x"', code: "invalid_body", field: "not an object" },
-    { body: "", code: "malformed_json", field: "not JSON" },
-    { body: '{"name":"x"', code: "malformed_json", field: "not JSON" },
+    { body: "", code: "malformed_json", field: "not valid JSON" },
+    { body: '{"name":"x"', code: "malformed_json", field: "not valid JSON" },
     { body: '{"name":"x","name":"y"}', code: "duplicate_key", field: "twice" },
     { body: '{"name":"\\ud800"}', code: "invalid_unicode", field: "surrogates" },
-    { body: `{"name":"x","y":${"[".repeat(33)}${"]".repeat(33)}}`, code: "nested_too_deep", field: "deeper" },
+    { body: `{"name":"x","y":${"[".repeat(33)}${"]".repeat(33)}}`, code: "nested_too_deep", field: "32 levels" },
     { body: `{"name":"${"x".repeat(70_000)}"}`, code: "body_too_large", field: "65536" },
   ] as const) {
     it(`refuses ${body.slice(0, 40) || "an empty body"} as ${code}, and keeps the plant`, async () => {
@@ -148,7 +148,7 @@ describe("PATCH /plants/{id}", () => {
     { patch: '[{"op":"remove","path":"/tag"}]', code: "invalid_body", field: "not an object" },
     { patch: "null", code: "invalid_body", field: "not an object" },
     { patch: '"name"', code: "invalid_body", field: "not an object" },
-    { patch: "", code: "malformed_json", field: "not JSON" },
+    { patch: "", code: "malformed_json", field: "not valid JSON" },
     { patch: '{"tag":null,"tag":"x"}', code: "duplicate_key", field: "twice" },
     { patch: '{"tag":"\\udc00"}', code: "invalid_unicode", field: "surrogates" },
   ] as const) {

@@ -14,7 +14,10 @@ describe("an export", () => {
   it("refuses Darwin Core as NDJSON, which no import would read", async () => {
     const response = await service.request("/plants/export?format=ndjson&profile=dwc");
     expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({ error: 40006, message: "The profile dwc is for CSV: ask for csv as the format, or for none." });
+    expect(await response.json()).toEqual({
+      error: 40006,
+      message: "The profile dwc works with CSV only: ask for the format csv, or for none.",
+    });
   });
 
   const NDJSON =

@@ -47,7 +47,7 @@ describe("what is made from the contract", () => {
     [
       "a whole number is no int64",
       inYaml(
-        "May be left out; otherwise the id in the path\n              type: integer\n              format: int64\n    PlantPatch",
+        "Optional. If sent, the id in the path\n              type: integer\n              format: int64\n    PlantPatch",
         "The id\n              type: integer\n              format: int32\n    PlantPatch",
       ),
       "int64",
@@ -82,9 +82,9 @@ describe("the validators", () => {
     const named = (name: string) => () => checkBody(createToken, { name, scopes: ["admin"] });
     for (const letter of ["a", "🌱"]) {
       expect(named(letter.repeat(100))()).toMatchObject({ name: letter.repeat(100) });
-      expect(named(letter.repeat(101))).toThrow("has more characters than 100");
+      expect(named(letter.repeat(101))).toThrow("must have at most 100");
     }
-    expect(named("")).toThrow("has fewer characters than 1");
+    expect(named("")).toThrow("must have 1 or more characters");
   });
 
   it("give a number as a number, however it was written", () => {

@@ -30,11 +30,11 @@ describe("an import of NDJSON", () => {
   }
 
   for (const { line, error, text, why } of [
-    { line: "x", error: 40001, text: "not JSON", why: "what is no JSON" },
-    { line: '{"id":1,"name":"x"', error: 40001, text: "not JSON", why: "a line cut short" },
-    { line: '{"id":1,"name":"x"}{"id":2,"name":"y"}', error: 40001, text: "not JSON", why: "two plants in a line" },
-    { line: '{"id":1,"name":"x"},', error: 40001, text: "not JSON", why: "a comma at the end" },
-    { line: `{"id":1,"name":"x","y":${"[".repeat(32)}${"]".repeat(32)}}`, error: 40002, text: "deeper", why: "nesting" },
+    { line: "x", error: 40001, text: "not valid JSON", why: "what is no JSON" },
+    { line: '{"id":1,"name":"x"', error: 40001, text: "not valid JSON", why: "a line cut short" },
+    { line: '{"id":1,"name":"x"}{"id":2,"name":"y"}', error: 40001, text: "not valid JSON", why: "two plants in a line" },
+    { line: '{"id":1,"name":"x"},', error: 40001, text: "not valid JSON", why: "a comma at the end" },
+    { line: `{"id":1,"name":"x","y":${"[".repeat(32)}${"]".repeat(32)}}`, error: 40002, text: "32 levels", why: "nesting" },
     { line: '{"id":1,"name":"x","name":"x"}', error: 40003, text: "twice", why: "a key that stands twice" },
     { line: '{"id":1,"name":"\\ud800"}', error: 40004, text: "Unicode", why: "a lone surrogate" },
     { line: [0x7b, 0xff, 0x7d], error: 40004, text: "Unicode", why: "a byte that is no UTF-8" },
@@ -49,7 +49,7 @@ describe("an import of NDJSON", () => {
     { line: '{"id":1,"name":"x","tag":null}', error: 40005, text: "`tag`", why: "a tag that is null" },
     { line: '[1,"x"]', error: 40005, text: "not an object", why: "an array" },
     { line: "null", error: 40005, text: "not an object", why: "null" },
-    { line: "id,name", error: 40001, text: "not JSON", why: "CSV" },
+    { line: "id,name", error: 40001, text: "not valid JSON", why: "CSV" },
     { line: `{"id":1,"name":"${"x".repeat(65_519)}"}`, error: 41300, text: "65536", why: "a line of 65,537 bytes" },
     { line: `{"id":1,"name":"${"é".repeat(32_760)}"}`, error: 41300, text: "65536", why: "a line of as many bytes in fewer characters" },
     { line: `{"id":1,"name":"${"x".repeat(500_000)}"}`, error: 41300, text: "65536", why: "a much longer line" },
@@ -69,7 +69,7 @@ describe("an import of NDJSON", () => {
       expect(response.status).toBe(400);
       expect(await expectConform(IMPORT, response)).toEqual({
         error: 40011,
-        message: "The request has no body: send the file with it, as NDJSON or CSV.",
+        message: "The request has no body: send the file as NDJSON or CSV.",
       });
       const head = `POST /plants/import HTTP/1.1\r\nHost: x:${port}\r\nAuthorization: Bearer ${service.token}\r\nContent-Type: ${type}\r\nConnection: close\r\n`;
       expect((await sendRaw(origin, [`${head}\r\n`])).text).toContain("40011");

@@ -17,7 +17,7 @@ describe("an import", () => {
     await own.post('{"id":2,"name":"there","tag":"x"}');
     const body =
       '{"id":1,"name":"there"}\n{"id":2,"name":"other"}\n{"id":3,"name":"new"}\n{"id":3,"name":"new"}\n{"id":3,"name":"third"}\n{"id":4}\n';
-    const inUse = { error: 40900, message: "The id names another plant already: choose an id that is not used." };
+    const inUse = { error: 40900, message: "The id belongs to another plant: choose an id that is not in use." };
     const missing = { line: 6, error: 40005, message: "The field `name` is missing: add it." };
     const problems = [{ line: 2, ...inUse }, { line: 5, ...inUse }, missing];
     const expected = { read: 6, created: 1, unchanged: 2, replaced: 0, refused: 3, problems, unusedColumns: [] };
@@ -83,7 +83,7 @@ describe("an import", () => {
       const { error, message } = (await expectConform(IMPORT, response)) as { error: number; message: string };
       expect([error, message]).toEqual([
         41500,
-        "The body is declared as something else: send the header Content-Type: application/x-ndjson or text/csv.",
+        "The body is declared as another media type: send the header Content-Type: application/x-ndjson or text/csv.",
       ]);
     });
   }

@@ -56,7 +56,7 @@ describe("plant-store import and export, beside a service on the same database",
     const { status, stdout, stderr } = await run(["import", WITH_BAD]);
     expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
     expect(stderr).toMatch(
-      /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not JSON.*\n$/,
+      /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not valid JSON.*\n$/,
     );
     expect(await (await get("/plants/3")).json()).toEqual({ id: 3, name: "U+0000: \0" });
   });
@@ -72,7 +72,7 @@ describe("plant-store import and export, beside a service on the same database",
     const other = join(folder, "other.ndjson");
     writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n{"id":77,"name":"Acer"}\n');
     const dry = await run(["import", other, "--on-conflict", "replace", "--dry-run"]);
-    expect([dry.status, dry.stdout]).toEqual([0, `${other}: would be 2 read, 1 created, 0 unchanged, 1 replaced, 0 refused\n`]);
+    expect([dry.status, dry.stdout]).toEqual([0, `${other}: dry run: 2 read, 1 created, 0 unchanged, 1 replaced, 0 refused\n`]);
     expect((await get("/plants/77")).status).toBe(404);
     expect(await (await get("/plants/1")).json()).toEqual({ id: 1, name: "Ficus" });
     const refusing = await run(["import", other]);

@@ -8,7 +8,7 @@ import { startCluster } from "../support/postgres/cluster.ts";
 const PASSWORD = "s3cret";
 const CREATE_HINT =
   "The user lacks a privilege: grant CREATE on the schema, or SELECT, INSERT, UPDATE and DELETE on tables that exist already.";
-const PASSWORD_HINT = "It refuses the user or the password: check both in PLANT_STORE_DATABASE.";
+const PASSWORD_HINT = "The server refuses the user or the password: check both in PLANT_STORE_DATABASE.";
 
 const cluster = await startCluster();
 await cluster.query(`CREATE ROLE careful LOGIN PASSWORD '${PASSWORD}'`);

@@ -71,7 +71,7 @@ describe("a command does not wait for the database", () => {
         stdout: "",
         stderr:
           `plant-store: PostgreSQL 127.0.0.1:${gone.port}/postgres cannot be used (connect ECONNREFUSED 127.0.0.1:${gone.port}).` +
-          " Check its address in PLANT_STORE_DATABASE, and that it is running.\n",
+          " Check its address in PLANT_STORE_DATABASE, and whether it is running.\n",
       });
       // A start waits for 30 s.
       expect(clock.ms()).toBeLessThan(10_000);

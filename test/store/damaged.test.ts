@@ -227,7 +227,7 @@ describe("page, command and service", () => {
       writeFileSync(path, whole);
       const data = join(folder, String(at));
       const { stdout, stderr } = await runCommand(["import", path, "--refused", `${path}.txt`, "--data", data]);
-      expect(stderr).toBe(`A new store was made in ${data}.\n`);
+      expect(stderr).toBe(`Created a new store in ${data}.\n`);
       const [read, created, unchanged, replaced, refused] = Array.from(stdout.slice(path.length).matchAll(/\d+/g), ([count]) =>
         Number(count),
       );

@@ -241,7 +241,7 @@ describe("plant-store", () => {
   it("import makes a store in a new folder and says so, serve too, and both only then", async () => {
     const data = join(temporaryFolder(), "new");
     const file = join(import.meta.dir, "../../examples/plants.csv");
-    expect((await runCommand(["import", file, "--data", data])).stderr).toBe(`A new store was made in ${data}.\n`);
+    expect((await runCommand(["import", file, "--data", data])).stderr).toBe(`Created a new store in ${data}.\n`);
     expect((await runCommand(["import", file, "--data", data])).stderr).toBe("");
     const other = temporaryFolder();
     for (const expected of [true, false]) {
@@ -268,7 +268,7 @@ describe("plant-store", () => {
     expect(repaired).toEqual({
       status: 0,
       stderr: "",
-      stdout: `The store in ${alone} is taken as it is: what its WAL held is not in it.\n`,
+      stdout: `The store in ${alone} was accepted as it is. Changes that were only in its WAL are lost.\n`,
     });
     expect(await countIn(alone)).toBe(10);
     const twice = await runCommand(["repair", "--data", alone]);

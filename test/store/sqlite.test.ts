@@ -45,7 +45,10 @@ describe("the SQLite store", () => {
   it("refuses a second service on the same file, and takes it once the first has ended", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const first = await open(path);
-    expect(await rejectionOf(open(path))).toHaveProperty("message", expect.stringContaining("Another Plant Store serves this data folder"));
+    expect(await rejectionOf(open(path))).toHaveProperty(
+      "message",
+      expect.stringContaining("Another Plant Store is using this data folder"),
+    );
     await first.close();
     await (await open(path)).close();
   });
@@ -76,7 +79,7 @@ describe("the SQLite store", () => {
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
     expect(await rejectionOf(store.plants.create({ id: asPlantId(1n), name: "x" }))).toMatchObject({ code: "store_unavailable" });
-    expect(() => store.check()).toThrow("cannot be reached or written");
+    expect(() => store.check()).toThrow("The store is not available");
     expect(await store.plants.find(asPlantId(1n))).toBeUndefined();
     other.exec("ROLLBACK");
     other.close();

@@ -93,7 +93,7 @@ describe("a data folder of another user", () => {
       expect([status, stderr.includes(`plant-store: ${data} belongs to `), stderr.includes("chown -R")]).toEqual([1, true, true]);
     }
     chmodSync(parent, 0o600);
-    expect((await run(["token", "list"])).stderr).toStartWith(`plant-store: ${data} cannot be reached by `);
+    expect((await run(["token", "list"])).stderr).toStartWith(`plant-store: ${data} cannot be opened by `);
     chmodSync(parent, 0o700);
     chmodSync(data, 0o700);
   });

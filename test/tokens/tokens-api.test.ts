@@ -25,12 +25,12 @@ const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }
   {
     why: "an empty name",
     body: { name: "", scopes: ["admin"] },
-    message: "The field `name` has fewer characters than 1: send a longer one.",
+    message: "The field `name` must have 1 or more characters: send a longer one.",
   },
   {
     why: "a name of 101 characters",
     body: { name: "🌿".repeat(101), scopes: ["admin"] },
-    message: "The field `name` has more characters than 100: send a shorter one.",
+    message: "The field `name` must have at most 100 characters: send a shorter one.",
   },
   {
     why: "a name that is not a string",
@@ -39,7 +39,7 @@ const REFUSED: readonly Readonly<{ why: string; body: unknown; message: string }
   },
   { why: "a name with a lone surrogate", body: { name: "\ud800", scopes: ["admin"] }, message: CATALOGUE.invalid_unicode.message },
   { why: "no scopes", body: { name: "x" }, message: "The field `scopes` is missing: add it." },
-  { why: "an empty list of scopes", body: { name: "x", scopes: [] }, message: "The field `scopes` has fewer values than 1: add one." },
+  { why: "an empty list of scopes", body: { name: "x", scopes: [] }, message: "The field `scopes` must have 1 or more values: add one." },
   {
     why: "an unknown scope",
     body: { name: "x", scopes: ["plants:read", "root"] },

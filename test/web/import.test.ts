@@ -41,13 +41,13 @@ describe("an import", () => {
     const problems = page.getByRole("group", { name: "Problems" }).getByRole("listitem");
     expect(await problems.allInnerTexts()).toEqual([
       "Line 3 The field `id` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.",
-      "Line 6 The row is not CSV: put quotes around a cell that holds any, and write each of those twice.",
+      "Line 6 The row is not valid CSV: put quotes around a cell that contains quotes, and double each quote inside.",
       "Line 7 The field `name` is missing: add it.",
     ]);
     expect(sent.filter((url) => url.includes("/plants"))).toEqual([]);
     await button("Import 4 plants").click();
     await reads("3 plants added, 4 refused.");
-    expect(await problems.last().innerText()).toBe("Line 8 The id names another plant already: choose an id that is not used.");
+    expect(await problems.last().innerText()).toBe("Line 8 The id belongs to another plant: choose an id that is not in use.");
     const refused = await readDownload(page, () => button("Save the refused lines").click());
     expect(refused).toEqual({
       name: "refused-plants.csv",
@@ -55,7 +55,7 @@ describe("an import", () => {
     });
     const reasons = await readDownload(page, () => button("Save the reasons").click());
     expect(reasons.name).toBe("reasons-plants.csv.txt");
-    expect(reasons.text.split("\n")).toContain("plants.csv:8: 40900 The id names another plant already: choose an id that is not used.");
+    expect(reasons.text.split("\n")).toContain("plants.csv:8: 40900 The id belongs to another plant: choose an id that is not in use.");
     await button("Done").click();
     await sees(["Monstera deliciosa", "Two lines", "Another", "Bärlauch"]);
   });
@@ -105,7 +105,7 @@ describe("an import", () => {
     await visit.button("Import a file").click();
     await upload(visit, "plants.csv", "name,tag\nMonstera,tropical\n");
     await visit.reads("plants.csv cannot be read as CSV.");
-    await visit.reads("The first line names no columns `id` and `name`: name them, as in id,name,tag.");
+    await visit.reads("The first line does not name the columns `id` and `name`: name them, as in id,name,tag.");
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
   });
 
@@ -147,7 +147,7 @@ describe("an import", () => {
     let tries = 0;
     await visit.page.route("**/plants/import*", (route) => {
       tries += 1;
-      const body = '{"error":50300,"message":"The service has more work than it can do: try again after the seconds in Retry-After."}';
+      const body = '{"error":50300,"message":"The service is overloaded: try again after the seconds in Retry-After."}';
       return tries > 1
         ? route.continue()
         : route.fulfill({ status: 503, headers: { "retry-after": "1" }, contentType: "application/json", body });

@@ -46,7 +46,7 @@ describe("a plant", () => {
     }
     await field("Id").fill(OTHER);
     await button("Save").click();
-    await reads("The id names another plant already: choose an id that is not used.");
+    await reads("The id belongs to another plant: choose an id that is not in use.");
     await button("Look at the plant that has it").click();
     await dialog.getByText(OTHER).waitFor();
     expect(await field("Name").inputValue()).toBe("Ginkgo biloba");

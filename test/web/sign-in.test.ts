@@ -20,7 +20,7 @@ describe("signing in", () => {
     const { signIn, button, field, reads } = await place.visit();
     await field("Token").fill("plant_wrong");
     await button("Sign in").click();
-    await reads("The bearer token is not valid: send one that exists and is neither expired nor revoked.");
+    await reads("The bearer token is invalid: send one that exists and has not expired or been revoked.");
     await field("Token").fill("two words");
     await button("Sign in").click();
     await reads("That is no token");

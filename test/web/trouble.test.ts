@@ -42,7 +42,7 @@ describe("when things go wrong, the page", () => {
     const { page, signIn, sees, reads, button, field } = await place.visit();
     await signIn();
     await sees(["Monstera", "Ginkgo"]);
-    const message = "The search is being prepared: try again after the seconds in Retry-After.";
+    const message = "The search index is being built: try again after the seconds in Retry-After.";
     await page.route("**/plants?*", (route) =>
       route.fulfill({
         status: 503,

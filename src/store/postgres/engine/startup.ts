@@ -46,9 +46,9 @@ function sqlStateOf(reason: unknown): string | undefined {
 
 /** What people can do about it, by SQLSTATE or its class. */
 const ADVICE: Readonly<Record<string, string>> = {
-  "28": "It refuses the user or the password: check both in PLANT_STORE_DATABASE.",
+  "28": "The server refuses the user or the password: check both in PLANT_STORE_DATABASE.",
   "3D000": "There is no database of that name: create it, for example with createdb.",
-  "3F000": "The search_path of the user names no schema: set it, for example to public.",
+  "3F000": "The search_path of the user names no existing schema: set it, for example to public.",
   "42501": "The user lacks a privilege: grant CREATE on the schema, or SELECT, INSERT, UPDATE and DELETE on tables that exist already.",
   "25006": "It is read-only: name the primary, or end its read-only mode.",
 };
@@ -60,7 +60,7 @@ function explain(thrown: unknown, name: string): Error {
   const advice = Object.entries(ADVICE).find(([start]) => code.startsWith(start))?.[1];
   if (reason instanceof UnfitError) return new Error(`${name}: ${message}`, { cause: thrown });
   return new Error(
-    `${name} cannot be used (${message}). ${advice ?? "Check its address in PLANT_STORE_DATABASE, and that it is running."}`,
+    `${name} cannot be used (${message}). ${advice ?? "Check its address in PLANT_STORE_DATABASE, and whether it is running."}`,
     {
       cause: thrown,
     },

@@ -13,7 +13,7 @@ export function holdLock(path: string): () => void {
   } catch (cause) {
     db.close();
     throw new Error(
-      "Another Plant Store serves this data folder: stop it, choose another folder with --data, or import and export through it with --url.",
+      "Another Plant Store is using this data folder: stop it, choose another folder with --data, or use --url to import or export through it.",
       { cause },
     );
   }

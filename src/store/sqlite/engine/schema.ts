@@ -31,7 +31,8 @@ export function migrate(db: DatabaseSync): void {
   try {
     const version = Number(pragma(db, "PRAGMA user_version")) & SCHEMA_VERSION_MAX;
     const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
-    if (!isEmpty && pragma(db, "PRAGMA application_id") !== APPLICATION_ID) throw new Error("The file is a database of another program.");
+    if (!isEmpty && pragma(db, "PRAGMA application_id") !== APPLICATION_ID)
+      throw new Error("The file is a database of another program: name another folder with --data.");
     if (version > MIGRATIONS.length) throw new Error("The file was made by a newer Plant Store: use that version.");
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     if (version < MIGRATIONS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`);
