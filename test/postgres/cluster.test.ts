@@ -6,7 +6,7 @@ import { rejectionOf } from "../support/rejection.ts";
 const ANSWERED = Array.from({ length: 20 }, (_, id) => ({ id }));
 
 describe("a PostgreSQL server of the tests", () => {
-  it("refuses connections once it was killed, and has every row answered before when it starts again", async () => {
+  it("refuses connections after a kill, and after a restart has every row answered before", async () => {
     const cluster = await startCluster();
     await cluster.query("CREATE TABLE kept (id int)");
     for (const { id } of ANSWERED) await cluster.query(`INSERT INTO kept VALUES (${id})`);
@@ -27,7 +27,7 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await cluster.query("SHOW fsync")).toEqual([{ fsync: "on" }]);
   });
 
-  it("answers nothing while it is paused, and the same question once it is resumed", async () => {
+  it("answers nothing while paused, and the same query once it is resumed", async () => {
     const cluster = await startCluster();
     cluster.pause();
     let isAnswered = false;
@@ -38,7 +38,7 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await answer).toEqual([{ one: 1 }]);
   });
 
-  it("makes databases that know nothing of each other, in UTF-8 and in the order of bytes", async () => {
+  it("creates separate databases, in UTF-8 and sorted by bytes", async () => {
     const cluster = await startCluster();
     const [one, other] = await Promise.all([cluster.createDatabase("one"), cluster.createDatabase()]);
     expect(one).toBe(cluster.url("one"));
@@ -48,7 +48,7 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await cluster.query("SELECT '🌱' AS plant, 'Z' < 'a' AS bytes", "one")).toEqual([{ plant: "🌱", bytes: true }]);
   });
 
-  it("has every row answered before on a synchronous standby that is promoted after the primary was killed", async () => {
+  it("has every answered row on a synchronous standby promoted after the primary was killed", async () => {
     const primary = await startCluster();
     await primary.query("CREATE TABLE kept (id int)");
     const standby = await primary.addStandby();

@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 const server = await sharedCluster();
 const database = await server.createDatabase();
 const data = temporaryFolder();
-// A machine that is busy with something else fails no test.
+// A busy machine fails no test.
 const service = await startProcess({ data, flags: ["--database", database, "--queue-wait-ms", "10000"] });
 const token = await readToken(data);
 afterAll(() => service.end("SIGTERM"));
@@ -22,7 +22,7 @@ writeFileSync(FILE, "id;tag;name;height\n9223372036854775807;tree;Ginkgo biloba;
 const WITH_BAD = join(folder, "bad.ndjson");
 writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"U+0000: \\u0000"}\n');
 
-/** A command of another folder, that has nothing in common with the service but the database. */
+/** A command in another folder, which shares nothing with the service but the database. */
 function run(words: readonly string[], on = database) {
   return runCommand([...words, "--data", join(folder, "other")], { environment: { PLANT_STORE_DATABASE: on } });
 }
@@ -32,7 +32,7 @@ function get(path: string, secret = token): Promise<Response> {
 }
 
 describe("plant-store import and export, beside a service on the same database", () => {
-  it("imports a file that the service answers with and finds at once, and exports it again", async () => {
+  it("imports a file whose plants the service returns and finds at once, and exports it again", async () => {
     const imported = await run(["import", FILE]);
     expect(imported).toEqual({
       status: 0,
@@ -52,7 +52,7 @@ describe("plant-store import and export, beside a service on the same database",
     expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
   });
 
-  it("ends with 1 when lines are refused, names each, and takes the others, U+0000 and all", async () => {
+  it("ends with 1 if lines are refused, names each, and imports the others, even with U+0000", async () => {
     const { status, stdout, stderr } = await run(["import", WITH_BAD]);
     expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
     expect(stderr).toMatch(
@@ -61,7 +61,7 @@ describe("plant-store import and export, beside a service on the same database",
     expect(await (await get("/plants/3")).json()).toEqual({ id: 3, name: "U+0000: \0" });
   });
 
-  it("writes the refused lines to a file when told so", async () => {
+  it("writes the refused lines to a file if asked to", async () => {
     const refused = join(folder, "refused.txt");
     const { status, stderr } = await run(["import", WITH_BAD, "--refused", refused]);
     expect([status, stderr]).toEqual([1, ""]);
@@ -83,7 +83,7 @@ describe("plant-store import and export, beside a service on the same database",
     expect(await (await get("/plants/1")).json()).toEqual({ id: 1, name: "Ficus carica" });
   });
 
-  it("needs no service: a file goes into a database that nobody has used, and out of it", async () => {
+  it("needs no service: a file goes into a new database, and out of it", async () => {
     const fresh = await server.createDatabase();
     expect((await run(["import", FILE], fresh)).status).toBe(0);
     const { status, stdout } = await run(["export", "--format", "csv", "--profile", "dwc"], fresh);
@@ -95,7 +95,7 @@ describe("plant-store import and export, beside a service on the same database",
 });
 
 describe("plant-store token, beside a service on the same database", () => {
-  it("makes a token that the service knows at once, lists it, and revokes it within a second", async () => {
+  it("creates a token that works at once, lists it, and revokes it within a second", async () => {
     const made = await run(["token", "create", "--name", "Anna's phone 🌿", "--scopes", "plants:read", "--days", "30"]);
     expect(made).toMatchObject({ status: 0, stderr: "" });
     expect(made.stdout).toMatch(/^plant_[0-9A-Za-z]{38}\n$/);
@@ -117,7 +117,7 @@ describe("plant-store token, beside a service on the same database", () => {
     expect((await run(["token", "list"])).stdout).toMatch(/revoked +Anna's phone/);
   });
 
-  it("waits for a database that is busy for longer than a request would", async () => {
+  it("waits longer for a busy database than a request would", async () => {
     const name = new URL(database).pathname.slice(1);
     const busy = server.query("BEGIN; LOCK TABLE tokens; SELECT pg_sleep(1.5); COMMIT", name);
     await until("The tokens are locked", async () => {
@@ -128,7 +128,7 @@ describe("plant-store token, beside a service on the same database", () => {
     await busy;
   });
 
-  it("says that there is no token with an id that nobody has", async () => {
+  it("says that no token has an unknown id", async () => {
     const message = "plant-store: There is no token with the id nobody: see `plant-store token list`.\n";
     expect(await run(["token", "revoke", "nobody"])).toEqual({ status: 1, stdout: "", stderr: message });
   });
@@ -136,7 +136,7 @@ describe("plant-store token, beside a service on the same database", () => {
 
 describe("a command on a database that does not exist", () => {
   for (const words of [["import", FILE], ["export"], ["token", "create"], ["token", "list"], ["token", "revoke", "first"]]) {
-    it(`ends with 1 and says how to make it: ${words.slice(0, 2).join(" ").replace(FILE, "")}`, async () => {
+    it(`ends with 1 and says how to create it: ${words.slice(0, 2).join(" ").replace(FILE, "")}`, async () => {
       const { status, stdout, stderr } = await run(words, server.url("nowhere"));
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toMatch(
@@ -147,7 +147,7 @@ describe("a command on a database that does not exist", () => {
 });
 
 describe("plant-store config", () => {
-  it("prints the address of the database without its password, wherever that stands", async () => {
+  it("prints the URL of the database without its password, wherever that is", async () => {
     const address = "postgres://anna:s3cret@one:5432,two:5433/plants?password=s3cret&sslmode=disable";
     const { status, stdout, stderr } = await runCommand(["config"], { environment: { PLANT_STORE_DATABASE: address } });
     expect([status, stderr]).toEqual([0, ""]);
@@ -172,7 +172,7 @@ describe("plant-store config", () => {
     });
   }
 
-  it("refuses the address of another kind of database, and does not repeat it", async () => {
+  it("refuses the URL of another kind of database, and does not repeat it", async () => {
     expect(await runCommand(["config", "--database", "mysql://anna:s3cret@db/plants"])).toEqual({
       status: 1,
       stdout: "",

@@ -14,7 +14,7 @@ const CREATE = /^INSERT INTO plants /;
 const SWAP = /^UPDATE plants SET name/;
 const WAIT_MS = 1000;
 
-/** What passes, and does not keep a create from being answered 200. */
+/** Transient faults, despite which a create is answered 200. */
 const PASSING: readonly Fault[] = [
   { kind: "cut_before" },
   { kind: "cut_during" },
@@ -27,7 +27,7 @@ const PASSING: readonly Fault[] = [
   { kind: "fatal", sqlstate: "57P01" },
 ];
 
-/** What leaves it open whether a change was made. */
+/** Faults after which it is unknown whether a change was made. */
 const UNKNOWN: readonly Fault[] = [{ kind: "cut_during" }, { kind: "cut_after" }, { kind: "torn" }];
 
 describe("a service whose database fails", () => {
@@ -49,14 +49,14 @@ describe("a service whose database fails", () => {
     return service.request(path, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }) });
   }
 
-  /** Ready again, as one statement that succeeds makes it. */
+  /** Ready again, after one statement that succeeds. */
   async function heal(): Promise<void> {
     proxy.clear();
     await until("The service is ready", async () => (await service.request("/readyz")).status === 200);
   }
 
   for (const fault of PASSING) {
-    it(`creates a plant although its statement meets ${nameOf(fault)}, and answers the same again`, async () => {
+    it(`creates a plant despite ${nameOf(fault)}, and answers the same again`, async () => {
       const body = `{"id":${++lastId},"name":"Aloe vera"}`;
       proxy.once(fault, CREATE);
       expect((await service.post(body)).status).toBe(200);
@@ -67,7 +67,7 @@ describe("a service whose database fails", () => {
   }
 
   for (const sqlstate of ["53300", "57P03"] as const) {
-    it(`creates a plant although the first new connection is refused with ${sqlstate}`, async () => {
+    it(`creates a plant even if the first new connection is refused with ${sqlstate}`, async () => {
       proxy.once({ kind: "refusal", sqlstate });
       proxy.cutAll();
       expect((await service.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(200);
@@ -76,7 +76,7 @@ describe("a service whose database fails", () => {
   }
 
   for (const fault of UNKNOWN) {
-    it(`answers a change 503 after ${nameOf(fault)}, as nobody knows what became of it; the same again is 200`, async () => {
+    it(`answers a change 503 after ${nameOf(fault)}, because its outcome is unknown; the same again is 200`, async () => {
       const path = `/plants/${++lastId}`;
       expect((await put(path, "before")).status).toBe(201);
       proxy.once(fault, SWAP);
@@ -91,7 +91,7 @@ describe("a service whose database fails", () => {
 
   for (const fault of [{ kind: "error", sqlstate: "40001" }, { kind: "cut_before" }] as const) {
     const status = fault.kind === "error" ? 200 : 503;
-    it(`answers a change that meets ${nameOf(fault)} with ${status}, and has made it only if that is 200`, async () => {
+    it(`answers a change that meets ${nameOf(fault)} with ${status}, and makes it only if that is 200`, async () => {
       const path = `/plants/${++lastId}`;
       expect((await put(path, "before")).status).toBe(201);
       proxy.once(fault, SWAP);
@@ -101,7 +101,7 @@ describe("a service whose database fails", () => {
     });
   }
 
-  it("answers 503 with Retry-After when the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
+  it("answers 503 with Retry-After if the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
     proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });
     const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
     expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
@@ -112,7 +112,7 @@ describe("a service whose database fails", () => {
     await heal();
   });
 
-  it("answers 503 within its limit when the database hangs, and 200 when it goes on", async () => {
+  it("answers 503 within its limit while the database hangs, and 200 when it goes on", async () => {
     proxy.once({ kind: "hold", holdMs: 3 * WAIT_MS }, CREATE);
     const clock = startPatientClock();
     const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
@@ -122,7 +122,7 @@ describe("a service whose database fails", () => {
     await heal();
   });
 
-  it("answers 503 within 10 s to reads, lists, searches, tags, exports and unknown tokens when nobody listens", async () => {
+  it("answers 503 within 10 s to reads, lists, searches, tags, exports and unknown tokens if the database is not listening", async () => {
     const server = await sharedCluster();
     proxy.pointAt({ host: "127.0.0.1", port: 1 });
     proxy.cutAll();
@@ -130,7 +130,7 @@ describe("a service whose database fails", () => {
     const paths = ["/plants/1", "/plants", "/plants?q=aloe", "/tags", "/plants/export"];
     const answers = await Promise.all(paths.map((path) => service.request(path, { headers: { accept: "*/*" } }).catch(() => undefined)));
     expect(answers.map((answer) => answer?.status)).toEqual([503, 503, 503, 503, 503]);
-    // Of the right form, so that only the store can tell whether it is known.
+    // Well-formed, so that only the store can tell whether it is known.
     const headers = { authorization: `Bearer ${createToken(randomBytes)}` };
     expect((await fetch(`${service.url}/plants/1`, { headers })).status).toBe(503);
     expect(clock.ms()).toBeLessThan(10_000);

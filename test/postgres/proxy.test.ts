@@ -36,7 +36,7 @@ afterEach(() => proxy.stop());
 
 for (const { way, insert } of WAYS) {
   describe(`a proxy between ${way} and a PostgreSQL`, () => {
-    it("changes nothing when no fault is armed", async () => {
+    it("changes nothing without an armed fault", async () => {
       const client = await connect();
       for (const id of [1, 2]) await client.query(insert(id));
       expect(await ids()).toEqual([1, 2]);
@@ -49,12 +49,12 @@ for (const { way, insert } of WAYS) {
       });
     }
 
-    it("cuts during the statement: the client gets an error and the row is there soon", async () => {
+    it("cuts during the statement: the client gets an error, and the row is there soon", async () => {
       await lose({ kind: "cut_during" }, insert);
       await until("The row is there", async () => (await ids()).length === 1);
     });
 
-    it("ends the connection as an administrator: the client gets 57P01 and the row is not there", async () => {
+    it("ends the connection like an administrator: the client gets 57P01, and the row is not there", async () => {
       const client = await connect();
       proxy.once({ kind: "fatal", sqlstate: "57P01" });
       expect(await rejectionOf(client.query(insert(1)))).toMatchObject({ code: "57P01", severity: "FATAL" });
@@ -86,7 +86,7 @@ for (const { way, insert } of WAYS) {
       expect(await ids()).toEqual([4]);
     });
 
-    it("cuts after the commit that it waited for: the client gets an error and the row is there", async () => {
+    it("cuts after waiting for the commit: the client gets an error, and the row is there", async () => {
       const client = await connect();
       proxy.once({ kind: "cut_after" }, /^commit$/i);
       await client.query("BEGIN");
@@ -97,7 +97,7 @@ for (const { way, insert } of WAYS) {
       expect([...proxy.injected]).toEqual([["cut_after", 1]]);
     });
 
-    it("holds a statement as long as it says, and lets it pass", async () => {
+    it("holds a statement for the given time, and lets it pass", async () => {
       const client = await connect();
       proxy.once({ kind: "hold", holdMs: 150 });
       const from = performance.now();
@@ -111,7 +111,7 @@ for (const { way, insert } of WAYS) {
 
 describe("a proxy between clients and PostgreSQL servers", () => {
   for (const sqlstate of REFUSALS) {
-    it(`refuses a connection with ${sqlstate}, and takes the next one`, async () => {
+    it(`refuses a connection with ${sqlstate}, and accepts the next one`, async () => {
       const fault: StartupFault = { kind: "refusal", sqlstate };
       proxy.once(fault);
       expect(await rejectionOf(connect())).toMatchObject({ code: sqlstate, severity: "FATAL" });
@@ -150,7 +150,7 @@ describe("a proxy between clients and PostgreSQL servers", () => {
     expect(Buffer.concat(received).toString()).toBe("C\0\0\0\x0fINS");
   });
 
-  it("cuts all connections at once, and takes new ones", async () => {
+  it("cuts all connections at once, and accepts new ones", async () => {
     const clients = [await connect(), await connect()];
     const answers = clients.map((client) => rejectionOf(client.query("SELECT pg_sleep(5)")));
     await Bun.sleep(50);
@@ -159,7 +159,7 @@ describe("a proxy between clients and PostgreSQL servers", () => {
     expect((await (await connect()).query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   });
 
-  it("leads new connections elsewhere, and leaves those that are open", async () => {
+  it("routes new connections elsewhere, and keeps those that are open", async () => {
     const client = await connect();
     const nobody = await startProxy({ target: server });
     await nobody.stop();
@@ -170,7 +170,7 @@ describe("a proxy between clients and PostgreSQL servers", () => {
     await connect();
   });
 
-  it("leads large answers and large parameters through unchanged", async () => {
+  it("passes large responses and large parameters unchanged", async () => {
     const client = await connect();
     const large = "plänt🌱".repeat(200_000);
     expect((await client.query("SELECT $1 AS large", [large])).rows).toEqual([{ large }]);
@@ -184,7 +184,7 @@ async function connect(): Promise<Client> {
   return client;
 }
 
-/** Sends an insert that a fault befalls, sees it fail without an answer of the server, and returns what is there. */
+/** Sends an insert that meets a fault, sees it fail without a response of the server, and returns the rows. */
 async function lose(fault: StatementFault, insert: (typeof WAYS)[number]["insert"]): Promise<number[]> {
   const client = await connect();
   proxy.once(fault);
@@ -211,7 +211,7 @@ async function seenWith(seed: number): Promise<string[]> {
   return seen;
 }
 
-/** What is there, asked without the proxy. */
+/** The rows, read without the proxy. */
 async function ids(): Promise<number[]> {
   const rows = await queryOnce(database, "SELECT id FROM plants ORDER BY id");
   return rows.map((row) => row["id"] as number);

@@ -10,7 +10,7 @@ const database = await cluster.createDatabase("plants");
 const { services, ask, askAll, stop } = await startReplicas(database);
 afterAll(stop);
 
-/** Asks all for nothing but their readiness, until all are so. */
+/** Polls the readiness of all, and nothing else, until all are ready. */
 async function untilReadiness(status: number): Promise<void> {
   const clock = startPatientClock();
   const isSo = async (): Promise<boolean> => (await askAll("GET", "/readyz")).every((one) => one === status);
@@ -20,7 +20,7 @@ async function untilReadiness(status: number): Promise<void> {
   }
 }
 
-/** Asserts that these are answered as a store that cannot be reached is, by all. */
+/** Asserts that all answer these as if the store could not be reached. */
 async function expectUnavailable(requests: ReadonlyArray<readonly [method: string, path: string, body?: unknown]>): Promise<void> {
   const answers = await Promise.all(
     services.flatMap((_, at) =>
@@ -51,7 +51,7 @@ const CHANGES = [
 ] as const;
 
 describe("the readiness of three replicas", () => {
-  it(`follows their database within ${FOLLOWS_MS_MAX} ms, with no other request and no restart`, async () => {
+  it(`follows their database within ${FOLLOWS_MS_MAX} ms, without any other request or restart`, async () => {
     expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
     const stopping = cluster.stop();
     await untilReadiness(503);
@@ -74,7 +74,7 @@ describe("the readiness of three replicas", () => {
     expect(await askAll("GET", "/plants/2")).toEqual([404, 404, 404]);
   });
 
-  it("is refused when the database is read-only, also when nobody asks for anything", async () => {
+  it("is refused while the database is read-only, even without any other request", async () => {
     await setReadOnly("on");
     await untilReadiness(503);
     expect(await askAll("GET", "/livez")).toEqual([200, 200, 200]);
@@ -82,7 +82,7 @@ describe("the readiness of three replicas", () => {
     await untilReadiness(200);
   });
 
-  it("is refused once a change met a database that is read-only, while reads go on, until it takes changes again", async () => {
+  it("is refused once a change met a read-only database, while reads go on, until it accepts changes again", async () => {
     await setReadOnly("on");
     expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
     await expectUnavailable(CHANGES);

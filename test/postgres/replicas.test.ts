@@ -9,7 +9,7 @@ const ROUNDS = 100;
 const REVOKED_MS_MAX = 5000;
 
 const database = await (await sharedCluster()).createDatabase();
-// A machine that is busy with something else fails no test.
+// A busy machine fails no test.
 const { services, ask, askAll, stop } = await startReplicas(database, ["--queue-wait-ms", "10000"]);
 afterAll(stop);
 
@@ -21,7 +21,7 @@ async function command(...words: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** A request to each replica at the same moment; the statuses of their answers. */
+/** Sends a request to each replica at the same moment. Returns the statuses. */
 async function race(request: (at: number) => Promise<Response>): Promise<number[]> {
   const answers = await Promise.all(ALL.map(request));
   return answers.map(({ status }) => status);
@@ -32,7 +32,7 @@ function sorted(statuses: readonly number[]): number[] {
 }
 
 describe("three replicas on one database", () => {
-  it("read, find by its words and its tag, change and delete at once what another one created", async () => {
+  it("read, find by words and tag, change and delete at once what another one created", async () => {
     for (let id = 0; id < 30; id += 1) {
       const [one, two, three] = [id % 3, (id + 1) % 3, (id + 2) % 3];
       const plant = { id, name: `Monstera number${id}`, tag: `tag ${id}` };
@@ -51,7 +51,7 @@ describe("three replicas on one database", () => {
     }
   });
 
-  it(`keep one of three different plants created under one new id at the same moment, ${ROUNDS} times`, async () => {
+  it(`keep one of three different plants created with one new id at the same moment, ${ROUNDS} times`, async () => {
     for (let id = 1000; id < 1000 + ROUNDS; id += 1) {
       const statuses = await race((at) => ask(at, "POST", "/plants", { body: { id, name: `of ${at}` } }));
       expect(sorted(statuses)).toEqual([200, 409, 409]);
@@ -60,7 +60,7 @@ describe("three replicas on one database", () => {
     }
   });
 
-  it(`answer 200 to all when the plants are the same, ${ROUNDS} times`, async () => {
+  it(`answer 200 to all if the plants are the same, ${ROUNDS} times`, async () => {
     for (let id = 2000; id < 2000 + ROUNDS; id += 1)
       expect(await race((at) => ask(at, "POST", "/plants", { body: { id, name: "same" } }))).toEqual([200, 200, 200]);
   });
@@ -77,7 +77,7 @@ describe("three replicas on one database", () => {
     }
   });
 
-  it("lose none of the steps by which each of them raises one number with If-Match", async () => {
+  it("lose no increment when each of them counts up one number with If-Match", async () => {
     const id = 4000;
     await ask(0, "POST", "/plants", { body: { id, name: "0" } });
     const counted = ALL.map(async (at) => {
@@ -94,17 +94,17 @@ describe("three replicas on one database", () => {
     expect(await (await ask(1, "GET", `/plants/${id}`)).json()).toEqual({ id, name: "60" });
   });
 
-  it(`all know a token at once that a command made, and refuse it within ${REVOKED_MS_MAX} ms once one revoked it`, async () => {
+  it(`all accept a token at once that a command created, and refuse it within ${REVOKED_MS_MAX} ms after a revocation`, async () => {
     const secret = await command("token", "create", "--name", "shared");
     expect(await askAll("GET", "/plants", { secret })).toEqual([200, 200, 200]);
     const id = /^(\w{8}) .* shared /m.exec(await command("token", "list"))![1]!;
     await command("token", "revoke", id);
     const clock = startPatientClock();
-    // In use all the time, so that what a replica remembers of it is as fresh as can be.
+    // In constant use, so that what a replica remembers of it is as fresh as can be.
     while ((await askAll("GET", "/plants", { secret })).some((status) => status !== 401)) expect(clock.ms()).toBeLessThan(REVOKED_MS_MAX);
   });
 
-  it("end one of them with no failed request on the others, while all are busy", async () => {
+  it("stop one of them without a failed request on the others, while all are busy", async () => {
     const answered = [0, 0, 0];
     const failed: string[] = [];
     let isOver = false;

@@ -8,7 +8,7 @@ import { sharedCluster } from "../support/postgres/cluster.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import type { DatabaseServer } from "../support/postgres/database-server.ts";
 
-/** What people set for a user or a database, for reasons of their own. */
+/** What people may set for a user or a database. */
 const SETTINGS = [
   "array_nulls = off",
   "client_min_messages = error",
@@ -22,7 +22,7 @@ const SETTINGS = [
 
 const PLANT = { id: 1, name: `O'Hara \\ "{NULL}" \0 🌿`, tag: 'a "b" \\, {c}' };
 
-describe("a service on a database that is set otherwise", () => {
+describe("a service on a database with other settings", () => {
   let server: DatabaseServer;
   let service: TestService | undefined;
   const data = temporaryFolder();
@@ -43,7 +43,7 @@ describe("a service on a database that is set otherwise", () => {
   }
 
   for (const setting of SETTINGS) {
-    it(`keeps and finds every plant as it is with ${setting}`, async () => {
+    it(`stores and finds every plant unchanged with ${setting}`, async () => {
       const { post, request } = await startWith([setting]);
       expect((await post(JSON.stringify(PLANT))).status).toBe(200);
       expect((await post('{"id":2,"name":"no tag"}')).status).toBe(200);
@@ -53,7 +53,7 @@ describe("a service on a database that is set otherwise", () => {
     });
   }
 
-  it("answers others while a plant is locked by another program, and that plant once it is free", async () => {
+  it("answers for other plants while one is locked by another program, and for that one once it is free", async () => {
     const { post } = await startWith([]);
     await post('{"id":1,"name":"locked"}');
     const name = service!.store.name.split("/").at(-1)!;
@@ -61,7 +61,7 @@ describe("a service on a database that is set otherwise", () => {
     await Bun.sleep(200);
     const statuses = new Set<number>();
     const repeated = post('{"id":1,"name":"locked"}');
-    // Others in its very batch wait with it.
+    // Others in the same batch wait with it.
     await Bun.sleep(50);
     for (let id = 2; id < 40; id += 1) {
       const response = await post(`{"id":${id},"name":"free"}`);
@@ -74,10 +74,10 @@ describe("a service on a database that is set otherwise", () => {
     expect((await post('{"id":1,"name":"locked"}')).status).toBe(200);
   });
 
-  it("is not unready because searches take long", async () => {
+  it("stays ready when searches take long", async () => {
     const { request } = await startWith([]);
     const name = service!.store.name.split("/").at(-1)!;
-    // A lock that lists wait for, and nothing else does.
+    // A lock that only lists wait for.
     const held = queryOnce(server.url(name), "BEGIN; LOCK TABLE plants IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
     await Bun.sleep(100);
     const lists = Array.from({ length: 20 }, () => request("/plants?q=aloe"));
@@ -87,7 +87,7 @@ describe("a service on a database that is set otherwise", () => {
     expect((await request("/readyz")).status).toBe(200);
   });
 
-  it("is refused when its encoding cannot hold every name", async () => {
+  it("is refused if its encoding cannot hold every name", async () => {
     const name = `latin_${crypto.randomUUID().slice(0, 8)}`;
     await queryOnce(server.url(), `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     try {
@@ -99,7 +99,7 @@ describe("a service on a database that is set otherwise", () => {
     // The server copies a whole database for it.
   });
 
-  it("changes ten plants from three sides at once without a deadlock", async () => {
+  it("changes ten plants from three services at once without a deadlock", async () => {
     const { url, token, store, post, request } = await startWith([]);
     const database = server.url(store.name.split("/").at(-1));
     const patient = { database, data, queueWaitMs: "15000" };
@@ -118,7 +118,7 @@ describe("a service on a database that is set otherwise", () => {
       }
       await Promise.all(Array.from({ length: 30 }, (_, client) => change(client)));
       expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-      // One that waits too long in the queue of a busy machine is refused; without turns most are.
+      // A change that waits too long in the queue of a busy machine is refused. Without turns most are.
       expect((statuses.get(503) ?? 0) / statuses.get(200)!).toBeLessThan(0.01);
       const [row] = await server.query(
         `SELECT deadlocks::text FROM pg_stat_database WHERE datname = '${new URL(database).pathname.slice(1)}'`,

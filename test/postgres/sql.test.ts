@@ -9,7 +9,7 @@ import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
 import { PROJECT } from "../support/process.ts";
 
-/** What not every relative of PostgreSQL has, or has otherwise: why, by the pattern of it. */
+/** What some relatives of PostgreSQL lack or do differently, by pattern, and why. */
 const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/\bON CONFLICT (?!\((id)\))/i, "a conflict without its target"],
   [
@@ -42,7 +42,7 @@ const ALL: readonly Statement[] = [
 ];
 
 describe("the SQL", () => {
-  it("holds nothing that a relative of PostgreSQL lacks", () => {
+  it("contains nothing that a relative of PostgreSQL lacks", () => {
     expect(ALL.length).toBeGreaterThan(20);
     const found = ALL.flatMap(({ text }) => BANNED.filter(([pattern]) => pattern.test(text)).map(([, why]) => `${why}: ${text}`));
     expect(found).toEqual([]);
@@ -62,21 +62,21 @@ describe("the SQL", () => {
     'SELECT id FROM plants ORDER BY name COLLATE "C"',
     "BEGIN; COMMIT",
   ]) {
-    it(`would be seen to hold "${text}"`, () => {
+    it(`is caught containing "${text}"`, () => {
       expect(BANNED.some(([pattern]) => pattern.test(text))).toBe(true);
     });
   }
 
-  it("makes one thing a step, which may be there already", () => {
+  it("creates one thing per step, which may already exist", () => {
     const once = /CREATE (UNIQUE )?(TABLE|INDEX) IF NOT EXISTS|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS/g;
     for (const { text } of STEPS) expect(text.match(once)).toHaveLength(1);
   });
 
-  it("casts every parameter but what a driver knows", () => {
+  it("casts every parameter except those that a driver handles", () => {
     for (const { text } of ALL) expect(text.match(/\$\d+(?!\d*::)/g) ?? [], text).toEqual([]);
   });
 
-  it("stands nowhere else", () => {
+  it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const known = ["plant-statements.ts", "token-statements.ts", "tags.ts", "engine/schema.ts", "engine/requirements.ts"];
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(

@@ -9,12 +9,12 @@ import { startCluster } from "../support/postgres/cluster.ts";
 import type { Cluster, Standby } from "../support/postgres/cluster.ts";
 import { until } from "../support/until.ts";
 
-/** What is there already as it was sent counts as stored. */
+/** Treats a plant that is there already, just as sent, as stored. */
 const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [
   { file: "src/store/postgres/puts.ts", from: "if (!(await confirm(same))) open.push(...same);", to: "void confirm; void open;" },
 ];
 
-/** A commit that the server warns of counts as any other. */
+/** Treats a commit with a warning of the server like any other. */
 const BELIEVE_WARNINGS: readonly PlantedBug[] = [
   {
     file: "src/store/postgres/engine/pool.ts",
@@ -26,8 +26,9 @@ const BELIEVE_WARNINGS: readonly PlantedBug[] = [
 const PATIENCE_MS = 700;
 
 /**
- * A synchronous standby that hangs. The server waits for it with each commit; whoever cancels that wait makes the commit visible, though a
- * failover would take it back (postgresql.org/docs/current/warm-standby.html, "Planning for High Availability").
+ * A synchronous standby that hangs. The server waits for it with each commit. Cancelling that wait makes the commit
+ * visible, although a failover would undo it (postgresql.org/docs/current/warm-standby.html, "Planning for High
+ * Availability").
  */
 describe("a service whose standby hangs", () => {
   let primary: Cluster;
@@ -44,11 +45,14 @@ describe("a service whose standby hangs", () => {
   });
   afterAll(() => standby.resume());
 
-  /** A plant whose commit waits for the standby when that wait is ended by `pg_cancel_backend` or `pg_terminate_backend`; how its creates are answered. */
+  /**
+   * Ends the wait of a plant's commit for the standby by `pg_cancel_backend` or `pg_terminate_backend`. Returns how its
+   * creates are answered.
+   */
   async function createWhileHanging(how: "cancel" | "terminate", bugs: readonly PlantedBug[]) {
     const data = temporaryFolder();
     const database = await primary.createDatabase();
-    // A setting that people like, and that must not keep the warning of the server from us.
+    // A popular setting, which must not hide the server's warning from us.
     await primary.query(`ALTER DATABASE "${new URL(database).pathname.slice(1)}" SET client_min_messages = error`);
     const flags = ["--database", database, "--queue-wait-ms", String(PATIENCE_MS)];
     service = await startProcess({ data, flags, ...(bugs.length === 0 ? {} : { root: plantBugs(bugs) }) });
@@ -57,7 +61,7 @@ describe("a service whose standby hangs", () => {
     const body = `{"id":${++lastId},"name":"Aloe vera"}`;
     const create = async () => (await fetch(`${url}/plants`, { method: "POST", headers, body })).status;
 
-    // The token is known, and the plant the only thing that waits.
+    // The token is known, so only the plant waits.
     expect((await fetch(`${url}/plants`, { headers })).status).toBe(200);
     standby.pause();
     const first = create();
@@ -76,16 +80,16 @@ describe("a service whose standby hangs", () => {
   }
 
   for (const how of ["cancel", "terminate"] as const) {
-    it(`answers 200 for no plant that the standby has not, when an administrator ends the wait for it (${how}), and 200 when it has`, async () => {
+    it(`answers 200 for a plant only when the standby has it, even if an administrator ends the wait for it (${how})`, async () => {
       expect(await createWhileHanging(how, [])).toEqual({ statuses: [503, 503], afterwards: 200 });
     });
   }
 
-  it("would be seen to answer too early if it believed what it sees", async () => {
+  it("is caught answering too early if it trusts what it reads", async () => {
     expect((await createWhileHanging("terminate", BELIEVE_WHAT_IS_SEEN)).statuses).toContain(200);
   });
 
-  it("would be seen to answer too early if it believed the warnings of the server", async () => {
+  it("is caught answering too early if it ignores the server's warnings", async () => {
     expect((await createWhileHanging("cancel", BELIEVE_WARNINGS)).statuses).toContain(200);
   });
 });

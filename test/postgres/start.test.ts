@@ -18,7 +18,7 @@ await cluster.query("ALTER ROLE hasty SET synchronous_commit = off");
 await cluster.query("CREATE ROLE guest LOGIN");
 await askForPassword("careful");
 
-/** The server asks nobody for a password but this user: the first rule that fits counts. */
+/** The server asks only this user for a password: the first rule that fits counts. */
 async function askForPassword(user: string): Promise<void> {
   const [row] = await cluster.query("SHOW hba_file");
   const path = String(row?.["hba_file"]);
@@ -26,7 +26,7 @@ async function askForPassword(user: string): Promise<void> {
   await cluster.query("SELECT pg_reload_conf()");
 }
 
-/** The address of a database, as a user, with a password that must not be told. */
+/** The URL of a database for a user, with a password that must not be shown. */
 function addressOf(database: string, { user = "plants", password = PASSWORD } = {}): string {
   const address = new URL(cluster.url(database));
   Object.assign(address, { username: user, password });
@@ -37,7 +37,7 @@ function serve(database: string) {
   return runCommand(["serve", "--port", "0", "--data", temporaryFolder()], { environment: { PLANT_STORE_DATABASE: database } });
 }
 
-describe("a start is refused, with status 1 and one sentence that says what to do and holds no password, by", () => {
+describe("a start is refused, with status 1 and one sentence that says what to do and shows no password, by", () => {
   for (const { what, before = "", user = "plants", password = PASSWORD, says } of [
     {
       what: "a password that is wrong",
@@ -138,7 +138,7 @@ describe("a start is refused, with status 1 and one sentence that says what to d
   }
 });
 
-describe("a start on tables that are there already", () => {
+describe("a start on existing tables", () => {
   it("needs no more than SELECT, INSERT, UPDATE and DELETE on them", async () => {
     const name = new URL(await cluster.createDatabase()).pathname.slice(1);
     const data = temporaryFolder();

@@ -28,7 +28,7 @@ function secretsOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith("first-token"));
 }
 
-/** In this process, as processes of their own would not begin at the same moment. */
+/** In this process, because separate processes would not start at the same moment. */
 function startHere(data: string, database: string) {
   const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
   function onFatal(reason: Error): never {
@@ -37,9 +37,9 @@ function startHere(data: string, database: string) {
   return start(parseConfig({}, { port: "0", data, database, queueWaitMs: "10000" }), { log, onFatal });
 }
 
-describe(`${TOGETHER} services that start at the same moment on a new database`, () => {
+describe(`${TOGETHER} services starting at the same moment on a new database`, () => {
   for (let round = 1; round <= ROUNDS; round += 1) {
-    it(`are all ready, on one schema, with one first token in all their folders together, time ${round} of ${ROUNDS}`, async () => {
+    it(`all become ready, on one schema, with one first token in only one of their folders, time ${round} of ${ROUNDS}`, async () => {
       const server = await sharedCluster();
       const name = `plants_${randomUUID()}`;
       const database = await server.createDatabase(name);
@@ -65,7 +65,7 @@ const KEEP = "if (isFirst) keepDraft(draft, path);";
 const KILL = 'process.kill(process.pid, "SIGKILL");';
 
 describe("a start", () => {
-  it("that another one in its folder overtakes between the commit of the first token and its file is ready all the same", async () => {
+  it("becomes ready even if another one in its folder overtakes it between the commit of the first token and its file", async () => {
     const server = await sharedCluster();
     const database = await server.createDatabase();
     const data = temporaryFolder();
@@ -85,8 +85,8 @@ describe("a start", () => {
   });
 });
 
-describe("a start that is killed", () => {
-  it("between the commit of the first token and its file leaves a draft that the next start adopts", async () => {
+describe("a killed start", () => {
+  it("leaves, between the commit of the first token and its file, a draft that the next start adopts", async () => {
     const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: KEEP, to: `if (isFirst) ${KILL}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();
@@ -102,7 +102,7 @@ describe("a start that is killed", () => {
     expect(await service.end("SIGTERM")).toBe(0);
   });
 
-  it("before that commit leaves a draft of no use, and the next start makes the first token", async () => {
+  it("leaves, before that commit, a useless draft, and the next start creates the first token", async () => {
     const create = "const isFirst = (await tokens.create(";
     const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: create, to: `${KILL} ${create}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];

@@ -7,28 +7,28 @@ import { startPatientClock } from "../support/patient-clock.ts";
 
 const PASSWORD = "s3cret";
 
-/** A server asks nobody for a password, so that any may be given; it must not be told. */
+/** The server asks for no password, so any may be given. It must not be shown. */
 function withPassword(url: string): string {
   return Object.assign(new URL(url), { password: PASSWORD }).href;
 }
 
-/** A service that starts while its database is not there, and the moment at which it says so. */
+/** A service that starts while its database is missing, and the moment at which it says so. */
 function startWaiting(database: string) {
   const told = Promise.withResolvers<void>();
   const onLine = (line: string) => line.includes('"database_waiting"') && told.resolve();
   const starting = startProcess({ data: temporaryFolder(), flags: ["--database", withPassword(database)], onLine });
-  // A start that does not wait is not waited for.
+  // A start that does not wait is not awaited.
   return { starting, told: Promise.race([told.promise, starting]) };
 }
 
 const server = await startCluster();
 
 describe("a start waits for", () => {
-  it("a server that nobody has started yet, says so once and without the password, and is ready when it is there", async () => {
+  it("a server that is not running yet, says so once and without the password, and becomes ready when it runs", async () => {
     await server.stop();
     const { starting, told } = startWaiting(server.url());
     await told;
-    // Long enough for another look, which is not told.
+    // Long enough for another attempt, which is not reported.
     await Bun.sleep(1200);
     await server.start();
     const service = await starting;
@@ -40,7 +40,7 @@ describe("a start waits for", () => {
     expect(await service.end("SIGTERM")).toBe(0);
   });
 
-  it("a standby that is about to be promoted, and takes changes then", async () => {
+  it("a standby that is about to be promoted, and then accepts changes", async () => {
     const standby = await server.addStandby();
     const { starting, told } = startWaiting(standby.url());
     await told;

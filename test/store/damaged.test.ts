@@ -19,7 +19,7 @@ import { startTestService } from "../support/service.ts";
 const seed = seedOf("damaged");
 const LINE_BYTES_MAX = 300;
 
-/** The rows of a file that comes in pieces of this size. */
+/** The rows of a file that arrives in pieces of this size. */
 async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {
   const bytes = Buffer.from(text);
   async function* come(): AsyncGenerator<Uint8Array> {
@@ -30,12 +30,12 @@ async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {
   return rows;
 }
 
-/** A line of a file as it was meant: its text, and what it stands for when it is a plant. */
+/** A line of a file as it was meant: its text, and its plant if it has one. */
 type Written = Readonly<{ text: string; plant?: Readonly<{ id: bigint; name: string; tag?: string }> }>;
 
 const newline = fc.constantFrom("\n", "\r\n", "\r");
 
-/** Text that stands in quotes. It begins with a letter: what does not can look like the end of a cell to a quote that was left open. */
+/** Text for a quoted cell. It begins with a letter: otherwise it can look to an unclosed quote like the end of a cell. */
 const quotedText = fc
   .tuple(fc.constantFrom("a", "é", "🌿"), fc.array(fc.constantFrom("b", ",", '"', "\n", "\r\n", " ", "é", '","', ',"\n'), { maxLength: 6 }))
   .map(([first, rest]) => first + rest.join(""));
@@ -56,7 +56,7 @@ const goodRow = fc.tuple(cell, fc.option(cell, { nil: undefined })).map(([name, 
   plant: { id: BigInt(id), name: name.text, ...(tag ? { tag: tag.text } : {}) },
 }));
 
-/** Damaged lines, none of which can be read as the end of a quote that another one has left open. */
+/** Damaged lines, none of which can be read as the end of an unclosed quote in another line. */
 const badRow = fc
   .constantFrom(
     '9,"open',
@@ -83,8 +83,8 @@ const file = fc
 const plantOf = (row: Row) => ("plant" in row ? row.plant : undefined);
 const linesIn = (text: string) => text.split(/\r\n|\r|\n/).length - 1;
 
-describe("a damaged file of CSV", () => {
-  it("loses no well-formed row, and each damaged line is refused once, by its number", async () => {
+describe("a damaged CSV file", () => {
+  it("loses no well-formed row, and refuses each damaged line once, by its number", async () => {
     await fc.assert(
       fc.asyncProperty(file, async ({ written, text }) => {
         const rows = await rowsOf(text);
@@ -99,7 +99,7 @@ describe("a damaged file of CSV", () => {
     );
   });
 
-  it("with a quote put in or taken out anywhere accounts for every line: each begins a row, or stands in the plant of one that was taken", async () => {
+  it("with a quote added or removed anywhere accounts for every line: each begins a row, or is part of an accepted plant", async () => {
     await fc.assert(
       fc.asyncProperty(file, fc.nat(), fc.constantFrom("", '"', '""', "\n", ","), async ({ text }, place, put) => {
         const body = "id,name,tag\n".length;
@@ -111,7 +111,7 @@ describe("a damaged file of CSV", () => {
         for (const [index, content] of damaged.split(/\r\n|\r|\n/).entries()) {
           const row = begins.get(index + 1);
           if (row && "plant" in row) until = row.line + linesIn(`${row.plant.name}${row.plant.tag ?? ""}`);
-          // A row that is CSV, but no plant, may go over several lines.
+          // A row that is CSV, but not a plant, may span several lines.
           else if (row && row.refusal.code === "invalid_body") until = Infinity;
           else if (row) until = row.line;
           if (index > 0 && content !== "") expect(index + 1 <= until, `line ${index + 1} of ${JSON.stringify(damaged)}`).toBe(true);
@@ -122,7 +122,7 @@ describe("a damaged file of CSV", () => {
     );
   });
 
-  it("is read the same in pieces of any size", async () => {
+  it("reads the same in pieces of any size", async () => {
     await fc.assert(
       fc.asyncProperty(file, fc.integer({ min: 1, max: 9 }), fc.nat(400), async ({ text }, pieceBytes, long) => {
         const padded = `${text}7,"${"x".repeat(long)}\n${"y".repeat(long)}`;
@@ -132,7 +132,7 @@ describe("a damaged file of CSV", () => {
     );
   });
 
-  it("goes on behind a quote that is never closed, in a file far longer than a row may be", async () => {
+  it("is read on after a quote that is never closed, in a file far longer than a row may be", async () => {
     const rows = Array.from({ length: 1000 }, (_, at) => `${at},plant ${at},\n`);
     const read = await rowsOf(`id,name,tag\n0,"open,\n${rows.join("")}`);
     expect(read.filter((row) => "refusal" in row).map(({ line }) => line)).toEqual([2]);
@@ -203,7 +203,7 @@ function expectSum({ read, created, unchanged, replaced, refused }: Omit<Told, "
 }
 
 describe("page, command and service", () => {
-  it("tell the same of a damaged file, and all of it", async () => {
+  it("report the same about a damaged file, and report all of it", async () => {
     const client = createClient({ url: service.url, token: service.token });
     const folder = temporaryFolder();
     for (const [at, { text }] of fc.sample(file, { seed, numRuns: 3 }).entries()) {

@@ -34,7 +34,7 @@ async function add(store: Store, from: number, count: number): Promise<void> {
   await Promise.all(plants.map((plant) => store.plants.create(plant)));
 }
 
-/** How many plants a store in a folder has, once a service has opened and closed it. */
+/** The number of plants of a store in a folder, once a service has opened and closed it. */
 async function countIn(folder: string): Promise<unknown> {
   await (await open(folder)).close();
   const db = new DatabaseSync(join(folder, "plants.db"), { readOnly: true });
@@ -43,7 +43,7 @@ async function countIn(folder: string): Promise<unknown> {
   return count;
 }
 
-/** Some files of a store as they are now, in a folder of their own. */
+/** A copy of some files of a store in their current state, in a new folder. */
 function copy(folder: string, names: readonly string[]): string {
   const target = temporaryFolder();
   for (const name of names) copyFileSync(join(folder, name), join(target, name));
@@ -54,7 +54,7 @@ const BOTH = ["plants.db", "plants.db-wal"];
 const ALONE = "was copied without plants.db-wal";
 const FOREIGN = "does not belong to the plants.db beside it";
 
-/** A store that runs, in the state of each time of its life. */
+/** A running store in each state of its life. */
 const RUNNING: { what: string; run: (folder: string) => Promise<{ store: Store; plants: number }> }[] = [
   { what: "has just started for the first time", run: async (folder) => ({ store: await open(folder), plants: 0 }) },
   {
@@ -101,9 +101,9 @@ const RUNNING: { what: string; run: (folder: string) => Promise<{ store: Store; 
   },
 ];
 
-describe("the database of a store that runs and", () => {
+describe("the database of a store that", () => {
   for (const { what, run } of RUNNING) {
-    it(`${what}: a copy without its WAL is refused, with it, by VACUUM INTO, or after a stop it has all plants`, async () => {
+    it(`${what}: a copy without the WAL is refused; with the WAL, by VACUUM INTO, or after a stop it has all plants`, async () => {
       const folder = temporaryFolder();
       const { store, plants } = await run(folder);
       const alone = copy(folder, ["plants.db"]);
@@ -118,7 +118,7 @@ describe("the database of a store that runs and", () => {
 
       expect(await rejectionOf(open(alone))).toHaveProperty("message", expect.stringContaining(ALONE));
       expect(await rejectionOf(open(emptyWal))).toHaveProperty("message", expect.stringContaining(ALONE));
-      // Nothing was made or changed by the refusal.
+      // The refusal created or changed nothing.
       expect(readdirSync(alone)).toEqual(["plants.db"]);
       expect(await countIn(both)).toBe(plants);
       expect(await countIn(vacuumed)).toBe(plants);
@@ -127,7 +127,7 @@ describe("the database of a store that runs and", () => {
     });
   }
 
-  it("lost its WAL where it was served is opened, and says so at that start alone", async () => {
+  it("lost its WAL in place is opened, and that start alone says so", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);
     const alone = copy(folder, ["plants.db", "plants.db.lock"]);
@@ -139,7 +139,7 @@ describe("the database of a store that runs and", () => {
     expect(events()).toEqual(["wal_missing"]);
   });
 
-  it("was killed: whoever looks into it with SQLite leaves a database that is whole", async () => {
+  it("was killed: a reader that opens it with SQLite leaves a complete database", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);
     await add(store, 0, 10);
@@ -152,7 +152,7 @@ describe("the database of a store that runs and", () => {
     expect(await countIn(killed)).toBe(10);
   });
 
-  it("was stopped while a reader had it open: the reader leaves a database that is whole", async () => {
+  it("was stopped while a reader had it open: the reader leaves a complete database", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);
     await add(store, 0, 10);
@@ -167,8 +167,8 @@ describe("the database of a store that runs and", () => {
   });
 });
 
-describe("a WAL that is not its own", () => {
-  it("is refused beside the backup of a store that was stopped, a copy by VACUUM INTO, and the database of another store", async () => {
+describe("a WAL of another database", () => {
+  it("is refused beside the backup of a stopped store, a copy by VACUUM INTO, and the database of another store", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);
     await add(store, 0, 10);
@@ -201,7 +201,7 @@ describe("a WAL that is not its own", () => {
 
 describe("a database that is empty or missing", () => {
   for (const beside of ["plants.db.search", "first-token", "plants.db-wal"]) {
-    it(`is refused beside ${beside}, and makes a new store without it`, async () => {
+    it(`is refused beside ${beside}, and becomes a new store without it`, async () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, beside), "x");
       const message = `beside it there is ${beside} of a store`;
@@ -223,7 +223,7 @@ describe("plant-store", () => {
     ["import", "--dry-run", join(import.meta.dir, "../../examples/plants.csv")],
     ["repair"],
   ]) {
-    it(`${words.slice(0, 2).join(" ")} makes no store in a wrong folder, and says how to name the right one`, async () => {
+    it(`${words.slice(0, 2).join(" ")} creates no store in a wrong folder, and says how to name the right one`, async () => {
       const folder = temporaryFolder();
       const missing = join(folder, "missing");
       for (const data of [folder, missing]) {
@@ -238,7 +238,7 @@ describe("plant-store", () => {
     });
   }
 
-  it("import makes a store in a new folder and says so, serve too, and both only then", async () => {
+  it("import and serve create a store in a new folder and say so, and only then", async () => {
     const data = join(temporaryFolder(), "new");
     const file = join(import.meta.dir, "../../examples/plants.csv");
     expect((await runCommand(["import", file, "--data", data])).stderr).toBe(`Created a new store in ${data}.\n`);
@@ -251,7 +251,7 @@ describe("plant-store", () => {
     }
   });
 
-  it("repair takes a database whose WAL is lost, after a start was refused, and nothing else", async () => {
+  it("repair accepts a database whose WAL is lost, after a start was refused, and nothing else", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);
     await add(store, 0, 10);
@@ -276,10 +276,10 @@ describe("plant-store", () => {
   });
 });
 
-it("a store whose files SQLite cannot open is refused with its name, and what to look at", async () => {
+it("a store whose files SQLite cannot open is refused with its name, and what to check", async () => {
   const folder = temporaryFolder();
   await (await open(folder)).close();
-  // What SQLite shares about the WAL needs room on the disk.
+  // SQLite's shared memory for the WAL needs room on the disk.
   mkdirSync(join(folder, "plants.db-shm"));
   const reason = await rejectionOf(open(folder));
   expect(String(reason)).toMatch(/plants\.db cannot be used \(.+\): check whether its disk is full, read-only or failing\.$/);

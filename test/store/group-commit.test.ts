@@ -35,7 +35,7 @@ function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?:
 }
 
 describe("the group commit", () => {
-  it("answers nobody before the commit of his plant has ended", async () => {
+  it("answers no request before the commit of its plant has ended", async () => {
     const { group, endCommit } = groupCommit();
     const answered: number[] = [];
     const first = group.create(plant(1)).then(() => answered.push(1));
@@ -64,7 +64,7 @@ describe("the group commit", () => {
     expect(begunAtCall).toEqual([1]);
   });
 
-  it("puts all that arrives while a commit runs into the next one", async () => {
+  it("puts everything that arrives during a commit into the next one", async () => {
     const { group, commits, endCommit } = groupCommit();
     const creates = [group.create(plant(1))];
     await Bun.sleep(20);
@@ -75,7 +75,7 @@ describe("the group commit", () => {
     expect(commits.map(({ size }) => size)).toEqual([1, 49]);
   });
 
-  it("runs as many commits at a time as it may, and puts what arrives meanwhile into the next", async () => {
+  it("runs as many commits at a time as allowed, and puts what arrives meanwhile into the next", async () => {
     const { group, commits, endCommit } = groupCommit({ inFlightMax: 2 });
     const creates = [group.create(plant(1))];
     await Bun.sleep(20);
@@ -91,7 +91,7 @@ describe("the group commit", () => {
     expect(commits.map(({ size }) => size)).toEqual([1, 1, 8]);
   });
 
-  it("begins a commit at once when enough wait for it, as long as another may run", async () => {
+  it("begins a commit at once if enough plants wait for it, as long as another may run", async () => {
     const { group, commits, endCommit } = groupCommit({ inFlightMax: 2, enough: 3 });
     const creates = Array.from({ length: 8 }, (_, at) => group.create(plant(at + 1)));
     expect(commits.map(({ size }) => size)).toEqual([3, 3]);
@@ -102,7 +102,7 @@ describe("the group commit", () => {
     expect(commits.map(({ size }) => size)).toEqual([3, 3, 2]);
   });
 
-  it("refuses as overloaded what is more than queueMax, at once, and answers the rest", async () => {
+  it("refuses everything beyond queueMax at once as overloaded, and answers the rest", async () => {
     const { group, endCommit } = groupCommit({ queueMax: 10 });
     const running = group.create(plant(0));
     await Bun.sleep(20);
@@ -116,7 +116,7 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([running, ...waiting]))).toEqual(new Set(["created"]));
   });
 
-  it("leaves places to others when one owner has filled its own, and counts none for what is being committed", async () => {
+  it("leaves places to others when one owner has filled its own, and frees a place when its commit begins", async () => {
     const { group, endCommit } = groupCommit({ queueMax: 10 });
     const greedy = { owner: "greedy" };
     const running = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
@@ -130,7 +130,7 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([...running, ...waiting]))).toEqual(new Set(["created"]));
   });
 
-  it("begins the next commit for large plants once one has a million characters", async () => {
+  it("begins another commit for large plants once one has a million characters", async () => {
     const { group, commits, endCommit } = groupCommit();
     const creates = Array.from({ length: 40 }, (_, at) => group.create(plant(at, LARGE)));
     for (const at of [0, 1, 2]) await endCommit(at);
@@ -138,7 +138,7 @@ describe("the group commit", () => {
     expect(commits.map(({ size }) => size)).toEqual([17, 17, 6]);
   });
 
-  it("counts a large plant as several that wait, which keep nobody out once they have begun, and lets the largest wait alone", async () => {
+  it("counts a large plant as several waiting ones until its commit begins, and lets the largest wait alone", async () => {
     const { group, commits, endCommit } = groupCommit({ queueMax: 10 });
     const running = group.create(plant(0));
     await Bun.sleep(20);
@@ -154,7 +154,7 @@ describe("the group commit", () => {
     expect(new Set(await Promise.all([running, ...waiting, largest]))).toEqual(new Set(["created"]));
   });
 
-  it("gives the places of those back that have waited too long", async () => {
+  it("frees the places of plants that have waited too long", async () => {
     const { group } = groupCommit({ waitMs: 100, queueMax: 10 });
     const running = rejectionOf(group.create(plant(0)));
     await Bun.sleep(20);
@@ -165,7 +165,7 @@ describe("the group commit", () => {
     await running;
   });
 
-  it("ends the wait of all when a commit hangs: unknown for those in it, overloaded for those behind it", async () => {
+  it("ends all waits when a commit hangs: unknown for plants in it, overloaded for plants behind it", async () => {
     const { group } = groupCommit({ waitMs: 100 });
     const running = rejectionOf(group.create(plant(1)));
     await Bun.sleep(20);
@@ -174,7 +174,7 @@ describe("the group commit", () => {
     expect(await waiting).toMatchObject({ code: "overloaded" });
   });
 
-  it("passes on why a commit failed to each of its plants, and goes on with the next", async () => {
+  it("gives each plant of a failed commit the reason, and goes on with the next commit", async () => {
     const { group, commits, endCommit } = groupCommit();
     const failing = [rejectionOf(group.create(plant(1))), rejectionOf(group.create(plant(2)))];
     while (commits.length === 0) await Bun.sleep(1);
@@ -186,7 +186,7 @@ describe("the group commit", () => {
     expect(await next).toBe("created");
   });
 
-  it("refuses what waits when it closes, and ends when the running commit has", async () => {
+  it("on close refuses what waits, and ends after the running commit", async () => {
     const { group, endCommit } = groupCommit();
     const running = group.create(plant(1));
     await Bun.sleep(20);

@@ -11,10 +11,10 @@ import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
 
-/** A search asks the index as it is. */
+/** A search uses the index as it is. */
 const STALE_SEARCH = [{ file: "src/store/sqlite/search/indexer.ts", from: "upTo = (newest.get() as Seen).changes", to: "upTo = 0" }];
 
-/** No bug: each step of the index reads for longer than a store waits for another process. */
+/** Not a bug: each step of the index reads for longer than a store waits for another process. */
 const SLOW_STEP = [
   {
     file: "src/store/sqlite/search/indexer.ts",
@@ -23,7 +23,7 @@ const SLOW_STEP = [
   },
 ];
 
-/** The index begins while the store still writes what an earlier process left. */
+/** The index starts while the store still writes what an earlier process left. */
 const INDEX_BEFORE_REWRITE = [
   { file: "src/store/sqlite/store.ts", from: 'if (isServing) await writer.call("rewrite");', to: "" },
   {
@@ -35,7 +35,7 @@ const INDEX_BEFORE_REWRITE = [
 
 const LIST = { method: "get", path: "/plants" };
 
-/** Searches until as many plants are found; until then an answer is a part of them, or a 503 that says to try again. */
+/** Searches until this many plants are found. Until then, responses are partial, or 503 asking to try again. */
 async function searchUntil(ask: (path: string) => Promise<Response>, q: string, count: number): Promise<number[]> {
   async function search(): Promise<number[] | undefined> {
     const response = await ask(`/plants?limit=1000&q=${encodeURIComponent(q)}`);
@@ -48,7 +48,7 @@ async function searchUntil(ask: (path: string) => Promise<Response>, q: string, 
 }
 
 describe("a plant that was answered before kill -9", () => {
-  it("is found, and one that was changed or deleted is not found as it was, 3 times", async () => {
+  it("is found, and no changed or deleted one is found as it was before, 3 times", async () => {
     const data = temporaryFolder();
     for (let round = 1; round <= 3; round += 1) {
       const service = await startProcess({ data });
@@ -80,11 +80,11 @@ describe("a start while a step of the index is slow", () => {
     await (await startProcess({ data, root })).end("SIGKILL");
   }
 
-  it("does not take its own search thread for another process", async () => {
+  it("does not mistake its own search thread for another process", async () => {
     await startTwice(plantBugs(SLOW_STEP));
   });
 
-  it("would be noticed to do so", async () => {
+  it("is caught if it does", async () => {
     const reason = await rejectionOf(startTwice(plantBugs([...SLOW_STEP, ...INDEX_BEFORE_REWRITE])));
     expect(String(reason)).toContain("Another process");
   });
@@ -95,7 +95,7 @@ describe("a search that begins after a create was answered", () => {
   const CREATES = 15;
   const IMPORTED = 30_000;
 
-  /** Creates, renames and searches on a service that imports meanwhile; returns what a search did not find as it was answered before. */
+  /** Creates, renames and searches on a service that imports meanwhile. Returns the answered changes that a search missed. */
   async function findMissed(root?: string): Promise<string[]> {
     const data = temporaryFolder();
     const service = await startProcess({ data, ...(root === undefined ? {} : { root }) });
@@ -127,11 +127,11 @@ describe("a search that begins after a create was answered", () => {
     return missed;
   }
 
-  it(`finds it, and not what was renamed, ${CLIENTS * CREATES} times beside an import of ${IMPORTED} plants`, async () => {
+  it(`finds it, and not its old name, ${CLIENTS * CREATES} times beside an import of ${IMPORTED} plants`, async () => {
     expect(await findMissed()).toEqual([]);
   });
 
-  it("would be noticed to miss it if the search did not look for what is not indexed yet", async () => {
+  it("is caught missing it if the search ignores what is not indexed yet", async () => {
     expect((await findMissed(plantBugs(STALE_SEARCH))).length).toBeGreaterThan(CREATES);
   });
 });
@@ -139,7 +139,7 @@ describe("a search that begins after a create was answered", () => {
 describe("an index of names", () => {
   const PLANTS = 300;
 
-  /** The folder of a service that has stopped, with 300 plants that are indexed. */
+  /** The folder of a stopped service, with 300 indexed plants. */
   const prepared = temporaryFolder();
   beforeAll(async () => {
     const service = await startTestService({ data: prepared });
@@ -171,7 +171,7 @@ describe("an index of names", () => {
     },
     { what: "beside a WAL of garbage", damage: (path: string) => writeFileSync(`${path}-wal`, "garbage ".repeat(1000)) },
   ]) {
-    it.concurrent(`that is ${what} finds every plant after the next start, and goes on with new ones`, async () => {
+    it.concurrent(`that is ${what} finds every plant after the next start, and new ones too`, async () => {
       const data = temporaryFolder();
       cpSync(prepared, data, { recursive: true });
       const index = join(data, "plants.db.search");
@@ -195,7 +195,7 @@ describe("an index of names", () => {
     db.close();
   }
 
-  it("is built from 20,000 plants that were there before; meanwhile a search is answered 503, all else as ever, and changes are not missed", async () => {
+  it("is built from 20,000 existing plants; meanwhile searches get 503, everything else works, and no change is missed", async () => {
     const data = temporaryFolder();
     const first = await startTestService({ data });
     const body = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"Acer ${id} ${id % 100 === 0 ? "rare" : ""}"}`).join("\n");
@@ -204,7 +204,7 @@ describe("an index of names", () => {
     rmSync(join(data, "plants.db.search"));
 
     const service = await startTestService({ data });
-    // Behind and before the place where the build is.
+    // Behind and ahead of the position of the build.
     const changes = [
       ["PATCH", "/plants/0", '{"name":"Betula"}'],
       ["PATCH", "/plants/19900", '{"name":"Betula"}'],
@@ -225,7 +225,7 @@ describe("an index of names", () => {
     await service.stop();
   });
 
-  it("is made anew when a backup was put in the place of the store, and finds what came after it", async () => {
+  it("is rebuilt when a backup has replaced the store, and finds what came after it", async () => {
     const data = temporaryFolder();
     const create = (service: TestService, from: number, name: string) =>
       Promise.all(Array.from({ length: 5 }, (_, at) => service.post(`{"id":${from + at},"name":"${name}"}`)));
@@ -250,7 +250,7 @@ describe("an index of names", () => {
     await restored.stop();
   });
 
-  it("finds the beginning of a word that hundreds of words share", async () => {
+  it("finds a prefix that hundreds of words share", async () => {
     const service = await startTestService();
     const body = Array.from({ length: 3000 }, (_, id) => `{"id":${id},"name":"specimen${String(id).padStart(5, "0")}"}`).join("\n");
     await service.request("/plants/import", { method: "POST", body });

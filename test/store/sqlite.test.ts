@@ -29,7 +29,7 @@ const suitePath = join(temporaryFolder(), "plants.db");
 testStore("SQLite", { open: () => open(suitePath) });
 
 describe("the SQLite store", () => {
-  it("is a WAL database of ours with the schema that it writes down", async () => {
+  it("is a WAL database with our application id and the expected schema", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const store = await open(path);
     const db = new DatabaseSync(path, { readOnly: true });
@@ -42,7 +42,7 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
-  it("refuses a second service on the same file, and takes it once the first has ended", async () => {
+  it("refuses a second service on the same file, and accepts it once the first has ended", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const first = await open(path);
     expect(await rejectionOf(open(path))).toHaveProperty(
@@ -53,7 +53,7 @@ describe("the SQLite store", () => {
     await (await open(path)).close();
   });
 
-  it("refuses a file of another program, and leaves it as it is", async () => {
+  it("refuses another program's file, and leaves it as it is", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const other = new DatabaseSync(path);
     other.exec("CREATE TABLE notes (text TEXT)");
@@ -64,7 +64,7 @@ describe("the SQLite store", () => {
     after.close();
   });
 
-  it("refuses a file that a newer version made", async () => {
+  it("refuses a file made by a newer version", async () => {
     const path = join(temporaryFolder(), "plants.db");
     await (await open(path)).close();
     const db = new DatabaseSync(path);
@@ -89,7 +89,7 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
-  it("takes changes from several connections and survives their checkpoints", async () => {
+  it("accepts changes from several connections and survives their checkpoints", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const store = await open(path);
     const names = Array.from({ length: 20_000 }, (_, at) => `plant ${at}`);
@@ -119,10 +119,10 @@ describe("a start", () => {
       to: 'db.exec("PRAGMA synchronous = NORMAL")',
       message: "PRAGMA synchronous",
     },
-    { why: "the WAL cannot be had", from: "journal_mode = WAL", to: "journal_mode = DELETE", message: "journal_mode" },
+    { why: "WAL mode is not available", from: "journal_mode = WAL", to: "journal_mode = DELETE", message: "journal_mode" },
     { why: "SQLite is too old", from: '"3.51.3"', to: '"99.0.0"', message: "can corrupt a database" },
   ]) {
-    it(`is refused when ${why}`, async () => {
+    it(`is refused if ${why}`, async () => {
       const root = plantBugs([{ file: "src/store/sqlite/engine/requirements.ts", from, to }]);
       const { status, stderr } = await runCommand(["serve", "--port", "0", "--data", temporaryFolder()], { root });
       expect(status).toBe(1);

@@ -30,7 +30,7 @@ function columnsOf(names: readonly string[]): PlantColumns {
   return { ids: BigInt64Array.from(names, (_, at) => BigInt(at)), names, tags: names.map(() => null) };
 }
 
-/** How many calls the thread is busy with until it knows all. */
+/** How many calls it takes until the thread has indexed everything. */
 function countSteps(search: Indexer): number {
   for (let steps = 0; ; steps += 1) if (!search.step().isBehind) return steps;
 }
@@ -43,14 +43,14 @@ describe("a call of the search thread", () => {
   const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));
 
   for (const how of ["create", "import"] as const) {
-    it(`indexes less of names that are all words, though one commit made all of them: ${how}`, () => {
+    it(`indexes fewer names at a time if they are all words, though one commit made all of them: ${how}`, () => {
       const ordinary = hostile.map((_, at) => `Acer ${at}`);
       expect(countSteps(open(hostile, how).search)).toBeGreaterThanOrEqual(5);
       expect(countSteps(open(ordinary, how).search)).toBeLessThanOrEqual(2);
     });
   }
 
-  it("indexes less of such names when the index is made anew, and all in the end", () => {
+  it("indexes fewer such names at a time when the index is rebuilt, and all in the end", () => {
     const { path } = open(hostile, "import");
     removeWordIndex(path + ".search");
     const search = openIndexer(path);
@@ -62,7 +62,7 @@ describe("a call of the search thread", () => {
     }
   });
 
-  it("gives others their turn before it answers a search that has to index many such creates first", () => {
+  it("lets others have their turn before it answers a search that must index many such creates first", () => {
     const { search, writer } = open([], "create");
     countSteps(search);
     writer.commit(columnsOf(hostile), [], [], NOTHING_SEEN);
@@ -75,7 +75,7 @@ describe("a call of the search thread", () => {
 describe("the expression of a search", () => {
   const letters = Array.from(han(120));
 
-  it("has at most a hundred alternatives and one for each word, all of which the index keeps as they are", () => {
+  it("has at most a hundred alternatives and one per word, all of which the index stores unchanged", () => {
     for (const count of [1, 2, 3, 8, 32]) {
       for (const length of [1, 2, 3, 4, 5, 6, 7, 20]) {
         const words = letters.slice(0, count).map((letter) => letter + "a".repeat(length - 1));
@@ -90,7 +90,7 @@ describe("the expression of a search", () => {
     }
   });
 
-  it("finds every plant that a search finds, also when the words that it may mean are too many", () => {
+  it("finds every plant that a search finds, even if it could mean too many words", () => {
     const names = letters.map((letter, at) => `q${letter}z w${at % 7}${letter} quer${letter}x longer${letter}y ${at % 2}`);
     const { search } = open(names, "import");
     countSteps(search);
