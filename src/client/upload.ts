@@ -110,12 +110,12 @@ function openChunks(source: ImportSource): Chunks {
   return { next: async () => iterator.next(), return: async () => iterator.return?.() };
 }
 
-/** Do not await: the source may hang. Its errors are ignored: the import is over. */
+/** Do not await: the source may hang. */
 async function release(chunks: Chunks): Promise<void> {
   try {
     await chunks.return();
   } catch {
-    // See above.
+    // The import is over.
   }
 }
 

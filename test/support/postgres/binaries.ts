@@ -7,26 +7,30 @@ import { findServerUser, serverFolder } from "./user.ts";
 const VERSION_MIN = 15;
 const USUAL_FOLDERS = ["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin"];
 
-/** The bin folder of a PostgreSQL that the user of the servers can run: an installed one, else that of the npm package. */
+/** The bin folder of a PostgreSQL that the servers' user can run: an installed one, otherwise that of the npm package. */
 export function findBinaries(): string {
   const folder = findInstalled() ?? copyEmbedded();
   if (folder === undefined) throw new Error("No PostgreSQL: set PLANT_STORE_TEST_POSTGRES, install one, or run npm ci.");
   return folder;
 }
 
-/** The bin folder of a fresh copy of the npm package's PostgreSQL. It lies where any user can read it, which a checkout below /root does not. */
+/**
+ * The bin folder of a fresh copy of the npm package's PostgreSQL, in a place that any user can read, unlike a checkout
+ * below /root.
+ */
 export function copyEmbedded(): string | undefined {
   const source = findPackage();
   if (source === undefined) return undefined;
   const folder = serverFolder();
   cpSync(join(source, "native"), join(folder, "native"), { recursive: true });
-  // npm packages hold no links: the package's own postinstall, which npm does not run here, would make them from this list.
+  // npm packages contain no links. The package's postinstall, which npm does not run here, would create them from this
+  // list.
   const links = JSON.parse(readFileSync(join(source, "native/pg-symlinks.json"), "utf8")) as readonly Link[];
   for (const link of links) symlinkSync(basename(link.source), join(folder, link.target));
   return join(folder, "native/bin");
 }
 
-/** A link beside its source; both paths are relative to the package. */
+/** A link beside its target; both paths are relative to the package. */
 type Link = Readonly<{ source: string; target: string }>;
 
 function findPackage(): string | undefined {
@@ -44,7 +48,7 @@ function findInstalled(): string | undefined {
   return [...linked, ...usual].find((folder) => versionOf(folder) >= VERSION_MIN);
 }
 
-/** The major version; 0 when there is no server in the folder, or none that the user of the servers can run. */
+/** The major version; 0 if the folder has no server, or none that the servers' user can run. */
 function versionOf(folder: string): number {
   const { stdout } = spawnSync(join(folder, "postgres"), ["--version"], { ...findServerUser(), encoding: "utf8" });
   return Number(/PostgreSQL\) (\d+)/.exec(stdout ?? "")?.[1] ?? 0);

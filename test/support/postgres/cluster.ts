@@ -8,17 +8,17 @@ import { openPostmaster, type Postmaster } from "./postmaster.ts";
 import { openServer, type DatabaseServer } from "./database-server.ts";
 import { findServerUser, serverFolder, writeForServer } from "./user.ts";
 
-/** A PostgreSQL server of our own. Its superuser is `plants`, who needs no password. */
+/** A PostgreSQL server of our own. Its superuser `plants` needs no password. */
 export type Cluster = DatabaseServer &
   Postmaster &
   Readonly<{
-    /** Resolves once the new server is a synchronous standby: from then on a commit is answered only when both have it on disk. */
+    /** Resolves once the new server is a synchronous standby: from then on, a commit returns only when both have it on disk. */
     addStandby(): Promise<Standby>;
   }>;
 
 export type Standby = Cluster &
   Readonly<{
-    /** Resolves once it takes writes. */
+    /** Resolves once it accepts writes. */
     promote(): Promise<void>;
   }>;
 
@@ -30,9 +30,9 @@ const USER = "plants";
 const SETTINGS: Settings = {
   listen_addresses: "127.0.0.1",
   fsync: "on",
-  // Within the data folder, so that a killed server leaves nothing in /dev/shm.
+  // In the data folder, so that a killed server leaves nothing in /dev/shm.
   dynamic_shared_memory_type: "mmap",
-  // A standby that was away still finds what it missed.
+  // A standby that was away can still catch up.
   wal_keep_size: "256MB",
 };
 
@@ -42,7 +42,7 @@ let shared: Promise<Cluster> | undefined;
 let external: DatabaseServer | undefined;
 let found: string | undefined;
 
-/** Makes and starts a server. `stopClusters` ends it after the last test. */
+/** Creates and starts a server. `stopClusters` ends it after the last test. */
 export async function startCluster({ binaries = (found ??= findBinaries()), settings = {} }: ClusterOptions = {}): Promise<Cluster> {
   const data = join(serverFolder(), "data");
   const encoding = ["--encoding=UTF8", "--locale=C"];
@@ -52,8 +52,9 @@ export async function startCluster({ binaries = (found ??= findBinaries()), sett
 }
 
 /**
- * One server for all tests of a run: that of PLANT_STORE_TEST_POSTGRES (a postgres:// address), or one of our own. Tests may neither end nor
- * change it; if Bun has ended it with a test that took too long, it is started again.
+ * The server that all tests of a run share: that of PLANT_STORE_TEST_POSTGRES (a postgres:// URL), or one of our own.
+ * Tests may neither stop nor change it. If Bun has ended it together with a test that took too long, it is started
+ * again.
  */
 export async function sharedCluster(): Promise<DatabaseServer> {
   if (EXTERNAL !== undefined) return (external ??= openServer(EXTERNAL));
@@ -92,7 +93,10 @@ async function openCluster({ binaries, data }: Readonly<{ binaries: string; data
   return { ...server, ...postmaster, addStandby };
 }
 
-/** A base backup by hand, as the embedded binaries have no pg_basebackup: https://www.postgresql.org/docs/current/continuous-archiving.html */
+/**
+ * A base backup by hand, because the embedded binaries lack pg_basebackup:
+ * https://www.postgresql.org/docs/current/continuous-archiving.html
+ */
 async function copyData({ url, from, to }: Readonly<{ url: string; from: string; to: string }>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -107,13 +111,13 @@ async function copyData({ url, from, to }: Readonly<{ url: string; from: string;
   }
 }
 
-/** Appends settings. The last one of a name counts. */
+/** Appends settings. The last one with a name counts. */
 function addSettings(path: string, settings: Settings): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`);
   appendFileSync(path, lines.join(""));
 }
 
-/** Runs a program as the user of the servers. */
+/** Runs a program as the servers' user. */
 function run(program: string, words: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(program, words, { ...findServerUser(), cwd: "/", encoding: "utf8" });
   if (status !== 0) throw new Error(`${program} ended with ${status}:\n${stdout}${stderr}`);

@@ -1,16 +1,16 @@
 import { Client } from "pg";
 
-/** A PostgreSQL where databases may be created. */
+/** A PostgreSQL on which databases may be created. */
 export type DatabaseServer = Readonly<{
   host: string;
   port: number;
-  /** The address of a database. */
+  /** The URL of a database. */
   url(database?: string): string;
-  /** Makes an empty database and returns its address. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(name?: string): Promise<string>;
   /** Runs one statement on a connection of its own and returns the rows. */
   query(sql: string, database?: string): Promise<readonly Row[]>;
-  /** Removes the databases that were created here. */
+  /** Drops the databases created here. */
   dropDatabases(): Promise<void>;
 }>;
 

@@ -1,46 +1,46 @@
 import { openRandom } from "../random.ts";
 
-/** What may befall a statement, that is an Execute or a simple Query. */
+/** The faults of a statement, which is an Execute or a simple Query. */
 export type StatementFault = Readonly<
   /** The connection is cut, and the statement never reaches the server. */
   | { kind: "cut_before" }
-  /** The connection is cut once the statement was sent to the server, which may carry it out. */
+  /** The connection is cut after the statement was sent to the server, which may execute it. */
   | { kind: "cut_during" }
-  /** The connection is cut when the server has answered ReadyForQuery, and the client gets nothing of the answer. */
+  /** The connection is cut once the server has sent ReadyForQuery; the client gets nothing of the response. */
   | { kind: "cut_after" }
   /** The client gets half of the message that ends the statement, then a reset. */
   | { kind: "torn" }
-  /** The statement, and all that follows on its connection, waits. */
+  /** The statement, and everything after it on its connection, waits. */
   | { kind: "hold"; holdMs: number }
   /** The statement is refused and its transaction fails: serialization failure, deadlock, read-only server, disk full. */
   | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" }
-  /** The server ends the connection in place of the statement: an administrator's command. */
+  /** The server ends the connection instead of executing the statement: an administrator's command. */
   | { kind: "fatal"; sqlstate: "57P01" }
 >;
 
-/** What may befall a new connection: too many of them, or a server that is starting. */
+/** The faults of a new connection: too many connections, or a server that is starting. */
 export type StartupFault = Readonly<{ kind: "refusal"; sqlstate: "53300" | "57P03" }>;
 
 export type Fault = StatementFault | StartupFault;
 
 type RandomFaults = Readonly<{
   faults: readonly Fault[];
-  /** For each statement and each new connection, from 0 to 1. */
+  /** The probability for each statement and each new connection, from 0 to 1. */
   probability: number;
   seed: number;
   /** Only statements whose text matches. */
   on?: RegExp;
 }>;
 
-/** Which faults come, and how many have come. */
+/** Decides which faults occur, and counts them. */
 export type Faults = Readonly<{
-  /** Arms a fault for the next statement (that matches), or the next connection. */
+  /** Arms a fault for the next (matching) statement, or the next connection. */
   once(fault: Fault, on?: RegExp): void;
-  /** Arms faults that come again and again, the same for the same seed and the same statements. */
+  /** Arms repeated faults. The same seed and statements give the same faults. */
   randomly(plan: RandomFaults): void;
   /** Disarms all. */
   clear(): void;
-  /** How often a fault has truly struck, by kind and state: `cut_after`, `error 40001`. */
+  /** How often a fault has actually struck, by kind and state: `cut_after`, `error 40001`. */
   injected: ReadonlyMap<string, number>;
 }>;
 

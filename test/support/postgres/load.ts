@@ -2,25 +2,25 @@ import { queryOnce } from "./database-server.ts";
 
 /** What the clients of a load know. */
 export type Journal = Readonly<{
-  /** How often each status was answered. */
+  /** The number of responses by status. */
   statuses: ReadonlyMap<number, number>;
-  /** What should never have come: another status, a 503 without Retry-After, a wrong plant. */
+  /** What must never happen: another status, a 503 without Retry-After, a wrong plant. */
   wrong: readonly string[];
-  /** The plants that were answered 200 last, by id. */
+  /** By id, the last plant answered 200. */
   answered: ReadonlyMap<bigint, string>;
-  /** All names that were ever sent for an id. */
+  /** By id, all names ever sent. */
   sent: ReadonlyMap<bigint, ReadonlySet<string>>;
 }>;
 
 type LoadOptions = Readonly<{ urls: readonly string[]; token: string; clients: number; firstId: bigint }>;
 
-/** Every client has ids of its own, so it knows what must be there. */
+/** Every client has its own ids, so it knows what must be there. */
 const IDS_EACH = 1_000_000n;
 const PAUSE_MS = 20;
 
 /**
- * Clients that create plants, read them and change some, each on one service after the other, and repeat what was answered 503 until
- * it is answered 200, as a user would. `stop` lets each finish what it is at.
+ * Clients that create plants, read them and change some, in turn on each service, and repeat what was answered 503
+ * until it is answered 200, as a user would. `stop` lets each finish its current request.
  */
 export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
   stop: () => Promise<Journal>;
@@ -41,7 +41,7 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
     return { status: response.status, body };
   }
 
-  /** Sends it until it is answered otherwise than 503; gives up when the load stops. */
+  /** Sends a request until its status is not 503. Gives up when the load stops. */
   async function insist(client: number, path: string, init: RequestInit): Promise<string | undefined> {
     for (let tries = 0; !isStopping || tries === 0; tries += 1) {
       const answer = await send(client + tries, path, init);
@@ -54,7 +54,7 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
   async function put(client: number, id: bigint, name: string, isNew: boolean): Promise<void> {
     sent.set(id, (sent.get(id) ?? new Set()).add(name));
     const init = isNew ? { method: "POST", body: `{"id":${id},"name":"${name}"}` } : { method: "PUT", body: `{"name":"${name}"}` };
-    // From now on nobody knows which of the names is there, until it is answered.
+    // From here on, until a response comes, either name may be stored.
     if (!isNew) answered.delete(id);
     if ((await insist(client, isNew ? "/plants" : `/plants/${id}`, init)) === undefined) return;
     answered.set(id, name);
@@ -64,7 +64,7 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
     const first = firstId + BigInt(client) * IDS_EACH;
     for (let id = first; !isStopping; id += 1n) {
       await put(client, id, `plant ${id}`, true);
-      // The same again, and a change, and a read, each of something that was answered before.
+      // Repeats a create, makes a change and reads, each for something answered before.
       if (id % 5n === 0n) await put(client, id, `plant ${id}`, true);
       if (id % 7n === 0n && answered.has(id)) await put(client, id, `plant ${id}, renamed`, false);
       const name = answered.get(id);
@@ -84,7 +84,10 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
   };
 }
 
-/** What the database has that the journal speaks against: answered plants that are not there as answered, and plants as nobody sent them. */
+/**
+ * What in the database contradicts the journal: answered plants that are missing or differ, and plants that were never
+ * sent like that.
+ */
 export async function findFaults(
   database: string,
   { answered, sent }: Pick<Journal, "answered" | "sent">,

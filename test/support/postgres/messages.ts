@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
 /**
- * A message of the PostgreSQL protocol: https://www.postgresql.org/docs/current/protocol-message-formats.html. `type` is the letter of the
- * protocol, or for those that have none `startup`, `cancel` or `encryption`.
+ * A message of the PostgreSQL protocol: https://www.postgresql.org/docs/current/protocol-message-formats.html. `type`
+ * is its letter, or `startup`, `cancel` or `encryption` for messages without one.
  */
 export type Message = Readonly<{ type: string; bytes: Buffer }>;
 
@@ -12,7 +12,10 @@ const UNTYPED: ReadonlyMap<number, string> = new Map([
   [80_877_104, "encryption"], // GSSAPI
 ]);
 
-/** Splits what one side sends. A client's first messages have no letter. Ends with the connection, and never rejects. */
+/**
+ * Splits what one side sends into messages. A client's first messages have no letter. Ends with the connection and
+ * never rejects.
+ */
 export async function* readMessages(socket: Socket, side: "client" | "server"): AsyncGenerator<Message> {
   let isTyped = side === "server";
   let rest = Buffer.alloc(0);
@@ -31,7 +34,7 @@ export async function* readMessages(socket: Socket, side: "client" | "server"): 
   }
 }
 
-/** The first whole message; `undefined` while there is none. */
+/** The first complete message; `undefined` while there is none. */
 function cut(bytes: Buffer, isTyped: boolean): Buffer | undefined {
   const at = isTyped ? 1 : 0;
   if (bytes.length < at + 4) return undefined;
@@ -39,7 +42,7 @@ function cut(bytes: Buffer, isTyped: boolean): Buffer | undefined {
   return bytes.length < length ? undefined : bytes.subarray(0, length);
 }
 
-/** The first two strings of a message, each ended by a zero byte. The second is there in Parse and Bind alone. */
+/** The first two strings of a message, each ended by a zero byte. Only Parse and Bind have the second. */
 export function stringsOf({ bytes }: Message): readonly [string, string] {
   const end = bytes.indexOf(0, 5);
   return [bytes.toString("utf8", 5, end), bytes.toString("utf8", end + 1, bytes.indexOf(0, end + 1))];
@@ -51,7 +54,10 @@ export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string): Bu
   return write("E", `${fields.join("\0")}\0\0`);
 }
 
-/** Makes the server itself refuse a statement, so that its transaction fails and its answers stay in step: Execute of a portal that nobody has. */
+/**
+ * Makes the server itself refuse a statement, with an Execute of an unknown portal: the transaction fails, and
+ * responses stay in step.
+ */
 export const EXECUTE_NOTHING = write("E", "nobody has this portal\0\0\0\0\0");
 export const SYNC = write("S", "");
 

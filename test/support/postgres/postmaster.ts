@@ -10,20 +10,20 @@ const SETPRIV = "/usr/bin/setpriv";
 /** The processes of one PostgreSQL server. */
 export type Postmaster = Readonly<{
   port: number;
-  /** Resolves once the server takes connections, at once if it runs. The port is the same each time. */
+  /** Resolves once the server accepts connections; at once if it is running. The port is the same each time. */
   start(): Promise<void>;
   /** Ends connections and writes a checkpoint ("fast shutdown"). */
   stop(): Promise<void>;
-  /** Ends it without a checkpoint, whatever state it is in, as long as nothing of it is left behind. */
+  /** Ends it without a checkpoint, whatever state it is in, and leaves nothing of it behind. */
   drop(): Promise<void>;
-  /** SIGKILL to all processes at once. Resolves when none is left: the port refuses, and a start is possible. */
+  /** Sends SIGKILL to all processes at once. Resolves when none is left: the port refuses, and a start is possible. */
   kill(): Promise<void>;
-  /** SIGSTOP to all processes: connections stay, and nothing is answered until `resume`. */
+  /** Sends SIGSTOP to all processes: connections stay open, and nothing is answered until `resume`. */
   pause(): void;
   resume(): void;
 }>;
 
-/** A server that is not started yet, on a data folder that was made by initdb. */
+/** A server that is not started yet, on a data folder made by initdb. */
 export async function openPostmaster({ binaries, data }: Readonly<{ binaries: string; data: string }>): Promise<Postmaster> {
   const port = await findFreePort();
   let child: ChildProcess | undefined;
@@ -35,7 +35,7 @@ export async function openPostmaster({ binaries, data }: Readonly<{ binaries: st
     const lock = readLock(data);
     return isRunning() && Number(lock[0]) === child?.pid && lock[7]?.trim() === "ready";
   }
-  /** Sends a signal, if it runs, and waits until the postmaster and all its children have gone. */
+  /** Sends a signal if it is running, and waits until the postmaster and all its children are gone. */
   async function end(signal: NodeJS.Signals): Promise<void> {
     if (isRunning()) signalAll(data, "SIGCONT");
     child?.kill(signal);
@@ -45,7 +45,8 @@ export async function openPostmaster({ binaries, data }: Readonly<{ binaries: st
     port,
     async start() {
       if (isReady()) return;
-      // Bun ends the processes of a test that takes too long with SIGTERM, and a postmaster then waits for its clients for ever.
+      // Bun ends the processes of a test that takes too long with SIGTERM, and then a postmaster waits for its clients
+      // for ever.
       await end("SIGQUIT");
       child = spawnPostgres({ binaries, data, port });
       await until(`The server is ready, see ${logOf(data)}`, () => {
@@ -56,11 +57,11 @@ export async function openPostmaster({ binaries, data }: Readonly<{ binaries: st
     stop: () => end("SIGINT"),
     drop: () => end("SIGQUIT"),
     async kill() {
-      // Stopped first: a postmaster that runs could fork while its children are counted.
+      // Stop it first: a running postmaster could fork while its children are counted.
       child?.kill("SIGSTOP");
       signalAll(data, "SIGKILL");
       await end("SIGKILL");
-      // A killed server leaves a System V segment behind, and the kernel has room for 4096 of them.
+      // A killed server leaves a System V segment behind, and the kernel has room for only 4096.
       const segment = readLock(data)[6]?.trim().split(/\s+/)[1];
       if (segment !== undefined) spawnSync("ipcrm", ["-m", segment]);
     },
@@ -76,7 +77,7 @@ export async function openPostmaster({ binaries, data }: Readonly<{ binaries: st
 
 function spawnPostgres({ binaries, data, port }: Readonly<{ binaries: string; data: string; port: number }>): ChildProcess {
   const server = [join(binaries, "postgres"), "-D", data, "-p", String(port), "-k", dirname(data)];
-  // The server goes with the process of the tests, which may be ended by a signal before the last test.
+  // The server must end with the test process, which a signal may end before the last test.
   const command = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", ...server] : server;
   const log = openSync(logOf(data), "a");
   const child = spawn(command[0]!, command.slice(1), { ...findServerUser(), cwd: dirname(data), stdio: ["ignore", log, log] });
@@ -99,12 +100,12 @@ function signalAll(data: string, signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has just gone by itself.
+      // It has just ended by itself.
     }
   }
 }
 
-/** All processes of the server, those without a postmaster too: they work in its data folder. */
+/** All processes of the server, even without a postmaster: their working directory is its data folder. */
 function findPids(data: string): number[] {
   const folder = realpathSync(data);
   return readdirSync("/proc")
@@ -112,7 +113,7 @@ function findPids(data: string): number[] {
     .map(Number);
 }
 
-/** `undefined` for one that has gone, a zombie, and those of other users. */
+/** `undefined` for a process that is gone, a zombie, or another user's. */
 function workingFolderOf(pid: string): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -5,16 +5,16 @@ import { relay } from "./relay.ts";
 
 type Address = Readonly<{ host: string; port: number }>;
 
-/** Stands between the service and a PostgreSQL, and breaks what lies between them. */
+/** A proxy between the service and a PostgreSQL, which breaks what passes between them. */
 export type Proxy = Faults &
   Readonly<{
     port: number;
-    /** The address of a database, led through the proxy. */
+    /** The URL of a database through the proxy. */
     url(databaseUrl: string): string;
-    /** Leads new connections to another server. Those that are open stay: cut them. */
+    /** Routes new connections to another server. Open ones stay: cut them. */
     pointAt(target: Address): void;
     cutAll(): void;
-    /** Cuts all, and refuses new connections. */
+    /** Cuts all connections, and refuses new ones. */
     stop(): Promise<void>;
   }>;
 

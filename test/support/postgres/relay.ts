@@ -9,21 +9,21 @@ type RelayOptions = Readonly<{
   faults: Pick<FaultSource, "takeForStartup" | "takeForStatement" | "count">;
 }>;
 
-/** What the server answers with one ReadyForQuery, and what is to befall the answer. */
+/** What the server answers with one ReadyForQuery, and the faults of that response. */
 type Batch = { fault?: StatementFault };
 
 type Connection = Omit<RelayOptions, "target"> &
   Readonly<{
     server: Socket;
     messages: AsyncGenerator<Message>;
-    /** Those that are not answered yet, oldest first. */
+    /** Those not answered yet, oldest first. */
     batches: Batch[];
   }>;
 
 /** How long the half of a torn message has to arrive: a reset may overtake it. */
 const TEAR_MS = 20;
 
-/** Leads one connection through, from its start to its end. */
+/** Relays one connection from start to end. */
 export async function relay({ client, target, faults }: RelayOptions): Promise<void> {
   client.on("error", () => {}); // the messages end, that is enough
   const messages = readMessages(client, "client");
@@ -43,7 +43,7 @@ export async function relay({ client, target, faults }: RelayOptions): Promise<v
   await Promise.all([sendStatements(connection), sendAnswers(connection)]);
 }
 
-/** The startup message, after any wish for encryption was refused. */
+/** The startup message, after refusing any request for encryption. */
 async function readFirst(client: Socket, messages: AsyncGenerator<Message>): Promise<Message | undefined> {
   for (;;) {
     const { value } = (await messages.next()) as IteratorResult<Message, undefined>;
@@ -52,7 +52,7 @@ async function readFirst(client: Socket, messages: AsyncGenerator<Message>): Pro
   }
 }
 
-/** Reads to the end: closing a connection with something unread resets it, and the client would lose our last words. */
+/** Reads to the end: closing a connection with unread data resets it, and the client would lose our last message. */
 async function discard(messages: AsyncGenerator<Message>): Promise<void> {
   for await (const _ of messages);
 }
@@ -111,7 +111,7 @@ async function sendAnswers({ client, server, faults, batches }: Connection): Pro
   client.end();
 }
 
-/** Follows the texts of prepared statements. Returns that of an Execute or a Query, and nothing for other messages. */
+/** Tracks the texts of prepared statements. Returns the text of an Execute or Query, and nothing for other messages. */
 function openTexts(): (message: Message) => string | undefined {
   const statements = new Map<string, string>();
   const portals = new Map<string, string>();

@@ -7,13 +7,13 @@ import { readToken } from "../service.ts";
 
 const REPLICAS = 3;
 
-/** Services as processes of their own on one database, each with a folder of its own. */
+/** Services in separate processes on one database, each with its own folder. */
 type Replicas = Readonly<{
   services: readonly ServiceProcess[];
   token: string;
-  /** A request to one of them, with the first token unless another is given. */
+  /** Sends a request to one of them, with the first token by default. */
   ask(at: number, method: string, path: string, how?: How): Promise<Response>;
-  /** The status of the answer of each. */
+  /** The status of each response. */
   askAll(method: string, path: string, how?: How): Promise<number[]>;
   stop(): Promise<void>;
 }>;

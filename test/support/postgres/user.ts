@@ -3,7 +3,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 type User = Readonly<{ uid: number; gid: number }>;
 
-/** Who runs the servers: PostgreSQL refuses root. `undefined` means whoever runs the tests. */
+/** The servers' user: PostgreSQL refuses root. `undefined` means the user who runs the tests. */
 export function findServerUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
@@ -13,7 +13,7 @@ export function findServerUser(): User | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** A temporary folder that belongs to the user of the servers. */
+/** A temporary folder owned by the servers' user. */
 export function serverFolder(): string {
   const folder = temporaryFolder();
   giveToServer(folder);
