@@ -23,9 +23,9 @@ export function openPauses(): () => Promise<void> | undefined {
 const TURN_MS = 5;
 
 /**
- * Shares out the event loop: resolves when a page or a large body may be read. Otherwise all that many clients request
- * at once would be read in one go, and everybody else would wait for the last of it. Once a turn of the loop has used
- * its time, the rest waits for the next turn.
+ * Shares out the event loop: resolves when a page or a large body may be read. Reading at once all that many clients
+ * request would keep everybody waiting for the last of it. Once a turn of the loop has used its time, the rest waits
+ * for the next turn.
  */
 export function createPace(now: () => number): () => Promise<void> {
   let since: number | undefined;

@@ -41,7 +41,7 @@ function formatSafely(format: (line: Line) => string, line: Line): string {
 const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const satisfies Record<LogLevel, string>;
 
 function toJsonLine({ time, level, event, fields }: Line): string {
-  // For a machine this is the same JSON; a person reads it on a terminal.
+  // The JSON value stays the same, but is safe to read on a terminal.
   return escapeControls(JSON.stringify({ time, level, event, ...fields }, toLoggable));
 }
 

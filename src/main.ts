@@ -1,6 +1,6 @@
 #!/usr/bin/env -S BUN_JSC_forceRAMSize=134217728 bun
-// The runtime sizes its heap by the memory of the machine. Told that there is little, it keeps an import of any size
-// under 150 MB.
+// The runtime sizes its heap by the memory of the machine. Told that there is little memory, it stays under 150 MB in
+// an import of any size.
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { configCommand } from "./cli/config.ts";

@@ -1,6 +1,6 @@
 import type { Token } from "./store/tokens.ts";
 
-/** Who sent a request, and from where: known from its first line to the last line of the log. */
+/** Who sent a request, and from where. It goes with the request from authentication to the log. */
 export type Principal = Readonly<{
   /** The token that let the request in; undefined where none is needed. */
   token: Token | undefined;

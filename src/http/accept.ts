@@ -41,8 +41,8 @@ function scoreOf(type: string, weights: ReadonlyMap<string, number>): number {
 }
 
 /**
- * Parses such a list: what is accepted, in lower case, with a weight from 0 to 1 (RFC 9110, 12.4.2). Ignores parameters
- * of media types.
+ * Parses a list of what is accepted: each value, in lower case, with a weight from 0 to 1 (RFC 9110, 12.4.2). Ignores
+ * parameters of media types.
  */
 function parseWeights(list: string): Map<string, number> {
   return new Map(

@@ -9,7 +9,7 @@ import type { Fields } from "./wire/fields.ts";
 export type Admission = (queue: WriteQueue | undefined, headers: Fields, owner: Owner) => Promise<never> | undefined;
 
 type AdmissionOptions = Readonly<{
-  /** Whether more of this owner would be refused now. */
+  /** Whether the next change or import of this owner would be refused now. */
   isFull: (queue: WriteQueue, owner: Owner) => boolean;
   /** Largest body of a request, in bytes. */
   bodyBytesMax: number;
@@ -18,7 +18,7 @@ type AdmissionOptions = Readonly<{
 
 /**
  * How long a refusal waits for its response, in milliseconds. Otherwise clients that retry at once would keep the
- * service busy with refusals. A connection now costs it one refusal a second at most, and the rest of its capacity
+ * service busy with refusals. This way a connection costs it at most one refusal a second, and the rest of its capacity
  * serves accepted requests.
  */
 const REFUSAL_MS = 1000;

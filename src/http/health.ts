@@ -3,7 +3,7 @@ import { PlantStoreError } from "../errors.ts";
 import type { Handlers } from "./router.ts";
 
 type HealthOptions = Readonly<{
-  /** Throws why the store cannot take changes now, if it cannot. */
+  /** Throws the reason when the store cannot take changes now. */
   checkStore: () => void;
   isDraining: () => boolean;
 }>;

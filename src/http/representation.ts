@@ -68,13 +68,13 @@ export function choosePacking(requested: Fields): Packing | "identity" {
 }
 
 /**
- * Compresses texts as they are read, on threads of the runtime. Reads no further than its own output is taken. Fails
- * when they fail, and ends them when it is ended.
+ * Compresses texts as they are read, on threads of the runtime. Reads on only as its own output is taken. Fails when
+ * they fail, and ends them when it is ended.
  */
 export async function* packTexts(texts: AsyncIterable<string>, packing: Packing): AsyncGenerator<Uint8Array, void, void> {
   const packer = packing === "zstd" ? createZstdCompress(ZSTD) : createGzip(GZIP);
   const ended = pipeline(texts, packer);
-  // The reading below fails too.
+  // The loop below fails with the same error.
   ended.catch(() => {});
   yield* packer as AsyncIterable<Uint8Array>;
 }

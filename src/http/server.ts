@@ -102,7 +102,7 @@ export function startServer(options: ServerOptions): HttpServer {
     data: ({ data }, bytes) => data?.receive(bytes),
     drain: ({ data }) => data?.drain(),
     end: ({ data }) => data?.receiveEnd(),
-    // A close follows.
+    // `close` follows.
     error: () => {},
   });
   const timer = setInterval(sweep, SWEEP_MS);

@@ -3,7 +3,7 @@ import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
 import type { ListQuery, PlantStore } from "./plants.ts";
 
-/** Starts work in queue among owners: an owner with much work waits for itself, and hardly delays others. */
+/** Starts work in turns among owners: an owner with much work waits for itself, and hardly delays others. */
 export type FairQueue = Readonly<{
   /**
    * Runs the work when its owner has a turn, and settles as the work does. Rejects with `overloaded` when too much work
@@ -33,7 +33,7 @@ type Waiter = () => void;
 
 export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQueueOptions): FairQueue {
   const running = new Map<Owner, number>();
-  // In order of queue: the next owner comes first.
+  // In order of turns: the next owner comes first.
   const waiting = new Map<Owner, Set<Waiter>>();
   const places = createFairShares(2 * waitingMax);
   let free = slots;

@@ -38,8 +38,8 @@ type GroupCommitOptions = Readonly<{
   /** How many commits may run at a time. */
   inFlightMax: number;
   /**
-   * Turns of the event loop before a commit begins. What clients send on the responses to the last commit then joins
-   * this one. Fewer, larger commits save more processor time than the turns add to the wait.
+   * Turns of the event loop before a commit begins. What clients send when they get the responses of the last commit
+   * then joins this one. Fewer, larger commits save more processor time than the turns add to the wait.
    */
   gatherTurns: number;
   /** This many changes do not wait for more, if another commit may run. */
@@ -59,7 +59,7 @@ type GroupCommitOptions = Readonly<{
 const COMMIT_CHARACTERS = 1_000_000;
 
 /**
- * A change takes one place in the queue for each of these many characters that it begins. This bounds the memory of the
+ * A change takes one place in the queue, and one more for each of these many characters. This bounds the memory of the
  * queue.
  */
 const PLACE_CHARACTERS = 32_768;

@@ -16,8 +16,8 @@ export type Store = Readonly<{
    */
   isFull(queue: Queue, owner: Owner): boolean;
   /**
-   * Throws why the store cannot take changes now, if it cannot. Reports what is known already: it costs nothing and
-   * never waits.
+   * Throws the reason when the store cannot take changes now. Reports what is known already: it costs nothing and never
+   * waits.
    */
   check(): void;
   /** Finishes what is under way, refuses what still waits, then releases files and connections. */

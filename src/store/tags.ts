@@ -8,8 +8,8 @@ export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 export const TAGS_MAX = 1000;
 
 /**
- * How old a count may be, in milliseconds: a minimum, and some times what the count took. The counts of a small
- * catalogue are fresh; a large catalogue is counted seldom.
+ * How old a count may be, in milliseconds: a minimum, and a multiple of the time that the count took. The counts of a
+ * small catalogue are fresh; a large catalogue is counted seldom.
  */
 const FRESH_MS_MIN = 100;
 const FRESH_MS = 5000;

@@ -30,7 +30,7 @@ import { createLog } from "../../src/log.ts";
 import { etagOf } from "../../src/http/preconditions.ts";
 import { asPlantId, toText } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
-import { contentOf, toQuery } from "../../src/store/postgres/plant-columns.ts";
+import { searchableColumnsOf, toQuery } from "../../src/store/postgres/plant-columns.ts";
 import { fromColumn, toColumn } from "../../src/store/postgres/engine/text.ts";
 import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import { createAudit } from "../../src/auth/audit.ts";
@@ -211,7 +211,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
     BODY,
     (text) => Array.fromAsync(exportPlants(storeOf(plantOf(text)), { format: "csv", profile: "plain", guardFormulas: false })),
   ],
-  ["columns of PostgreSQL", BODY, (text) => contentOf([plantOf(text)])],
+  ["columns of PostgreSQL", BODY, (text) => searchableColumnsOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, (text) => fromColumn(toColumn(text))],
   ["a query of PostgreSQL", 500, (text) => toQuery(tokenize(text))],
   ["the index of names", BODY, (text) => index.put(1n, { name: text, tag: text })],

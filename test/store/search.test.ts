@@ -12,7 +12,7 @@ import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
 
 /** A search uses the index as it is. */
-const STALE_SEARCH = [{ file: "src/store/sqlite/search/indexer.ts", from: "upTo = (newest.get() as Seen).changes", to: "upTo = 0" }];
+const STALE_SEARCH = [{ file: "src/store/sqlite/search/indexer.ts", from: "upTo = (newest.get() as Position).changes", to: "upTo = 0" }];
 
 /** Not a bug: each step of the index reads for longer than a store waits for another process. */
 const SLOW_STEP = [

@@ -10,7 +10,7 @@ import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
 import { isFound } from "../../src/tokenizer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const NOTHING_SEEN = { changes: 0, bulkChanges: 0 };
+const NOTHING_INDEXED = { changes: 0, bulkChanges: 0 };
 const IMPORT = { isReplacing: false, isDryRun: false };
 
 const opened: { close: () => void }[] = [];
@@ -21,8 +21,8 @@ function open(names: readonly string[], how: "create" | "import") {
   const writer = openWriter(path);
   const search = openIndexer(path);
   opened.push(writer, search);
-  if (how === "import") writer.importPlants(columnsOf(names), IMPORT, NOTHING_SEEN);
-  else writer.commit(columnsOf(names), [], [], NOTHING_SEEN);
+  if (how === "import") writer.importPlants(columnsOf(names), IMPORT, NOTHING_INDEXED);
+  else writer.commit(columnsOf(names), [], [], NOTHING_INDEXED);
   return { path, writer, search };
 }
 
@@ -65,7 +65,7 @@ describe("a call of the search thread", () => {
   it("lets others have their turn before it answers a search that must index many such creates first", () => {
     const { search, writer } = open([], "create");
     countSteps(search);
-    writer.commit(columnsOf(hostile), [], [], NOTHING_SEEN);
+    writer.commit(columnsOf(hostile), [], [], NOTHING_INDEXED);
     const kinds: string[] = [];
     while (kinds.at(-1) !== "ids") kinds.push(search.find({ words: ["x"], tag: undefined, from: 0n, limit: 1 }).kind);
     expect(kinds.length).toBeGreaterThanOrEqual(5);

@@ -13,8 +13,8 @@ export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
 export const ANSWER_IMPORT_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/sqlite/plants.ts",
-    from: 'const committed = await writer.call("importPlants", toColumns(plants), options, seen());',
-    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, isCheckpointDue: false, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, seen());',
+    from: 'const committed = await writer.call("importPlants", toColumns(plants), options, indexed());',
+    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, isCheckpointDue: false, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, indexed());',
   },
 ];
 

@@ -17,7 +17,7 @@ export type Body = Readonly<{
 /** The same body, as the connection sees it. */
 export type IncomingBody = Body &
   Readonly<{
-    /** Takes received bytes. Returns those behind the body. */
+    /** Takes received bytes. Returns those after the body. */
     feed(bytes: Uint8Array): Uint8Array;
     /** Nobody reads it any more: what still arrives is dropped. */
     discard(): void;

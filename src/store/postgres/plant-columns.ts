@@ -9,24 +9,24 @@ export type PlantRow = [id: bigint, name: string, tag: string | null];
 
 type ToElement = (plant: NewPlant) => string;
 
-const SEEN: readonly ToElement[] = [
+const COLUMNS: readonly ToElement[] = [
   ({ id }) => String(id),
   ({ name }) => quote(toColumn(name)),
   ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag))),
 ];
-const CONTENT: readonly ToElement[] = [...SEEN, ({ name }) => quote(toVector(name))];
+const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => quote(toVector(name))];
 
 /**
  * Plants as columns: ids, names and tags, each an array in text form. The driver would write the same in three times
  * the time.
  */
-export function seenOf(plants: readonly NewPlant[]): Promise<string[]> {
-  return toColumns(plants, SEEN);
+export function columnsOf(plants: readonly NewPlant[]): Promise<string[]> {
+  return toColumns(plants, COLUMNS);
 }
 
 /** Plants as columns, with their words for search. */
-export function contentOf(plants: readonly NewPlant[]): Promise<string[]> {
-  return toColumns(plants, CONTENT);
+export function searchableColumnsOf(plants: readonly NewPlant[]): Promise<string[]> {
+  return toColumns(plants, SEARCHABLE_COLUMNS);
 }
 
 /** Yields to other requests: tokenizing a thousand of the worst names takes half a second. */

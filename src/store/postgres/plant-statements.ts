@@ -8,8 +8,8 @@ import type { Statement } from "./engine/pool.ts";
  */
 
 const NEW_PLANTS = `SELECT id, name, tag, words::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS v (id, name, tag, words)`;
-const SEEN_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
-const IS_SEEN = `plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
+const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
+const IS_EXPECTED = `plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
 /** Takes ids, names, tags and words. Returns the ids that were created. */
 export const INSERT_PLANTS = {
@@ -24,7 +24,7 @@ export const INSERT_PLANTS = {
  */
 export const CONFIRM_PLANTS = {
   name: "confirm_plants",
-  text: `UPDATE plants SET tag = plants.tag FROM ${SEEN_PLANTS} WHERE ${IS_SEEN} RETURNING plants.id`,
+  text: `UPDATE plants SET tag = plants.tag FROM ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
 /** Takes ids, names, tags and words. No id may occur twice. */
@@ -39,13 +39,13 @@ export const UPDATE_PLANTS = {
   name: "update_plants",
   text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS v (id, name, tag, new_name, new_tag, new_words)
-    WHERE ${IS_SEEN} RETURNING plants.id`,
+    WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
 /** Takes the expected ids, names and tags. Returns the ids of the plants that matched. */
 export const DELETE_PLANTS = {
   name: "delete_plants",
-  text: `DELETE FROM plants USING ${SEEN_PLANTS} WHERE ${IS_SEEN} RETURNING plants.id`,
+  text: `DELETE FROM plants USING ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
 export const FIND_PLANTS = {

@@ -4,7 +4,7 @@ import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { ImportOptions, ImportOutcome } from "../plants.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
-import { contentOf, seenOf, toPlant } from "./plant-columns.ts";
+import { searchableColumnsOf, columnsOf, toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { CONFIRM_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS } from "./plant-statements.ts";
 
@@ -16,7 +16,7 @@ export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promi
 /** Creates or replaces plants. Resolves with one outcome each, in the same order. */
 export function createPut(execute: Execute, how: ExecuteOptions): Put {
   async function insert(plants: readonly NewPlant[]): Promise<Set<bigint>> {
-    const rows = await execute<[id: bigint]>(INSERT_PLANTS, await contentOf(plants), how);
+    const rows = await execute<[id: bigint]>(INSERT_PLANTS, await searchableColumnsOf(plants), how);
     return new Set(rows.map(([id]) => id));
   }
 
@@ -27,7 +27,7 @@ export function createPut(execute: Execute, how: ExecuteOptions): Put {
 
   /** Whether all these plants are durable as they are: a write to one of them waits for all that was committed before. */
   async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
-    return plant === undefined || (await execute(CONFIRM_PLANTS, await seenOf([plant]), how)).length === 1;
+    return plant === undefined || (await execute(CONFIRM_PLANTS, await columnsOf([plant]), how)).length === 1;
   }
 
   return async (plants, { isReplacing, isDryRun }) => {
@@ -47,7 +47,7 @@ export function createPut(execute: Execute, how: ExecuteOptions): Put {
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
-      if (isReplacing && different.length > 0) await execute(REPLACE_PLANTS, await contentOf(different), how);
+      if (isReplacing && different.length > 0) await execute(REPLACE_PLANTS, await searchableColumnsOf(different), how);
       // Retry those that were deleted or changed in the meantime.
       open = others.filter(({ id }) => !stored.has(id));
       if (!(await confirm(same))) open.push(...same);

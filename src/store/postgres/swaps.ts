@@ -2,7 +2,7 @@ import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { Swap } from "../plants.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
-import { contentOf, seenOf } from "./plant-columns.ts";
+import { searchableColumnsOf, columnsOf } from "./plant-columns.ts";
 import { DELETE_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
 
 /** Makes swaps in order, those of different plants together. Resolves with whether each was made. */
@@ -47,11 +47,11 @@ async function makeTogether(execute: Execute, swaps: readonly Swap[], how: Execu
     else if (to) inserts.push(to);
   }
   const rows: [id: bigint][] = [];
-  if (inserts.length > 0) rows.push(...(await execute<[bigint]>(INSERT_PLANTS, await contentOf(inserts), how)));
-  if (deletes.length > 0) rows.push(...(await execute<[bigint]>(DELETE_PLANTS, await seenOf(deletes), how)));
+  if (inserts.length > 0) rows.push(...(await execute<[bigint]>(INSERT_PLANTS, await searchableColumnsOf(inserts), how)));
+  if (deletes.length > 0) rows.push(...(await execute<[bigint]>(DELETE_PLANTS, await columnsOf(deletes), how)));
   if (updates.length > 0) {
-    const [, ...content] = await contentOf(updates.map(({ to }) => to));
-    rows.push(...(await execute<[bigint]>(UPDATE_PLANTS, [...(await seenOf(updates.map(({ from }) => from))), ...content], how)));
+    const [, ...content] = await searchableColumnsOf(updates.map(({ to }) => to));
+    rows.push(...(await execute<[bigint]>(UPDATE_PLANTS, [...(await columnsOf(updates.map(({ from }) => from))), ...content], how)));
   }
   return new Set(rows.map(([id]) => id));
 }

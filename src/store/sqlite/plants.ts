@@ -11,7 +11,7 @@ import type { Reader } from "./engine/reader.ts";
 import type { Committed } from "./engine/writer.ts";
 import { OUTCOMES } from "./plant-statements.ts";
 import type { PlantColumns } from "./plant-statements.ts";
-import { NOTHING_SEEN } from "./search/changes.ts";
+import { NOTHING_INDEXED } from "./search/changes.ts";
 import type { Searcher } from "./search/searcher.ts";
 
 /** Plants, and the group commit that all changes to the store share. */
@@ -36,7 +36,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
   const pace = createPace(now);
   let isClosed = false;
 
-  const seen = () => searcher?.seen() ?? NOTHING_SEEN;
+  const indexed = () => searcher?.indexed() ?? NOTHING_INDEXED;
 
   function note({ isChanged, isCheckpointDue }: Committed, isBulk: boolean): void {
     if (isChanged) searcher?.follow(isBulk);
@@ -44,7 +44,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
   }
 
   async function commit({ creates, swaps, tokens }: Changes): Promise<Outcomes> {
-    const committed = await writer.call("commit", toColumns(creates), swaps, tokens, seen());
+    const committed = await writer.call("commit", toColumns(creates), swaps, tokens, indexed());
     note(committed, false);
     const outcomes = Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome] as Outcome);
     return { creates: outcomes, swaps: committed.swapped, tokens: committed.tokens };
@@ -71,7 +71,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
       compareAndSwap: group.compareAndSwap,
       async import(plants, options) {
         if (isClosed) throw new PlantStoreError("draining");
-        const committed = await writer.call("importPlants", toColumns(plants), options, seen());
+        const committed = await writer.call("importPlants", toColumns(plants), options, indexed());
         note(committed, !options.isDryRun);
         return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
       },

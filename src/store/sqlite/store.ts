@@ -71,8 +71,8 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   try {
     const reader = openReader(path);
     opened.unshift(() => reader.close());
-    // Plants that an earlier process left behind must be on disk before anybody reads them. The search thread begins after that: while it reads,
-    // nothing can be rewritten.
+    // Plants that an earlier process left behind must be on disk before anybody reads them. The search thread begins
+    // after that: while it reads, nothing can be rewritten.
     if (isServing) await writer.call("rewrite");
     const searcher = isServing
       ? createSearcher({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.plants.find, log, onFatal, now })

@@ -3,12 +3,12 @@ import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { TagCount } from "../tags.ts";
 import { mostFrequent } from "../tags.ts";
 
-/** Where a count goes on: at this id of the tag or, without an id, at the next tag. */
+/** Where a count continues: at this id of the tag or, without an id, at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
 
 export const FIRST_TAG: TagCursor = { tag: "", id: PLANT_ID_MIN };
 
-/** The most frequent of some tags. The last one may go on in the next step; `next` says where that starts. */
+/** The most frequent of some tags. The last one may continue in the next step; `next` says where that starts. */
 export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | undefined }>;
 
 /** Plants counted in one step. */
@@ -25,7 +25,7 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
       const rows = afterTag.all(tag, STEP_COUNTED) as CountRow[];
       const last = rows.pop();
       if (!last) return { counts: [], next: undefined };
-      // Only the last tag goes on in the next step; of the others the most frequent are enough.
+      // Only the last tag continues in the next step; of the others the most frequent are enough.
       return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: cursorAfter(last) };
     }
     const [rest] = inTag.all(tag, id, STEP_COUNTED) as CountRow[];

@@ -14,7 +14,7 @@ export class SqliteError extends Error {
   }
 }
 
-// Primary result codes that a failing machine can cause: they are no bug of this program.
+// Primary result codes that a failing machine can cause: they are not bugs of this program.
 const PERM = 3;
 const BUSY = 5;
 const LOCKED = 6;

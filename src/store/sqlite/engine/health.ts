@@ -12,8 +12,8 @@ export type Health = Readonly<{
   /** Like `Thread.call`, but rejects with an error that a caller may see. */
   call: WriterThread["call"];
   /**
-   * Starts a checkpoint in the background, unless one is running. If it fails, commits go on and the next one waits for
-   * a pause.
+   * Starts a checkpoint in the background, unless one is running. If it fails, commits go on, and the next checkpoint
+   * waits for a pause.
    */
   checkpoint(): void;
   /** Throws the error of the last failed write, until a write succeeds. */

@@ -7,7 +7,7 @@ import type { TokenChange, TokenOutcome } from "../../tokens.ts";
 import { preparePlantWrites } from "../plant-statements.ts";
 import type { PlantColumns } from "../plant-statements.ts";
 import { prepareChanges } from "../search/changes.ts";
-import type { Seen } from "../search/changes.ts";
+import type { Position } from "../search/changes.ts";
 import { prepareTokenWrites } from "../token-statements.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
@@ -112,9 +112,9 @@ export function openWriter(path: string) {
 
   return {
     /** Commits all or none. */
-    commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], seen: Seen): CommittedChanges {
+    commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: Position): CommittedChanges {
       const written = transaction(() => {
-        changes.forget(seen);
+        changes.forget(indexed);
         const changed: bigint[] = [];
         const outcomes = plants.put(creates, { isReplacing: false }, changed);
         const swapped = swaps.map(plants.compareAndSwap);
@@ -124,9 +124,9 @@ export function openWriter(path: string) {
       return { ...written, isCheckpointDue: isCheckpointDue() };
     },
     /** Commits all plants or none. A dry run commits none. */
-    importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, seen: Seen): Committed {
+    importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
       const written = (isDryRun ? dryRun : transaction)(() => {
-        if (!isDryRun) changes.forget(seen);
+        if (!isDryRun) changes.forget(indexed);
         const changed: bigint[] = [];
         const outcomes = plants.put(columns, { isReplacing }, changed);
         return { outcomes, isChanged: !isDryRun && changes.note(changed, { isBulk: true }) };

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /** The newest change of each kind that the index holds durably. */
-export type Seen = Readonly<{ changes: number; bulkChanges: number }>;
+export type Position = Readonly<{ changes: number; bulkChanges: number }>;
 
-export const NOTHING_SEEN: Seen = { changes: 0, bulkChanges: 0 };
+export const NOTHING_INDEXED: Position = { changes: 0, bulkChanges: 0 };
 
 /** Most ids in a row of changes: the indexer takes a row as a whole. */
 const CHANGE_PLANTS_MAX = 20;
@@ -14,7 +14,7 @@ export function prepareChanges(db: DatabaseSync) {
   const insertBulk = db.prepare("INSERT INTO bulk_changes (ids) VALUES (?)");
   const forget = db.prepare("DELETE FROM changes WHERE seq < ?");
   const forgetBulk = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
-  let forgotten = NOTHING_SEEN;
+  let forgotten = NOTHING_INDEXED;
 
   return {
     /** Returns whether anything changed. An import is bulk: no search waits for its plants. */
@@ -28,11 +28,11 @@ export function prepareChanges(db: DatabaseSync) {
       return ids.length > 0;
     },
     /** Deletes the changes that the index holds durably, if there are new ones. */
-    forget(seen: Seen): void {
-      if (seen.changes > forgotten.changes) forget.run(seen.changes);
-      if (seen.bulkChanges > forgotten.bulkChanges) forgetBulk.run(seen.bulkChanges);
+    forget(indexed: Position): void {
+      if (indexed.changes > forgotten.changes) forget.run(indexed.changes);
+      if (indexed.bulkChanges > forgotten.bulkChanges) forgetBulk.run(indexed.bulkChanges);
       // If this commit fails, the next deletion covers these rows too.
-      forgotten = seen;
+      forgotten = indexed;
     },
   };
 }

@@ -6,11 +6,11 @@ import type { PlantId } from "../../../plant.ts";
 import { createTagCounter } from "../tags.ts";
 import { isDamage, openWordIndex, removeWordIndex } from "./word-index.ts";
 import type { FindQuery, PlantRow } from "./word-index.ts";
-import { NOTHING_SEEN } from "./changes.ts";
-import type { Seen } from "./changes.ts";
+import { NOTHING_INDEXED } from "./changes.ts";
+import type { Position } from "./changes.ts";
 
-/** `isBehind`: another step is needed. `seen`: what the index holds durably, even after a power cut. */
-export type Progress = Readonly<{ isBehind: boolean; seen: Seen }>;
+/** `isBehind`: another step is needed. `indexed`: what the index holds durably, even after a power cut. */
+export type Progress = Readonly<{ isBehind: boolean; indexed: Position }>;
 
 /**
  * - `ids`: the ids of plants that matched when they were indexed, in order.
@@ -49,16 +49,16 @@ export function openIndexer(plantsPath: string) {
   const changeAt = plants.prepare("SELECT ids FROM changes WHERE seq = ?");
   const bulkChangeAt = plants.prepare("SELECT ids FROM bulk_changes WHERE seq = ?");
   let index = openWordIndex(path);
-  let synced = NOTHING_SEEN;
+  let synced = NOTHING_INDEXED;
 
   /** Identifies a history of changes by its newest indexed rows, which are never deleted. */
-  function markOf({ changes, bulkChanges }: Seen): string {
+  function markOf({ changes, bulkChanges }: Position): string {
     const rows = [changeAt.get(changes), bulkChangeAt.get(bulkChanges)] as ({ ids: Uint8Array } | undefined)[];
     return rows.map((row) => (row ? hash("sha256", row.ids, "hex") : "none")).join(" ");
   }
 
-  function save(seen: Seen): void {
-    index.save({ seen, mark: markOf(seen) });
+  function save(indexed: Position): void {
+    index.save({ indexed, mark: markOf(indexed) });
   }
 
   /** Indexes a plant as it is now, or removes it from the index. Returns the work done, in words. */
@@ -93,26 +93,26 @@ export function openIndexer(plantsPath: string) {
   }
 
   /** Indexes one step of single changes. Returns the last one. */
-  function catchUpSingle({ changes, bulkChanges }: Seen): number {
+  function catchUpSingle({ changes, bulkChanges }: Position): number {
     const { seq } = followFrom(changes, change, STEP_WORDS);
     save({ changes: seq, bulkChanges });
     return seq;
   }
 
   /** Single changes come first: a new plant must not wait until an import is indexed. The import still gets its share. */
-  function catchUp(seen: Seen): boolean {
-    const single = followFrom(seen.changes, change, STEP_WORDS);
-    const bulk = followFrom(seen.bulkChanges, bulkChange, Math.max(STEP_WORDS - single.work, STEP_WORDS / 4));
+  function catchUp(indexed: Position): boolean {
+    const single = followFrom(indexed.changes, change, STEP_WORDS);
+    const bulk = followFrom(indexed.bulkChanges, bulkChange, Math.max(STEP_WORDS - single.work, STEP_WORDS / 4));
     save({ changes: single.seq, bulkChanges: bulk.seq });
     return single.work + bulk.work > 0;
   }
 
   /** Does one step. Returns whether there is more to do. */
   function follow(): boolean {
-    const { buildFrom, seen } = index.state();
-    if (buildFrom === null) return catchUp(seen);
+    const { buildFrom, indexed } = index.state();
+    if (buildFrom === null) return catchUp(indexed);
     // What changes during the build is indexed again afterwards.
-    if (buildFrom === PLANT_ID_MIN) save({ ...(newest.get() as Seen) });
+    if (buildFrom === PLANT_ID_MIN) save({ ...(newest.get() as Position) });
     build(buildFrom);
     return true;
   }
@@ -132,35 +132,35 @@ export function openIndexer(plantsPath: string) {
     index.close();
     removeWordIndex(path);
     index = openWordIndex(path);
-    synced = NOTHING_SEEN;
+    synced = NOTHING_INDEXED;
   }
 
   // The indexed database may have been replaced, for example by a backup.
-  const { seen: seenBefore, mark } = index.state();
-  if (mark !== markOf(seenBefore)) replaceIndex();
+  const { indexed: indexedBefore, mark } = index.state();
+  if (mark !== markOf(indexedBefore)) replaceIndex();
 
   return {
     /** Indexes one step. */
     step(): Progress {
       try {
         const isBehind = index.transaction(() => inSnapshot(follow));
-        if (index.sync()) synced = index.state().seen;
-        return { isBehind, seen: synced };
+        if (index.sync()) synced = index.state().indexed;
+        return { isBehind, indexed: synced };
       } catch (reason) {
         if (!isDamage(reason)) throw reason;
         replaceIndex();
-        return { isBehind: true, seen: synced };
+        return { isBehind: true, indexed: synced };
       }
     },
     /**
      * Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. Indexes
      * at most one step of them.
      */
-    find(query: FindQuery, upTo = (newest.get() as Seen).changes): Found {
+    find(query: FindQuery, upTo = (newest.get() as Position).changes): Found {
       try {
-        const { buildFrom, seen } = index.state();
+        const { buildFrom, indexed } = index.state();
         if (buildFrom !== null) return { kind: "building" };
-        const at = seen.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(seen))) : seen.changes;
+        const at = indexed.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(indexed))) : indexed.changes;
         return at < upTo ? { kind: "behind", upTo } : { kind: "ids", ids: index.find(query) };
       } catch (reason) {
         if (!isDamage(reason)) throw reason;

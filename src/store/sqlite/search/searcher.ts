@@ -15,8 +15,8 @@ import { FIRST_TAG } from "../tags.ts";
 import type { TagCursor, TagStep } from "../tags.ts";
 import type { Thread } from "../engine/thread.ts";
 import type { FindQuery } from "./word-index.ts";
-import { NOTHING_SEEN } from "./changes.ts";
-import type { Seen } from "./changes.ts";
+import { NOTHING_INDEXED } from "./changes.ts";
+import type { Position } from "./changes.ts";
 
 /** Finds plants by words and counts tags, on the search thread. Keeps the index up to date with the commits. */
 export type Searcher = Readonly<{
@@ -25,7 +25,7 @@ export type Searcher = Readonly<{
   /** Reports that a commit changed plants; `isBulk` when it was part of an import. */
   follow(isBulk: boolean): void;
   /** What the index holds durably, even after a crash. */
-  seen(): Seen;
+  indexed(): Position;
   close(): Promise<void>;
 }>;
 
@@ -52,7 +52,7 @@ const CHECKED_PLANTS = 10;
 const LIST_MS_MAX = 5000;
 
 export function createSearcher({ thread, find, log, onFatal, now }: SearcherOptions): Searcher {
-  let seen: Seen = NOTHING_SEEN;
+  let indexed: Position = NOTHING_INDEXED;
   let lastBulk = -Infinity;
   let isFollowing = false;
   let isChanged = false;
@@ -78,7 +78,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       for (let isBehind = true; isBehind && !isClosed;) {
         const progress = await thread.call("step");
         isBehind = progress.isBehind;
-        seen = progress.seen;
+        indexed = progress.indexed;
         // A running import needs the processor more than its index does.
         if (isBehind && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
@@ -121,7 +121,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
 
   return {
     follow,
-    seen: () => seen,
+    indexed: () => indexed,
     async list({ words, tag, after, limit, bytesMax }) {
       const page = openPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;

@@ -7,7 +7,7 @@ import { SEARCHED_LENGTH_MAX, tokenize } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "../engine/requirements.ts";
-import type { Seen } from "./changes.ts";
+import type { Position } from "./changes.ts";
 
 /** At most `limit` ids, starting at `from`. */
 export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
@@ -16,10 +16,10 @@ export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
 export type PlantRow = { name: string; tag: string | null };
 
 /**
- * Progress of the index: the id at which the build goes on (null when it is complete), the changes indexed, and a mark
- * of their history.
+ * Progress of the index: the id at which the build continues (null when it is complete), the changes indexed, and a
+ * mark of their history.
  */
-type State = { buildFrom: bigint | null; seen: Seen; mark: string };
+type State = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
 const VERSION = 4;
@@ -45,7 +45,7 @@ export function openWordIndex(path: string) {
   const find = readBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?");
   const state = readBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges, mark FROM state");
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
-  const saveSeen = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
+  const saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
   const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   const known = new Set<string>();
@@ -111,11 +111,11 @@ export function openWordIndex(path: string) {
     },
     state(): State {
       const row = state.get() as { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint; mark: string };
-      return { buildFrom: row.buildFrom, seen: { changes: Number(row.changes), bulkChanges: Number(row.bulkChanges) }, mark: row.mark };
+      return { buildFrom: row.buildFrom, indexed: { changes: Number(row.changes), bulkChanges: Number(row.bulkChanges) }, mark: row.mark };
     },
-    save({ buildFrom, seen, mark = "" }: Partial<State>): void {
+    save({ buildFrom, indexed, mark = "" }: Partial<State>): void {
       if (buildFrom !== undefined) saveBuild.run(buildFrom);
-      if (seen !== undefined) saveSeen.run(seen.changes, seen.bulkChanges, mark);
+      if (indexed !== undefined) saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
     },
     close: () => db.close(),
   };
@@ -129,7 +129,7 @@ function openOrCreate(path: string): DatabaseSync {
   removeWordIndex(path);
   const db = new DatabaseSync(path);
   makeDurable(db);
-  // The words come folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
+  // Words arrive folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
   // The index keeps no copy of the names (content), only which plants hold a word (detail) or a prefix of one (prefix).
   db.exec(`
     BEGIN;
