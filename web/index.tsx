@@ -3,7 +3,6 @@ import { watchReach } from "./reach.ts";
 import { createNotices } from "./notices.ts";
 import { createSession } from "./session.ts";
 import { Root } from "./root.tsx";
-import { provideBuffer } from "./import/buffer.ts";
 import { createViews } from "./view.ts";
 
 /** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
@@ -11,7 +10,6 @@ const base = new URL(".", location.href).href.replace(/\/+$/, "");
 
 const EXPIRED = "The service no longer takes this token: it has expired or was revoked. Sign in with another one.";
 
-provideBuffer();
 const session = createSession(sessionStorage);
 const reaching = watchReach({
   window,

@@ -1,6 +1,7 @@
 import { createByteQueue } from "../byte-queue.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseInt64 } from "../json.ts";
+import { toBytes, toByteText } from "./byte-text.ts";
 import { createSplitter } from "./csv-parser.ts";
 import type { Cell, Fault } from "./csv-parser.ts";
 import { expected, inPieces, tooLong } from "./row.ts";
@@ -55,7 +56,7 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
     },
   });
   for await (const chunk of inPieces(all)) {
-    splitter.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"));
+    splitter.feed(toByteText(chunk));
     yield rows;
     rows = [];
   }
@@ -81,7 +82,7 @@ async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all
     yield first;
     yield* { [Symbol.asyncIterator]: () => source };
   }
-  const [head = ""] = Buffer.from(first).toString("latin1").split("\n", 1);
+  const [head = ""] = toByteText(first).split("\n", 1);
   return { head, all: all() };
 }
 
@@ -112,7 +113,7 @@ function toLayout(header: readonly Cell[], { onUnused }: ReadOptions): Layout {
 /** Its name, or its position if it has none. */
 function toColumnName(name: string, at: number): string {
   if (name === "") return `column ${at + 1}`;
-  const letters = Array.from(new TextDecoder().decode(Buffer.from(name, "latin1")));
+  const letters = Array.from(new TextDecoder().decode(toBytes(name)));
   return letters.slice(0, UNUSED_LENGTH_MAX).join("");
 }
 
@@ -169,7 +170,7 @@ function pick(cells: readonly Cell[], places: readonly number[], { reportUnused 
 }
 
 function decode(cell: string): string {
-  return /[^\0-\x7f]/.test(cell) ? decodeUtf8(Buffer.from(cell, "latin1")) : cell;
+  return /[^\0-\x7f]/.test(cell) ? decodeUtf8(toBytes(cell)) : cell;
 }
 
 type Writing = Readonly<{ guardFormulas: boolean }>;

@@ -6,6 +6,8 @@ import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
 const NEWLINE = 0x0a;
 
+const utf8 = new TextEncoder();
+
 /** Reads one plant per line. Empty lines are skipped. */
 export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: ReadOptions): Rows {
   let line = 0;
@@ -81,7 +83,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /** A UTF-16 unit takes at most three bytes, so most lines need not be measured. */
 function checkLength(text: string, bytesMax: number): void {
-  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) throw tooLong(bytesMax);
+  if (text.length * 3 > bytesMax && utf8.encode(text).length > bytesMax) throw tooLong(bytesMax);
 }
 
 function splitLines(bytes: Uint8Array): Uint8Array[] {

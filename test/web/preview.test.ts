@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/transfer/import.ts";
-import { provideBuffer } from "../../web/import/buffer.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { pickRows } from "../../web/import/refused-rows.ts";
 import { startTestService } from "../support/service.ts";
@@ -67,12 +66,11 @@ async function check(text: string | Uint8Array) {
   return checkFile(new File([text], "file"), { signal: new AbortController().signal, onRows: () => {} });
 }
 
-/** The same as a browser does it, which has no Buffer of its own. */
+/** The same as a browser does it, which has no Buffer. */
 async function checkAsInBrowser(text: string | Uint8Array) {
   const native = globalThis.Buffer;
   try {
     Object.assign(globalThis, { Buffer: undefined });
-    provideBuffer();
     return await check(text);
   } finally {
     globalThis.Buffer = native;

@@ -1,0 +1,10 @@
+import { expect, it } from "bun:test";
+import { toBytes, toByteText } from "../../src/transfer/byte-text.ts";
+
+it("each byte has a letter of its own, that of ASCII where it has one, and is found again", () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const text = toByteText(bytes);
+  expect(new Set(text).size).toBe(256);
+  expect(text.slice(0, 128)).toBe(String.fromCharCode(...bytes.subarray(0, 128)));
+  expect(toBytes(text)).toEqual(bytes);
+});
