@@ -2,7 +2,7 @@
 // Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
 import type { Schemas } from "./schemas.ts";
 
-/** Why a validator refused a value, as Ajv says it. */
+/** Why a validator refused a value, in Ajv's terms. */
 export type Violation = Readonly<{
   keyword: string;
   instancePath: string;
@@ -18,11 +18,11 @@ export type Violation = Readonly<{
 
 export type JsonBody<Value> = Readonly<{
   kind: "json";
-  /** The media types that it must have one of; without them, any JSON will do. */
+  /** The media types allowed; without them, any JSON will do. */
   types?: readonly string[];
-  /** A good body. */
+  /** A valid body. */
   example: string;
-  /** Says in `errors` what was wrong with the last value. A `number` that came as a `bigint` goes on as a `number`. */
+  /** Sets `errors` for the last value. Converts a `bigint` to a `number` where the schema wants one. */
   isValid: ((value: unknown) => value is Value) & { errors?: readonly Violation[] | null };
 }>;
 

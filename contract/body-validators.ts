@@ -1,10 +1,10 @@
-// Compiles what the contract says of JSON bodies into code that needs nothing else, so that neither the service nor the page compiles
-// anything at its start, and both judge by the same lines.
+// Compiles the contract's schemas of JSON bodies into code without dependencies. So neither the service nor the page
+// compiles anything at start, and both validate with the same code.
 import { _, Ajv } from "ajv";
 import type { KeywordCxt } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
 
-/** A schema as JSON Schema has it, with numbers as a double has them. */
+/** A JSON Schema, with its numbers as doubles. */
 type Schema = Readonly<{
   [keyword: string]: unknown;
   $ref?: string;
@@ -20,21 +20,25 @@ type Named = Readonly<Record<string, Schema>>;
 
 type Limits = Readonly<{ exclusiveMinimum: number; maximum: number }>;
 
-/** The code of a validator for each of these schemas, under the same names. `named` are those that others refer to. */
+/**
+ * Returns the code of a validator for each of these schemas, under the same names. `named` are the schemas that others
+ * refer to.
+ */
 export function compileValidators(schemas: Named, named: Named): string {
   const ajv = createAjv();
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(exactSchema(schema, named), name);
   const code = standalone.default(ajv, Object.fromEntries(Object.keys(schemas).map((name) => [name, name])));
-  // What the code would need at run time must be in line: the service and the page have no Ajv.
+  // Anything the code needs at run time must be inline: the service and the page do not have Ajv.
   const foreign = /\b(require|import)\b.*/.exec(code);
   if (foreign) throw new Error(`contract: a validator needs something else: ${foreign[0]}`);
   return code.replace('"use strict";', "").replaceAll("export const", "const").trim();
 }
 
-/** Ajv, taught what it does not know of our JSON: a whole number is a `bigint`, and text must be well-formed Unicode. */
+/** Ajv, extended for our JSON: a whole number is a `bigint`, and text must be well-formed Unicode. */
 function createAjv(): Ajv {
   const code = { source: true, esm: true, lines: true };
-  // Strict: a keyword that nothing checks is an error. That of 2020-12 would give each function a property, and a bundle could leave none out.
+  // Strict: a keyword that nothing checks is an error. Not Ajv's 2020-12 class: it adds a property to each function,
+  // and then a bundler cannot drop unused ones.
   const ajv = new Ajv({ strict: true, allowUnionTypes: true, messages: false, code });
   ajv.addKeyword({ keyword: "int64", code: (context) => context.fail(_`typeof ${context.data} !== "bigint"`) });
   ajv.addKeyword({
@@ -43,7 +47,7 @@ function createAjv(): Ajv {
     code: checkWithin,
     error: { message: "", params: ({ schemaCode }) => _`${schemaCode}` },
   });
-  // Ajv's own count characters with a function of its package.
+  // Ajv's own keywords count characters with a function of its package.
   for (const [keyword, isBeyond] of Object.entries(LENGTHS)) {
     ajv.removeKeyword(keyword);
     const error = { message: "", params: ({ schemaCode }: Pick<KeywordCxt, "schemaCode">) => _`{limit: ${schemaCode}}` };
@@ -53,13 +57,16 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-/** JSON Schema counts characters, of which each is one or two UTF-16 units. */
+/** JSON Schema counts characters, each of one or two UTF-16 units. */
 const LENGTHS = {
   maxLength: ({ data, schemaCode }: KeywordCxt) => _`${data}.length > ${schemaCode} && Array.from(${data}).length > ${schemaCode}`,
   minLength: ({ data, schemaCode }: KeywordCxt) => _`${data}.length < ${schemaCode} * 2 && Array.from(${data}).length < ${schemaCode}`,
 };
 
-/** A number with or without a fraction: one without comes as a `bigint`, for which JSON Schema's own limits do not hold, and goes on as a `number`. */
+/**
+ * A number with or without a fraction. Without one it is a `bigint`, which JSON Schema's own limits do not check; it is
+ * converted to a `number`.
+ */
 function checkWithin(context: KeywordCxt): void {
   const { data, schema, gen, it } = context;
   const { exclusiveMinimum, maximum } = schema as Limits;
@@ -67,7 +74,10 @@ function checkWithin(context: KeywordCxt): void {
   gen.assign(_`${it.parentData}[${it.parentDataProperty}]`, _`Number(${data})`);
 }
 
-/** The same schema, whole, with our keywords in the place of what stands for them. Throws where they cannot say the same. */
+/**
+ * The same schema with its references resolved, and our keywords instead of those that they stand for. Throws if they
+ * cannot express the same.
+ */
 function exactSchema({ description: _description, ...schema }: Schema, named: Named): Schema {
   const { $ref, allOf, items, properties, ...rules } = schema;
   const { type, format, ...limits } = rules;
@@ -85,7 +95,7 @@ function exactSchema({ description: _description, ...schema }: Schema, named: Na
   };
 }
 
-/** What a schema means that has these keywords and no other. */
+/** Returns `meaning` if the schema has exactly these keywords. Throws otherwise. */
 function expectOnly(schema: Schema, keywords: readonly string[], meaning: Schema): Schema {
   const [odd] = [...Object.keys(schema).filter((one) => !keywords.includes(one)), ...keywords.filter((one) => !(one in schema))];
   if (odd !== undefined)

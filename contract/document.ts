@@ -1,4 +1,4 @@
-/** What the generated files are made from: the served contract, with each whole number as a `bigint`. */
+/** The source of the generated files: the served contract, with each whole number as a `bigint`. */
 export type Document = Readonly<{
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   components: Readonly<{
@@ -45,7 +45,7 @@ export function nameOf(reference: string): string {
   return reference.split("/").at(-1)!;
 }
 
-/** The parameters of an operation, those that it refers to as well. */
+/** The parameters of an operation, including referenced ones. */
 export function parametersOf({ parameters = [] }: Operation, { components }: Document): readonly Parameter[] {
   return parameters.map((parameter) => (parameter.$ref ? components.parameters[nameOf(parameter.$ref)]! : parameter));
 }
@@ -57,7 +57,7 @@ export function operationsOf({ paths }: Document): ReadonlyArray<Readonly<{ path
   );
 }
 
-/** Writes JSON with every `bigint` as the bare integer that it is. */
+/** Writes JSON with every `bigint` as a bare integer. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? JSON.rawJSON(String(member)) : member));
 }

@@ -1,6 +1,6 @@
 // Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
 
-/** Every error of the interface: its number, which is the HTTP status times 100, plus n, and is never reused; and its sentence for the caller. */
+/** Every error of the interface. The number is the HTTP status times 100, plus n, and never reused; the message is for the caller. */
 export const CATALOGUE = {
   malformed_json: {"error":40001,"message":"The body is not valid JSON: send one JSON object, such as {\"id\": 1, \"name\": \"Monstera deliciosa\"}."},
   nested_too_deep: {"error":40002,"message":"The body is nested more than 32 levels deep: send a flatter object."},

@@ -1,6 +1,7 @@
-// Makes what the service, its page and its client read from the contracts that people write: each YAML as JSON, with every digit of its
-// numbers kept, and of the served one its operations, types, errors and the code that checks its bodies, so that what disagrees with it does
-// not compile. `npm run contract` writes the files; with --check it only compares, and exits with 1 when one is stale.
+// Generates what the service, its page and its client read, from the handwritten contracts: each YAML as JSON, with all
+// digits of its numbers; and from the served one the operations, types, errors and body validators, so that code that
+// disagrees with it does not compile. `npm run contract` writes the files; with --check it only compares them, and
+// exits with 1 if one is stale.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -22,7 +23,7 @@ const { schemas, responses } = served.components;
 const all = operationsOf(served);
 const withJson = all.filter(({ operation }) => takesJson(operation));
 
-/** Every error of the interface: the examples of the responses, by number. */
+/** Every error of the interface, from the examples of the responses, by number. */
 const errors = Object.values(responses)
   .flatMap(({ content }) => Object.entries(content?.["application/json"]?.examples ?? {}))
   .flatMap(([code, { value }]) => (isError(value) ? [[code, value] as const] : []))
@@ -42,11 +43,11 @@ function bodyType(operation: Operation): string {
   return takesJson(operation) ? `Schemas["${bodySchema(operation)}"]` : "Stream";
 }
 
-/** What checks a body, and a good one for the message to somebody who sent something else altogether. */
+/** The validator of a body, and an example for the message about a body that is something else altogether. */
 function bodyEntry({ method, operation }: (typeof all)[number]): string {
   const { content } = operation.requestBody!;
   const [example] = Object.values(content["application/json"]!.examples!);
-  // Of a patch the media type says what it means (RFC 5789, 2); for all else, any JSON will do.
+  // The media type of a patch says what it means (RFC 5789, 2). For all others, any JSON will do.
   const types = method === "patch" ? ` types: ${toJson(Object.keys(content))},` : "";
   const schema = bodySchema(operation);
   return `export const ${operation.operationId}: JsonBody<Schemas["${schema}"]> = { kind: "json",${types} example: ${JSON.stringify(toJson(example!.value))}, isValid: is${schema} };\n`;
@@ -63,7 +64,7 @@ const files = {
   "openapi.json": `${toJson(served)}\n`,
   "base-1.0.0.json": `${toJson(read("base-1.0.0.yaml"))}\n`,
   "schemas.ts": `${HEAD}
-/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
+/** The schemas of the contract. An int64 is a bigint, unless its limits say that a number holds it exactly. */
 export type Schemas = Readonly<{
 ${lines(Object.entries(schemas), ([name, schema]) => `${name}: ${schemaType(schema)};`)}}>;
 `,
@@ -74,7 +75,7 @@ import type { Schemas } from "./schemas.ts";
 export type ParametersOf = Readonly<{
 ${lines(all, ({ operation }) => `${operation.operationId}: ${parametersType(parametersOf(operation, served))};`)}}>;
 
-/** The body of each operation, as a handler gets it: what a JSON text says, checked, or a stream. */
+/** The body of each operation, as a handler gets it: validated JSON, or a stream. */
 export type BodyOf<Stream> = Readonly<{
 ${lines(all, ({ operation }) => `${operation.operationId}: ${bodyType(operation)};`)}}>;
 
@@ -86,7 +87,7 @@ ${operationTable(served)}] as const;
   "bodies.ts": `// @ts-nocheck
 ${HEAD}import type { Schemas } from "./schemas.ts";
 
-/** Why a validator refused a value, as Ajv says it. */
+/** Why a validator refused a value, in Ajv's terms. */
 export type Violation = Readonly<{
   keyword: string;
   instancePath: string;
@@ -102,11 +103,11 @@ export type Violation = Readonly<{
 
 export type JsonBody<Value> = Readonly<{
   kind: "json";
-  /** The media types that it must have one of; without them, any JSON will do. */
+  /** The media types allowed; without them, any JSON will do. */
   types?: readonly string[];
-  /** A good body. */
+  /** A valid body. */
   example: string;
-  /** Says in \`errors\` what was wrong with the last value. A \`number\` that came as a \`bigint\` goes on as a \`number\`. */
+  /** Sets \`errors\` for the last value. Converts a \`bigint\` to a \`number\` where the schema wants one. */
   isValid: ((value: unknown) => value is Value) & { errors?: readonly Violation[] | null };
 }>;
 
@@ -114,7 +115,7 @@ ${compileValidators(Object.fromEntries(bodySchemas.map((name) => [`is${name}`, p
 
 ${withJson.map(bodyEntry).join("")}`,
   "error-catalogue.ts": `${HEAD}
-/** Every error of the interface: its number, which is the HTTP status times 100, plus n, and is never reused; and its sentence for the caller. */
+/** Every error of the interface. The number is the HTTP status times 100, plus n, and never reused; the message is for the caller. */
 export const CATALOGUE = {
 ${lines(errors, ([code, value]) => `${code}: ${toJson(value)},`)}} as const;
 `,

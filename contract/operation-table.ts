@@ -1,7 +1,7 @@
 import type { Document, Operation, Parameter, Schema } from "./document.ts";
 import { operationsOf, parametersOf, toJson } from "./document.ts";
 
-/** The operations as lines of a TypeScript table: what the service must know of each before the first request. */
+/** The operations as lines of a TypeScript table: what the service must know of each before its first request. */
 export function operationTable(document: Document): string {
   return operationsOf(document)
     .map(({ path, method, operation }) => {
@@ -26,7 +26,7 @@ export function operationTable(document: Document): string {
     .join("");
 }
 
-/** Whether an operation takes one JSON text, and not a stream of something else. */
+/** Whether an operation takes JSON, rather than a stream. */
 export function takesJson({ requestBody }: Operation): boolean {
   return requestBody !== undefined && "application/json" in requestBody.content;
 }
@@ -42,7 +42,7 @@ function scopeOf({ operationId, "x-scope": scope, security }: Operation): string
   return scope;
 }
 
-/** Every operation that may change something says in which queue its change waits. */
+/** Every operation that may change something must name the queue of its changes. */
 function queueOf({ operationId, "x-queue": queue }: Operation, method: string): string | undefined {
   if (method !== "get" && queue === undefined) throw new Error(`contract: ${operationId} changes something, and needs an x-queue.`);
   return queue;
@@ -54,7 +54,7 @@ function bodyOf(operation: Operation): string {
   return `{ kind: "stream", types: ${toJson(Object.keys(operation.requestBody.content))} }`;
 }
 
-/** The keywords that the service reads of a parameter. */
+/** The keywords that the service checks for a parameter. */
 const RULES: ReadonlyArray<keyof Schema> = ["type", "format", "minimum", "enum", "maxLength", "pattern", "default"];
 
 function ruleOf({ name, schema }: Parameter): Schema {

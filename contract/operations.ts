@@ -23,7 +23,7 @@ export type ParametersOf = Readonly<{
   getBaseContract: Readonly<Record<string, never>>;
 }>;
 
-/** The body of each operation, as a handler gets it: what a JSON text says, checked, or a stream. */
+/** The body of each operation, as a handler gets it: validated JSON, or a stream. */
 export type BodyOf<Stream> = Readonly<{
   listPlants: undefined;
   createPlant: Schemas["NewPlant"];

@@ -1,7 +1,7 @@
 import { nameOf } from "./document.ts";
 import type { Parameter, Schema } from "./document.ts";
 
-/** A type of TypeScript for what a schema allows. */
+/** The TypeScript type for a schema. */
 export function schemaType(schema: Schema): string {
   const { $ref, allOf, type, items } = schema;
   if ($ref) return `Schemas["${nameOf($ref)}"]`;
@@ -19,7 +19,7 @@ export function schemaType(schema: Schema): string {
   );
 }
 
-/** The parameters in path and query, once they are read: one with a default is always there. */
+/** The type of the parsed path and query parameters: one with a default is always there. */
 export function parametersType(parameters: readonly Parameter[]): string {
   const fields = parameters
     .filter((parameter) => parameter.in !== "header")
@@ -27,7 +27,7 @@ export function parametersType(parameters: readonly Parameter[]): string {
   return objectType(fields);
 }
 
-/** Whether each value is one that a double holds exactly. */
+/** Whether a double holds every value exactly. */
 function isExactAsNumber({ format, minimum, maximum }: Schema): boolean {
   if (format !== "int64") return true;
   return minimum !== undefined && maximum !== undefined && minimum >= Number.MIN_SAFE_INTEGER && maximum <= Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 // Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
 
-/** What the contract names. An int64 is a bigint, unless its limits say that a number holds it exactly. */
+/** The schemas of the contract. An int64 is a bigint, unless its limits say that a number holds it exactly. */
 export type Schemas = Readonly<{
   Plant: Readonly<{ name: string; tag?: string }>;
   NewPlant: Schemas["Plant"] & Readonly<{ id: bigint }>;
