@@ -17,11 +17,13 @@ import { transferHandlers } from "./http/transfer.ts";
 import { healthHandlers } from "./http/health.ts";
 import { createRateLimits } from "./http/rate-limits.ts";
 import { startServer } from "./http/server.ts";
+import { createRepresent } from "./http/representation.ts";
 import { createResponseBudget } from "./http/response-budget.ts";
 import { loadStatic } from "./http/static.ts";
 import { plantHandlers } from "./http/plants.ts";
 import { createAdmission } from "./http/admission.ts";
 import { sessionHandlers } from "./http/session.ts";
+import { tagHandlers } from "./http/tags.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
 import { createRate } from "./rate-limit.ts";
@@ -89,12 +91,14 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       cacheMax: TOKEN_CACHE_MAX,
       now: Date.now,
     });
+    const represent = createRepresent();
     const queue = createFairQueue(TURNS);
     const imports = createFairShares(IMPORTS_MAX);
     const now = () => performance.now();
     let isDraining = false;
     const handlers = {
-      ...plantHandlers(store.plants, queue, audit),
+      ...plantHandlers({ plants: store.plants, queue, represent, audit }),
+      ...tagHandlers(store.plants, represent),
       ...transferHandlers({
         plants: store.plants,
         queue,

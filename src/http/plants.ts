@@ -10,7 +10,7 @@ import type { FairQueue } from "../store/fair-queue.ts";
 import { withoutImplied, tokenize } from "../tokenizer.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
-import { createRepresent } from "./representation.ts";
+import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
 /** What was there before, and is there now. */
@@ -19,7 +19,9 @@ type Change = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>
 /** What a change looks at of its call. */
 type Asked = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
 
-type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant" | "listTags">;
+type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
+
+type PlantOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: Represent; audit: Audit }>;
 
 const PAGE_MAX = 1000;
 
@@ -36,9 +38,7 @@ const WORDS_MAX = 32;
 const TRIES_MAX = 100;
 
 /** The operations on plants. */
-export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit): PlantHandlers {
-  const represent = createRepresent();
-
+export function plantHandlers({ plants, queue, represent, audit }: PlantOptions): PlantHandlers {
   /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
   async function change(
     { parameters, headers, principal, requestId }: Asked,
@@ -122,11 +122,6 @@ export function plantHandlers(plants: PlantStore, queue: FairQueue, audit: Audit
     async deletePlant(call) {
       await change(call, (stored) => void need(stored));
       return { status: 204 };
-    },
-    async listTags({ parameters: { limit }, headers }) {
-      const { tags, ageMs } = await plants.countTags();
-      const body = JSON.stringify(tags.slice(0, limit) satisfies Schemas["TagList"]);
-      return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
     },
   };
 }

@@ -5,7 +5,7 @@ import { coalesceReads } from "../coalesce.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
-import { toStoreError } from "./engine/failure.ts";
+import { translated } from "./engine/failure.ts";
 import type { Health } from "./engine/health.ts";
 import type { Reader } from "./engine/reader.ts";
 import type { Committed } from "./engine/writer.ts";
@@ -75,11 +75,11 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
         note(committed, !options.isDryRun);
         return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
       },
-      find: coalesceReads({ readAll: (ids: readonly PlantId[]) => read(() => reader.find(ids)), inFlightMax: 1 }),
+      find: coalesceReads({ readAll: (ids: readonly PlantId[]) => translated(() => reader.find(ids)), inFlightMax: 1 }),
       async list(query) {
         if (query.words.length > 0) return requireSearcher().list(query);
         await pace();
-        return read(() => reader.list(query));
+        return translated(() => reader.list(query));
       },
       // One thread runs all searches. Every other slow call is limited before it gets here.
       takesTurns: (kind) => kind === "search",
@@ -94,15 +94,6 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
       },
     },
   };
-}
-
-/** Runs a read, and maps a failure to an error that a caller may see. */
-export function read<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (thrown) {
-    throw toStoreError(thrown);
-  }
 }
 
 function toColumns(plants: readonly NewPlant[]): PlantColumns {

@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log.ts";
 import type { Store } from "../store.ts";
-import { queuedChanges } from "../tokens.ts";
 import { isOfMachine } from "./engine/failure.ts";
 import { findFilesFault } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
 import { holdLock } from "./engine/lock.ts";
 import { openReader } from "./engine/reader.ts";
 import { startThread } from "./engine/thread.ts";
-import { createPlants, read } from "./plants.ts";
+import { createPlants } from "./plants.ts";
 import { createSearcher } from "./search/searcher.ts";
+import { createTokens } from "./tokens.ts";
 
 type SqliteOptions = Readonly<{
   path: string;
@@ -82,11 +82,7 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     return {
       name: `SQLite ${path}`,
       plants,
-      tokens: {
-        ...queuedChanges(changes.changeToken),
-        find: async (hash) => read(() => reader.tokens.find(hash)),
-        list: async () => read(() => reader.tokens.list()),
-      },
+      tokens: createTokens({ reader: reader.tokens, changes }),
       isFull: (_queue, owner) => changes.isFull(owner),
       check: writer.check,
       async close() {

@@ -41,6 +41,15 @@ export function toStoreError(thrown: unknown): PlantStoreError {
   throw thrown;
 }
 
+/** Does something with SQLite. Throws what a caller may know of a failure. */
+export function translated<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (thrown) {
+    throw toStoreError(thrown);
+  }
+}
+
 /**
  * Whether SQLite failed to open or read a file because of the machine. One case is a full disk, on which it cannot
  * create the shared memory of the WAL.
