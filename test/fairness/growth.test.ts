@@ -16,6 +16,7 @@ import { checkIfMatch, isRuledOut } from "../../src/http/preconditions.ts";
 import { checkHost } from "../../src/http/host.ts";
 import { loadStatic } from "../../src/http/static.ts";
 import { plantHandlers } from "../../src/http/plants.ts";
+import { createRepresent } from "../../src/http/representation.ts";
 import { parseQuery } from "../../src/http/query.ts";
 import { createRouter } from "../../src/http/router.ts";
 import type { Handlers } from "../../src/http/router.ts";
@@ -198,7 +199,12 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["Authorization behind its scheme", HEAD, (text) => authenticator.authenticate(`Bearer ${text}`)],
   ["a line of the log", BODY, (text) => log.debug("event", { text })],
   ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
-  ["a page of plants", BODY, (text) => plantHandlers(storeOf(plantOf(text)), turns, audit).listPlants(LIST_CALL as never)],
+  [
+    "a page of plants",
+    BODY,
+    (text) =>
+      plantHandlers({ plants: storeOf(plantOf(text)), queue: turns, represent: createRepresent(), audit }).listPlants(LIST_CALL as never),
+  ],
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
   ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],

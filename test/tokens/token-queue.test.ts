@@ -185,8 +185,8 @@ const PAST_THE_QUEUE: ReadonlyArray<{ name: string; bug: PlantedBug }> = [
     name: "SQLite",
     bug: {
       file: "src/store/sqlite/store.ts",
-      from: "...queuedChanges(changes.changeToken),",
-      to: `...queuedChanges(async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], { changes: 0, bulkChanges: 0 })).tokens[0]),`,
+      from: "createTokens({ reader: reader.tokens, changes })",
+      to: `createTokens({ reader: reader.tokens, changes: { changeToken: async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], { changes: 0, bulkChanges: 0 })).tokens[0] } })`,
     },
   },
   {
