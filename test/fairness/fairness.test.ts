@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
@@ -6,6 +5,7 @@ import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { openSocket } from "../support/raw-http.ts";
 import { lockWrites } from "../support/write-lock.ts";
 
 /** The requests of one token. */
@@ -22,10 +22,8 @@ async function newAsker(service: TestService): Promise<Asker> {
 }
 
 /** A request that stays open: what is written is sent, and only the first bytes of the response are read. */
-function open({ url }: TestService, { token }: Asker, lines: readonly string[]): Socket {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => {});
+async function open({ url }: TestService, { token }: Asker, lines: readonly string[]): Promise<Socket> {
+  const socket = await openSocket(url);
   socket.write(`${lines.join("\r\n")}\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n\r\n`);
   return socket;
 }
@@ -49,7 +47,9 @@ for (const { engine, openFlags } of ENGINES) {
 
     it("leaves imports to another, and gets fewer itself", async () => {
       const [greedy, other] = [await newAsker(service), await newAsker(service)];
-      const opened = Array.from({ length: 8 }, () => open(service, greedy, ["POST /plants/import HTTP/1.1", "Content-Length: 1000000"]));
+      const opened = await Promise.all(
+        Array.from({ length: 8 }, () => open(service, greedy, ["POST /plants/import HTTP/1.1", "Content-Length: 1000000"])),
+      );
       others.push(...opened);
       let refused = 0;
       for (const socket of opened) {
@@ -116,7 +116,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect((await other.ask("/plants/import", { method: "POST", body: LARGE })).status).toBe(200);
       // One after the other, because an export counts once its response has begun.
       for (let count = 0; count < 16; count += 1) {
-        const socket = open(service, greedy, ["GET /plants/export HTTP/1.1"]);
+        const socket = await open(service, greedy, ["GET /plants/export HTTP/1.1"]);
         others.push(socket);
         await once(socket, "readable");
       }

@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
@@ -6,6 +5,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
+import { openSocket } from "../support/raw-http.ts";
 
 const PLANT = '{"id":1,"name":"under way"}';
 
@@ -48,9 +48,7 @@ it("with a drain delay it is alive but not ready, still takes creates, and then 
 
 it("a silent open connection does not hold up the end", async () => {
   const service = await startProcess({ data: temporaryFolder(), flags: ["--drain-ms", "60000"] });
-  const { hostname, port } = new URL(service.url);
-  const silent = connect(Number(port), hostname);
-  silent.on("error", () => {});
+  const silent = await openSocket(service.url);
   const kept = await fetch(`${service.url}/livez`, { keepalive: true });
   expect(kept.status).toBe(200);
   const clock = startPatientClock();

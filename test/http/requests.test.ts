@@ -1,9 +1,8 @@
-import { connect } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import { loadContract } from "../../src/contract.ts";
 import { CATALOGUE } from "../../contract/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
-import { sendRaw, statusesIn } from "../support/raw.ts";
+import { closeOf, openSocket, sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
@@ -219,13 +218,9 @@ describe("on the wire", () => {
   });
 
   it("a client that goes away in the middle of its body is no error of the service", async () => {
-    const { hostname, port } = new URL(service.url);
-    await new Promise<void>((resolve) => {
-      const socket = connect(Number(port), hostname, () => {
-        socket.write(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 50\r\n\r\n{"id":`, () => socket.destroy());
-        socket.on("close", () => resolve());
-      });
-    });
+    const socket = await openSocket(service.url);
+    socket.write(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 50\r\n\r\n{"id":`, () => socket.destroy());
+    await closeOf(socket);
     await Bun.sleep(50);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect(service.logged.join("")).not.toContain("unexpected_error");

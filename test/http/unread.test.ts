@@ -1,8 +1,8 @@
-import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import { createResponseBudget } from "../../src/http/response-budget.ts";
 import { ENGINES } from "../support/engines.ts";
+import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
 
@@ -19,9 +19,8 @@ for (const { engine, openFlags } of ENGINES) {
   afterAll(() => service.stop());
 
   /** Asks for pages, one behind the other, of which none is read. */
-  function askUnread(): Socket {
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname).on("error", () => {});
+  async function askUnread(): Promise<Socket> {
+    const socket = await openSocket(service.url);
     socket.pause();
     socket.write(`GET /plants?limit=1000 HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n\r\n`.repeat(AHEAD));
     return socket;
@@ -50,7 +49,7 @@ for (const { engine, openFlags } of ENGINES) {
       });
       const { token: another } = (await made.json()) as { token: string };
 
-      const sockets = Array.from({ length: SOCKETS }, askUnread);
+      const sockets = await Promise.all(Array.from({ length: SOCKETS }, askUnread));
       const refused = await expectStatus(503, "/plants?limit=1000");
       expect(refused.headers.get("retry-after")).toBe("1");
       expect(await refused.json()).toMatchObject({ error: 50300 });

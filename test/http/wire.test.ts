@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
 import fc from "fast-check";
-import { sendRaw, statusesIn } from "../support/raw.ts";
+import { openSocket, receiveAll, sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -28,22 +27,6 @@ function read(id: number, more = ""): string {
   return `GET /plants/${id} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n${more}\r\n`;
 }
 
-async function open(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => {});
-  await once(socket, "connect");
-  return socket;
-}
-
-async function received(socket: Socket): Promise<string> {
-  let text = "";
-  socket.on("data", (bytes) => (text += bytes.toString("latin1")));
-  socket.resume();
-  await new Promise((resolve) => void socket.once("close", resolve));
-  return text;
-}
-
 describe("requests on one connection", () => {
   it("that are sent ahead are answered in their order, each with its own answer", async () => {
     const ids = Array.from({ length: 50 }, (_, at) => at + 1);
@@ -60,8 +43,8 @@ describe("requests on one connection", () => {
     await fc.assert(
       fc.asyncProperty(cuts, async (unsorted) => {
         const places = [0, ...unsorted.toSorted((left, right) => left - right), text.length];
-        const socket = await open(service.url);
-        const answers = received(socket);
+        const socket = await openSocket(service.url);
+        const answers = receiveAll(socket);
         for (const [at, place] of places.slice(1).entries()) {
           socket.write(Buffer.from(text.slice(places[at], place), "latin1"));
           await new Promise(setImmediate);
@@ -74,7 +57,7 @@ describe("requests on one connection", () => {
 
   it("that are sent ahead by thousands leave others their turn", async () => {
     const count = 20_000;
-    const flood = await open(service.url);
+    const flood = await openSocket(service.url);
     let answered = 0;
     flood.on("data", (bytes) => (answered += bytes.toString("latin1").split("HTTP/1.1 404 ").length - 1));
     flood.write("GET /nowhere HTTP/1.1\r\nHost: plants\r\n\r\n".repeat(count));
@@ -86,9 +69,8 @@ describe("requests on one connection", () => {
   });
 
   it("come a byte at a time", async () => {
-    const socket = await open(service.url);
-    socket.setNoDelay(true);
-    const answers = received(socket);
+    const socket = await openSocket(service.url);
+    const answers = receiveAll(socket);
     for (const byte of createInChunks(504) + read(504, "Connection: close\r\n")) {
       socket.write(byte);
       await new Promise(setImmediate);
@@ -97,15 +79,15 @@ describe("requests on one connection", () => {
   });
 
   it("of a client that closes its side behind the last one are all answered", async () => {
-    const socket = await open(service.url);
-    const answers = received(socket);
+    const socket = await openSocket(service.url);
+    const answers = receiveAll(socket);
     socket.end(create(505) + read(505));
     expect(statusesIn(await answers)).toEqual([200, 200]);
   });
 
   it("behind a body that breaks off are none", async () => {
-    const socket = await open(service.url);
-    const answers = received(socket);
+    const socket = await openSocket(service.url);
+    const answers = receiveAll(socket);
     socket.end(`${HEAD}Content-Length: 400\r\n\r\n{"id":506`);
     await answers;
     expect((await service.request("/plants/506")).status).toBe(404);
@@ -124,12 +106,12 @@ describe("a client that is refused while it sends", () => {
       const statuses: number[] = [];
       for (let round = 0; round < 60; round += 10) {
         const sent = Array.from({ length: 10 }, async () => {
-          const socket = await open(service.url);
+          const socket = await openSocket(service.url);
           socket.pause();
           // It does not look at what comes before all is sent.
           await new Promise((resolve) => socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`, resolve));
           const error = await new Promise((resolve) => socket.write(body, resolve));
-          const text = error ? "" : await received(socket);
+          const text = error ? "" : await receiveAll(socket);
           return statusesIn(text)[0] ?? 0;
         });
         statuses.push(...(await Promise.all(sent)));
@@ -145,16 +127,16 @@ describe("connections", () => {
     const idle: Socket[] = [];
     const gone: number[] = [];
     for (let at = 0; at < 8; at += 1) {
-      const socket = await open(small.url);
+      const socket = await openSocket(small.url);
       idle.push(socket);
-      void received(socket).then(() => gone.push(at));
+      void receiveAll(socket).then(() => gone.push(at));
     }
     // The first one is no longer the one that has waited longest.
     idle[0]!.write(ask);
     await once(idle[0]!, "data");
     const newer: Socket[] = [];
     for (let more = 1; more <= 3; more += 1) {
-      const socket = await open(small.url);
+      const socket = await openSocket(small.url);
       newer.push(socket);
       socket.write(ask);
       const [bytes] = (await once(socket, "data")) as [Buffer];
@@ -168,14 +150,14 @@ describe("connections", () => {
 
   it("that are all at work turn new ones away, and go on", async () => {
     const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${small.token}\r\nContent-Length: 22\r\n\r\n`;
-    const busy = await Promise.all(Array.from({ length: 8 }, () => open(small.url)));
+    const busy = await Promise.all(Array.from({ length: 8 }, () => openSocket(small.url)));
     for (const socket of busy) socket.write(head);
     await Bun.sleep(50);
-    const turnedAway = await open(small.url);
-    const nothing = received(turnedAway);
+    const turnedAway = await openSocket(small.url);
+    const nothing = receiveAll(turnedAway);
     turnedAway.write("GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n");
     expect(await nothing).toBe("");
-    const answers = busy.map(received);
+    const answers = busy.map(receiveAll);
     for (const [at, socket] of busy.entries()) socket.end(`{"id":${at},"name":"Rosa"}`);
     expect((await Promise.all(answers)).map((text) => statusesIn(text)[0])).toEqual(Array.from({ length: 8 }, () => 200));
   });

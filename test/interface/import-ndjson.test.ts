@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { expectConform } from "../support/conform.ts";
-import { sendRaw } from "../support/raw.ts";
+import { sendRaw } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import { bytesOf, clean, IMPORT, openTransfers } from "../support/transfers.ts";
 

@@ -1,6 +1,6 @@
-import { connect } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import { expectConform } from "../support/conform.ts";
+import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { clean, IMPORT, openTransfers, summaryOf } from "../support/transfers.ts";
@@ -106,17 +106,11 @@ describe("an import", () => {
 });
 
 /** A connection that begins an import; `send` resolves when its bytes have left. */
-function beginImport(on: TestService): Promise<{ send: (text: string) => Promise<void>; destroy: () => void }> {
-  const { hostname, port } = new URL(on.url);
-  const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${on.token}\r\nContent-Length: 100000000\r\n\r\n`;
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => {
-      const send = (text: string) => new Promise<void>((sent, fail) => socket.write(text, (error) => (error ? fail(error) : sent())));
-      socket.on("error", () => {});
-      send(head).then(() => resolve({ send, destroy: () => socket.destroy() }), reject);
-    });
-    socket.once("error", reject);
-  });
+async function beginImport(on: TestService): Promise<{ send: (text: string) => Promise<void>; destroy: () => void }> {
+  const socket = await openSocket(on.url);
+  const send = (text: string) => new Promise<void>((sent, fail) => socket.write(text, (error) => (error ? fail(error) : sent())));
+  await send(`POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${on.token}\r\nContent-Length: 100000000\r\n\r\n`);
+  return { send, destroy: () => socket.destroy() };
 }
 
 describe("a client that goes away in the middle of an import", () => {

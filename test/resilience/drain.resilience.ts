@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANNOUNCED_TOO_EARLY, CUT_OFF_WORK, NO_DRAIN_DELAY } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -15,6 +14,7 @@ import { plantOf } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, spawnService, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
+import { openSocket } from "../support/raw-http.ts";
 
 afterEach(killServices);
 
@@ -142,9 +142,7 @@ describe("a rolling restart under load on kept connections breaks no request, an
 it(`a request that never comes to its end is cut off after ${DRAIN_MS} ms, and the service ends with 0 within 10 s`, async () => {
   const data = temporaryFolder();
   const service = await startService({ data, flags: ["--drain-ms", String(DRAIN_MS)] });
-  const { hostname, port } = new URL(service.url);
-  const hanging = connect(Number(port), hostname);
-  hanging.on("error", () => {});
+  const hanging = await openSocket(service.url);
   const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${await readToken(data)}\r\nContent-Length: 50\r\n\r\n{`;
   hanging.write(head);
   // It would be given up as silent before the end otherwise.

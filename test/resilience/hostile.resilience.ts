@@ -12,7 +12,7 @@ import { createJudge } from "../support/hostile/judge.ts";
 import { CONNECTIONS, drawRequest, toBytes } from "../support/hostile/requests.ts";
 import { killServices, startOn } from "../support/service-process.ts";
 import { findGrowth, watchVitals } from "../support/vitals.ts";
-import { openWire } from "../support/http-wire.ts";
+import { openWire } from "../support/raw-http.ts";
 
 const BUG_REQUESTS = 8000;
 const REQUESTS = inForm(20_000, 1_000_000);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/error-catalogue.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import { sendRaw, statusesIn } from "../support/raw.ts";
+import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { endAttacks, startOdd } from "../support/attack/attack.ts";
 import { TOKENS_TARGETS } from "../support/attack/oddities.ts";

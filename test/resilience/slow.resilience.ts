@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "bun:test";
@@ -8,7 +7,7 @@ import { plantBugs } from "../support/planted.ts";
 import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
-import { sendRaw } from "../support/raw.ts";
+import { openSocket, sendRaw } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { endAttacks, startAttack } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
@@ -79,9 +78,7 @@ async function fill(place: Place, plants: number): Promise<void> {
 
 /** A request, or several, of which no answer is read. Resolves when the answer has begun. */
 async function beginUnread({ url, token }: Place, path: string, times = 1): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => {});
+  const socket = await openSocket(url);
   const head = `GET ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n`;
   socket.write(`${`${head}\r\n`.repeat(times - 1)}${head}Connection: close\r\n\r\n`);
   await once(socket, "readable");
@@ -281,11 +278,9 @@ async function importSlowly(place: Place): Promise<Readonly<{ sent: number; summ
 
 /** Sends a line, then a byte a second: what was answered within ten seconds. */
 async function importDripping(place: Place): Promise<Readonly<{ text: string; isClosed: boolean }>> {
-  const { hostname, port } = new URL(place.url);
-  const socket = connect(Number(port), hostname);
+  const socket = await openSocket(place.url);
   let text = "";
   let isClosed = false;
-  socket.on("error", () => {});
   socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
   socket.on("close", () => (isClosed = true));
   const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: application/x-ndjson\r\n`;

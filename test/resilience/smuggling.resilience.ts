@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/planted.ts";
-import { sendRaw, statusesIn } from "../support/raw.ts";
+import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { startNaiveFront } from "../support/smuggling/front.ts";
 import { CODED, HEAD, inChunks, REFUSED, sized, TOKEN, UNKNOWN } from "../support/smuggling/malformed.ts";

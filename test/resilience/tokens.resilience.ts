@@ -11,7 +11,7 @@ import type { PlantedBug } from "../support/planted.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
-import { sendRaw, statusesIn } from "../support/raw.ts";
+import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { endAttacks, startFlood } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";

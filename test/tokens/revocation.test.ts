@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { connect } from "node:net";
 import type { Schemas } from "../../contract/schemas.ts";
 import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { closeOf, openSocket } from "../support/raw-http.ts";
 
 /** A revocation takes effect within a second. The rest is for a busy machine. */
 const BITES_MS_MAX = 1500;
@@ -12,15 +12,12 @@ const BITES_MS_MAX = 1500;
 type Uploading = Readonly<{ send: (text: string) => void; received: () => string; closed: Promise<unknown> }>;
 
 /** An import whose body never ends. */
-function beginImport(url: string, token: string): Uploading {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+async function beginImport(url: string, token: string): Promise<Uploading> {
+  const socket = await openSocket(url);
   let text = "";
-  socket.on("data", (bytes) => (text += bytes.toString("latin1")));
-  socket.on("error", () => {});
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
   socket.write(`POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\nContent-Length: 100000000\r\n\r\n`);
-  const closed = new Promise((resolve) => socket.once("close", resolve));
-  return { send: (more) => void socket.write(more), received: () => text, closed };
+  return { send: (more) => void socket.write(more), received: () => text, closed: closeOf(socket) };
 }
 
 for (const { engine, openFlags } of ENGINES) {
@@ -63,7 +60,7 @@ for (const { engine, openFlags } of ENGINES) {
 
     it("an import that drips is refused within a second of its token's revocation, and what it has stored stays", async () => {
       const token = await makeToken();
-      const uploading = beginImport(service.url, token.token);
+      const uploading = await beginImport(service.url, token.token);
       uploading.send(linesFrom(10_000));
       await waitFor(10_000);
       const drip = setInterval(() => uploading.send(" "), 100);
@@ -74,7 +71,7 @@ for (const { engine, openFlags } of ENGINES) {
 
     it("an import that sends nothing is refused within a second of its token's revocation", async () => {
       const token = await makeToken();
-      const uploading = beginImport(service.url, token.token);
+      const uploading = await beginImport(service.url, token.token);
       uploading.send(linesFrom(20_000));
       await waitFor(20_000);
       await revoke(token);
@@ -83,7 +80,7 @@ for (const { engine, openFlags } of ENGINES) {
 
     it("an import that sends batch after batch is refused within a second of its token's expiry", async () => {
       const token = await makeToken(3 / 86_400);
-      const uploading = beginImport(service.url, token.token);
+      const uploading = await beginImport(service.url, token.token);
       let first = 30_000;
       uploading.send(linesFrom(first));
       await waitFor(first);
@@ -120,7 +117,7 @@ for (const { engine, openFlags } of ENGINES) {
 
     it("goes on while its token is valid", async () => {
       const token = await makeToken();
-      const { send, received } = beginImport(service.url, token.token);
+      const { send, received } = await beginImport(service.url, token.token);
       send(linesFrom(50_000));
       await Bun.sleep(BITES_MS_MAX);
       send(linesFrom(60_000));

@@ -9,7 +9,7 @@ import { SCOPES } from "../../src/scope.ts";
 import type { Scope } from "../../src/scope.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
-import { sendRaw, statusesIn } from "../support/raw.ts";
+import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 

@@ -1,10 +1,9 @@
 // Opens sockets that are slow, as a process of its own, so that it does not slow down who measures: bun test/support/attack/attacker.ts URL TOKEN SOCKETS.
 // Writes one line when all are open, and one for each that the service has closed: its kind, and after how many milliseconds.
-import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { openSocket } from "../raw-http.ts";
 
 const [url = "", token = "", sockets = "0"] = process.argv.slice(2);
-const { hostname, port } = new URL(url);
 const DRIP_MS = 1500;
 const HEAD = `Host: plants\r\nAuthorization: Bearer ${token}\r\n`;
 
@@ -28,22 +27,16 @@ const opened = Array.from({ length: Number(sockets) }, (_, at) => open(names[at 
 await Promise.all(opened);
 console.log("open");
 
-function open(name: string): Promise<void> {
+async function open(name: string): Promise<void> {
   const { first, drip, isUnread = false, isReset = false } = KINDS[name]!;
-  return new Promise((resolve) => {
-    let start = performance.now();
-    const socket = connect(Number(port), hostname, () => {
-      start = performance.now();
-      socket.write(first);
-      if (isUnread) socket.pause();
-      if (isReset) setTimeout(() => socket.resetAndDestroy(), DRIP_MS);
-      if (drip !== undefined) dripOn(socket, drip);
-      resolve();
-    });
-    if (!isUnread) socket.on("data", () => {});
-    socket.on("error", () => {});
-    socket.on("close", () => console.log(`${name}: ${Math.round(performance.now() - start)}`));
-  });
+  const socket = await openSocket(url);
+  const start = performance.now();
+  if (isUnread) socket.pause();
+  else socket.on("data", () => {});
+  socket.on("close", () => console.log(`${name}: ${Math.round(performance.now() - start)}`));
+  socket.write(first);
+  if (isReset) setTimeout(() => socket.resetAndDestroy(), DRIP_MS);
+  if (drip !== undefined) dripOn(socket, drip);
 }
 
 function dripOn(socket: Socket, drip: string): void {

@@ -1,11 +1,10 @@
 // Sends requests that proxies and services are known to misread, as a process of its own: bun test/support/attack/odd.ts URL TOKEN.
 // TOKEN may only read. Writes "open", then every now and then how often each status came, as JSON lines.
-import { connect } from "node:net";
+import { closeOf, openSocket } from "../raw-http.ts";
 import { makeOdd } from "./oddities.ts";
 import type { Odd } from "./oddities.ts";
 
 const [url = "", token = ""] = process.argv.slice(2);
-const { hostname, port } = new URL(url);
 const SENDERS = 8;
 const ANSWER_MS_MAX = 100;
 const TELL_MS = 100;
@@ -17,24 +16,19 @@ const statuses: Record<string, number> = {};
 let sent = 0;
 
 /** Sends one on a connection of its own, waits a little for an answer, and goes away. */
-function send(odd: Odd): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    socket.setNoDelay(true);
-    const timer = setTimeout(() => socket.destroy(), ANSWER_MS_MAX);
-    let isSent = false;
-    socket.on("error", () => {});
-    socket.on("data", (bytes) => {
-      const status = /^HTTP\/1\.\d (\d{3})/.exec(bytes.toString("latin1"))?.[1];
-      if (status !== undefined) statuses[status] = (statuses[status] ?? 0) + 1;
-      if (isSent) socket.end();
-    });
-    socket.on("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    void writeAll(odd, (text) => socket.write(text, "latin1")).then(() => (isSent = true));
+async function send(odd: Odd): Promise<void> {
+  const socket = await openSocket(url);
+  const closed = closeOf(socket);
+  const timer = setTimeout(() => socket.destroy(), ANSWER_MS_MAX);
+  let isSent = false;
+  socket.on("data", (bytes: Buffer) => {
+    const status = /^HTTP\/1\.\d (\d{3})/.exec(bytes.toString("latin1"))?.[1];
+    if (status !== undefined) statuses[status] = (statuses[status] ?? 0) + 1;
+    if (isSent) socket.end();
   });
+  void writeAll(odd, (text) => socket.write(text, "latin1")).then(() => (isSent = true));
+  await closed;
+  clearTimeout(timer);
 }
 
 async function writeAll(odd: Odd, write: (text: string) => void): Promise<void> {

@@ -1,26 +1,25 @@
 // Asks for a plant with one token after the other that nobody issued, as a process of its own: bun test/support/attack/strangers.ts URL PER_SECOND.
 // Open loop: a request is due at its time, whether or not those before it are answered. Writes what was answered so far, as JSON lines.
-import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { randomBytes } from "node:crypto";
 import { createToken } from "../../../src/auth/secret.ts";
+import { openSocket } from "../raw-http.ts";
 
 const [url = "", perSecond = "0"] = process.argv.slice(2);
-const { hostname, port } = new URL(url);
 const CONNECTIONS = 256;
 const TELL_MS = 50;
 
 const statuses: Record<string, number> = {};
 const free: Socket[] = [];
 for (let at = 0; at < CONNECTIONS; at += 1) {
-  const socket = connect(Number(port), hostname, () => free.push(socket));
-  socket.on("data", (bytes) => {
+  const socket = await openSocket(url);
+  free.push(socket);
+  socket.on("data", (bytes: Buffer) => {
     const status = bytes.toString("latin1", 9, 12);
     statuses[status] = (statuses[status] ?? 0) + 1;
     free.push(socket);
   });
 }
-while (free.length < CONNECTIONS) await Bun.sleep(5);
 console.log("open");
 
 const start = performance.now();

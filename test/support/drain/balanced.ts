@@ -1,7 +1,7 @@
 import type { Journal } from "../flood.ts";
 import { plantOf } from "../flood.ts";
-import { openKeepAlive } from "./keepalive.ts";
-import type { KeepAlive } from "./keepalive.ts";
+import { openWire } from "../raw-http.ts";
+import type { Wire } from "../raw-http.ts";
 
 /** What clients met who go to whichever service is ready. */
 export type Balanced = Pick<Journal, "attempted" | "answered"> &
@@ -40,41 +40,37 @@ export function startBalanced({ urls, token, firstId, clients }: BalancedOptions
     }
   }
 
-  /** One plant, over a connection that may be kept. Resolves with the connection for the next. */
-  async function create(connection: KeepAlive): Promise<void> {
+  /** One plant, over a connection that may be kept. */
+  async function create(wire: Wire): Promise<void> {
     const { id, name, tag } = plantOf(firstId + BigInt(attempted.length));
     attempted.push(id);
     const body = `{"id":${id},"name":"${name}","tag":"${tag}"}`;
     const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-    const answer = await connection.send(`POST /plants HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
+    const answer = await wire.send(Buffer.from(`POST /plants HTTP/1.1\r\n${headers}\r\n\r\n${body}`));
+    if (typeof answer === "string") return void broken.push(`The request was ${answer}.`);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     if (answer.status !== 200) return;
     answered.push(id);
-    if (answer.isLast) last += 1;
+    if (answer.headers.get("connection") === "close") last += 1;
   }
 
   async function work(client: number): Promise<void> {
-    let held: { url: string; connection: KeepAlive } | undefined;
+    let held: { url: string; wire: Wire } | undefined;
     while (!isStopping) {
-      if (held && !(ready.has(held.url) && held.connection.isOpen())) {
-        held.connection.close();
+      if (held && !(ready.has(held.url) && held.wire.isOpen())) {
+        held.wire.close();
         held = undefined;
       }
       const url = held?.url ?? [...ready][client % Math.max(ready.size, 1)];
-      try {
-        if (url === undefined) await Bun.sleep(LOOK_MS / 10);
-        else {
-          held ??= { url, connection: await openKeepAlive(url, (reason) => broken.push(String(reason))) };
-          await create(held.connection);
-          await Bun.sleep(PAUSES_MS[client % PAUSES_MS.length]!);
-        }
-      } catch (reason) {
-        broken.push(String(reason));
-        held = undefined;
+      if (url === undefined) {
         await Bun.sleep(LOOK_MS / 10);
+        continue;
       }
+      held ??= { url, wire: openWire(url, (reason) => broken.push(String(reason))) };
+      await create(held.wire);
+      await Bun.sleep(held.wire.isOpen() ? PAUSES_MS[client % PAUSES_MS.length]! : LOOK_MS / 10);
     }
-    held?.connection.close();
+    held?.wire.close();
   }
 
   const working = Promise.all([...urls.map(look), ...Array.from({ length: clients }, (_, client) => work(client))]);

@@ -3,8 +3,8 @@ import { expectConform } from "../conform.ts";
 import { countLines, readPlant } from "./reference.ts";
 import { toBytes } from "./requests.ts";
 import type { HostileRequest } from "./requests.ts";
-import { openWire } from "../http-wire.ts";
-import type { Wire, WireAnswer } from "../http-wire.ts";
+import { openWire } from "../raw-http.ts";
+import type { Wire, WireAnswer } from "../raw-http.ts";
 
 /** What the service has unless told otherwise. */
 const BODY_BYTES_MAX = 65_536;

@@ -1,5 +1,5 @@
-import { openWire } from "../http-wire.ts";
-import type { Wire, WireAnswer } from "../http-wire.ts";
+import { openWire } from "../raw-http.ts";
+import type { Wire, WireAnswer } from "../raw-http.ts";
 
 type VictimOptions = Readonly<{ url: string; token: string; requests: number; firstId: number }>;
 

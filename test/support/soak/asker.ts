@@ -1,4 +1,4 @@
-import type { Wire } from "../http-wire.ts";
+import type { Wire } from "../raw-http.ts";
 
 type Ask = Readonly<{ method: string; target: string; type?: string; body?: string; bearer?: string }>;
 

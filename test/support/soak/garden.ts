@@ -1,5 +1,5 @@
 import type { Random } from "../random.ts";
-import type { Wire } from "../http-wire.ts";
+import type { Wire } from "../raw-http.ts";
 import type { Asker } from "./asker.ts";
 
 type Plant = Readonly<{ id: number; name: string; tag: string }>;

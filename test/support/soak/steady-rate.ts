@@ -1,6 +1,6 @@
 import { quantile } from "../../../bench/quantile.ts";
-import { openWire } from "../http-wire.ts";
-import type { Wire } from "../http-wire.ts";
+import { openWire } from "../raw-http.ts";
+import type { Wire } from "../raw-http.ts";
 import type { Work } from "./work.ts";
 
 /** Work at a fixed rate, whether the answers keep up or not: people do not wait for each other. */

@@ -2,7 +2,7 @@ import { cpuSecondsOf } from "../../../bench/cputime.ts";
 import type { Engine } from "../engines.ts";
 import { openRandom } from "../random.ts";
 import { startOn } from "../service-process.ts";
-import { openWire } from "../http-wire.ts";
+import { openWire } from "../raw-http.ts";
 import { startPace } from "./steady-rate.ts";
 import type { Pace } from "./steady-rate.ts";
 import { createWork } from "./work.ts";

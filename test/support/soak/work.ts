@@ -1,6 +1,6 @@
 import { pick } from "../random.ts";
 import type { Random } from "../random.ts";
-import type { Wire } from "../http-wire.ts";
+import type { Wire } from "../raw-http.ts";
 import { createAsker } from "./asker.ts";
 import { createGarden } from "./garden.ts";
 

@@ -1,5 +1,73 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
+
+// HTTP as bytes, where `fetch` would mend what a test breaks: a socket, packets until the service closes it, and requests one at a time.
+
+/** A connection. Rejects when nobody listens. That it breaks later, its end tells. */
+export async function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, "connect");
+  // A service that refuses what is still being sent resets the connection; what it answered before counts.
+  socket.on("error", () => {});
+  return socket;
+}
+
+/** Resolves once the connection has ended, also when it was reset: `once` would reject then. */
+export function closeOf(socket: Socket): Promise<void> {
+  return socket.closed ? Promise.resolve() : new Promise((resolve) => void socket.once("close", () => resolve()));
+}
+
+/** All that comes from now on until the service closes the connection, a character for each byte. */
+export async function receiveAll(socket: Socket): Promise<string> {
+  let text = "";
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
+  socket.resume();
+  await closeOf(socket);
+  return text;
+}
+
+/** What came back over a socket, a character for each byte, and whether the service closed it. */
+type Received = Readonly<{ text: string; isClosed: boolean }>;
+
+type RawOptions = Readonly<{
+  /** How long the service has to close the socket. */
+  waitMs?: number;
+}>;
+
+const WAIT_MS = 20_000;
+/** How long the service has to answer a packet before the next is sent. */
+const PAUSE_MS_MAX = 250;
+
+/** Sends packets as they stand over a socket of its own, each when the one before is answered or that takes long, until the service closes it. */
+export async function sendRaw(url: string, packets: readonly string[], { waitMs = WAIT_MS }: RawOptions = {}): Promise<Received> {
+  const socket = await openSocket(url);
+  const closed = closeOf(socket);
+  let text = "";
+  let isClosed = false;
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
+  void closed.then(() => (isClosed = true));
+  for (const [at, packet] of packets.entries()) {
+    const deadline = at === 0 ? 0 : performance.now() + PAUSE_MS_MAX;
+    while (!isClosed && answersIn(text) < at && performance.now() < deadline) await Bun.sleep(1);
+    if (isClosed) break;
+    socket.write(Buffer.from(packet, "latin1"));
+  }
+  await Promise.race([closed, Bun.sleep(waitMs)]);
+  socket.destroy();
+  return { text, isClosed };
+}
+
+/** The statuses of the answers, in their order. */
+export function statusesIn(text: string): number[] {
+  return Array.from(text.matchAll(/HTTP\/1\.1 (\d{3})/g), ([, status]) => Number(status));
+}
+
+/** A status below 200 announces an answer and is none. */
+function answersIn(text: string): number {
+  return statusesIn(text).filter((status) => status >= 200).length;
+}
 
 /** An answer as it came. */
 export type WireAnswer = Readonly<{ status: number; headers: Headers; body: Buffer }>;
@@ -9,8 +77,10 @@ type WireOutcome = WireAnswer | "cut" | "silent";
 
 /** One connection over which requests go as they stand, one at a time: `fetch` would mend what a test breaks, and takes three times as long. */
 export type Wire = Readonly<{
-  /** Opens the connection anew when it was closed. A HEAD must be said to be one, as its answer has no body. */
+  /** Opens another connection when this one was closed. A HEAD must be said to be one, as its answer has no body. */
   send(request: Uint8Array, options?: Readonly<{ isHead?: boolean }>): Promise<WireOutcome>;
+  /** Whether there is a connection that takes another request: the service has neither closed it nor asked to. */
+  isOpen(): boolean;
   close(): void;
 }>;
 
@@ -19,7 +89,8 @@ type Waiting = Readonly<{ isHead: boolean; resolve: (outcome: WireOutcome) => vo
 const ANSWER_MS_MAX = 20_000;
 const HEAD_END = "\r\n\r\n";
 
-export function openWire(url: string): Wire {
+/** `onReset` is called when the connection is reset or refused, also while nothing is asked. */
+export function openWire(url: string, onReset: (reason: Error) => void = () => {}): Wire {
   const { hostname, port } = new URL(url);
   let socket: Socket | undefined;
   let received: Buffer = Buffer.alloc(0);
@@ -55,17 +126,19 @@ export function openWire(url: string): Wire {
   }
 
   function open(): Socket {
-    const opened = connect(Number(port), hostname);
-    opened.setNoDelay(true);
+    const opened = connect({ host: hostname, port: Number(port), noDelay: true });
     opened.on("data", (chunk: Buffer) => {
       if (opened !== socket) return;
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       take();
     });
-    opened.on("error", () => {});
-    opened.on("close", () => {
-      if (opened === socket) drop("cut");
+    opened.on("error", (reason) => {
+      if (opened === socket) onReset(reason);
     });
+    for (const end of ["end", "close"])
+      opened.on(end, () => {
+        if (opened === socket) drop("cut");
+      });
     return opened;
   }
 
@@ -77,6 +150,7 @@ export function openWire(url: string): Wire {
       socket.write(request);
       return promise;
     },
+    isOpen: () => socket !== undefined,
     close: () => drop("cut"),
   };
 }
