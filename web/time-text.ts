@@ -10,7 +10,7 @@ export function minuteOf(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
-/** Until when a token is valid: to the minute in its last day. */
+/** Until when a token is valid: the day, or in its last 24 hours the minute. */
 export function untilText(expires: string, now: number): string {
-  return Date.parse(expires) - now > DAY_MS ? `until ${dayOf(expires)}` : `until ${minuteOf(expires)} UTC`;
+  return Date.parse(expires) - now > DAY_MS ? `until ${dayOf(expires)}` : `until ${expires.slice(11, 16)} UTC`;
 }
