@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/error-catalogue.ts";
 import { plantBugs } from "../support/planted.ts";
@@ -72,6 +72,18 @@ it("docs/reference/commands.md lists every command that --help has, and no other
   const inHelp = [...commandsOf(), ...commandsOf("token")].filter((name) => !/^token$|help$/.test(name));
   const inDocs = Array.from(read("docs/reference/commands.md").matchAll(/^\| `([\w ]+)` +\|/gm), ([, name]) => name!);
   expect(inDocs.toSorted()).toEqual(inHelp.toSorted());
+});
+
+it("deploy/Containerfile copies every folder that the source imports from, before it builds the page", () => {
+  const [install = ""] = read("deploy/Containerfile").split("RUN npm ci");
+  const copied = Array.from(install.matchAll(/^COPY (\w+) /gm), ([, folder]) => folder!);
+  const imported = ["src", "web"].flatMap((folder) =>
+    globSync(`${folder}/**/*.{ts,tsx}`, { cwd: PROJECT }).flatMap((file) =>
+      Array.from(read(file).matchAll(/from "(\.[^"]+)"/g), ([, target]) => join(dirname(file), target!).split("/")[0]!),
+    ),
+  );
+  // package.json is in every import of the version, and is copied by name.
+  expect(copied.toSorted()).toEqual([...new Set(imported)].filter((folder) => folder !== "package.json").toSorted());
 });
 
 describe("the check of Markdown", () => {
