@@ -111,8 +111,13 @@ const log = createLog({ level: "debug", isTerminal: false, write: () => {}, now:
 const audit = createAudit({ log, changes: "sum" });
 const { createToken } = tokenHandlers({ audit } as never);
 /** Refuses every key tried here as too long: no token is made. */
+const maker = { id: "maker", name: "", scopes: ["admin"], created: 0 };
 const makeToken = (key: string) =>
-  createToken({ body: {}, headers: headersOf({ "idempotency-key": key }), principal: LIST_CALL.principal } as never);
+  createToken({
+    body: { name: "", scopes: [] },
+    headers: headersOf({ "idempotency-key": key }),
+    principal: { token: maker, address: "" },
+  } as never);
 const proxies = new BlockList();
 proxies.addAddress("127.0.0.1");
 const findClient = clientAddress(proxies);
