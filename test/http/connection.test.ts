@@ -6,17 +6,17 @@ import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
 
-/** A connection over a wire and beside a clock that the test holds. */
+/** A connection whose wire and clock the test controls. */
 type Held = Connection &
   Readonly<{
     sent: () => string;
-    /** How many more bytes the other end takes. */
+    /** How many more bytes the other end accepts. */
     take: (bytes: number) => void;
     isPaused: () => boolean;
     isIdle: () => boolean;
     isGone: () => boolean;
     say: (text: string) => void;
-    /** Lets time go by. */
+    /** Advances the clock. */
     pass: (seconds: number) => void;
   }>;
 
@@ -97,7 +97,7 @@ function post(length: number, fields = ""): string {
 }
 
 describe("a connection ends", () => {
-  it("when nobody reads its answer, though the body that was asked with comes to its end", async () => {
+  it("when its response is not read, even if the request body arrives in full", async () => {
     const held = hold({ room: 0 });
     held.say(post(10));
     await settle();
@@ -106,7 +106,7 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when nobody reads the answer of a request that may be silent for ever", async () => {
+  it("when the response to a request that may be silent for ever is not read", async () => {
     const held = hold({
       room: 0,
       answer(request) {
@@ -136,7 +136,7 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when a body does not come, though the client took a while to read that it may", async () => {
+  it("when a body does not come, even if the client was slow to read that it may send it", async () => {
     const held = hold({ room: 5, answer: readAll });
     held.say(post(10, "Expect: 100-continue\r\n"));
     await settle();
@@ -146,7 +146,7 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when its client has closed its side in the middle of a head", async () => {
+  it("when its client closes its side in the middle of a head", async () => {
     const held = hold();
     held.say(`${GET}GET / HT`);
     held.receiveEnd();
@@ -155,7 +155,7 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("behind an answer to HTTP/1.0 that asks for both", async () => {
+  it("after a response to HTTP/1.0 that asks for both", async () => {
     const held = hold();
     held.say("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n");
     await settle();
@@ -164,7 +164,7 @@ describe("a connection ends", () => {
 });
 
 describe("a connection goes on", () => {
-  it("while a body waits for whoever reads it, and not much longer", async () => {
+  it("while a body waits for its reader, and not much longer", async () => {
     const reader = Promise.withResolvers<void>();
     const held = hold({ answer: (request) => reader.promise.then(() => readAll(request)) });
     held.say(post(1_000_000) + "x".repeat(200_000));
@@ -178,7 +178,7 @@ describe("a connection goes on", () => {
     expect(held.isGone()).toBe(true);
   });
 
-  it("when so much of a body was sent ahead that no more was taken", async () => {
+  it("when so much of a body was sent ahead that no more was accepted", async () => {
     const first = Promise.withResolvers<HttpResponse>();
     const answers = [() => first.promise, readAll];
     const held = hold({ answer: (request) => answers.shift()!(request) });
@@ -193,7 +193,7 @@ describe("a connection goes on", () => {
   });
 });
 
-it("two empty lines in front of a request are refused, wherever they are cut", async () => {
+it("two empty lines before a request are refused, wherever they are cut", async () => {
   for (const packets of [[`\r\n\r\n${GET}`], ["\r\n", `\r\n${GET}`], Array.from(`\r\n\r\n${GET}`)]) {
     const held = hold();
     for (const packet of packets) held.say(packet);
@@ -202,7 +202,7 @@ it("two empty lines in front of a request are refused, wherever they are cut", a
   }
 });
 
-it("a connection makes room for others while it waits for a request or has been refused, and not while requests of it are here", async () => {
+it("a connection makes room for others while it waits for a request or was refused, but not while it has requests", async () => {
   const states: boolean[] = [];
   const held = hold({
     answer() {
@@ -222,7 +222,7 @@ it("a connection makes room for others while it waits for a request or has been 
   expect(held.isIdle()).toBe(true);
 });
 
-describe("the work for what comes a byte at a time grows no faster than the bytes", () => {
+describe("the work for input that comes a byte at a time grows no faster than the input", () => {
   const CHUNKED = "POST / HTTP/1.1\r\nHost: plants\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const { what, before, unit, length } of [
     { what: "a field of a head", before: "GET / HTTP/1.1\r\nX: ", unit: "x", length: 8000 },
@@ -248,7 +248,7 @@ describe("the work for what comes a byte at a time grows no faster than the byte
   }
 });
 
-it("chunks of one byte that come together are handed on together, and nothing of what is behind them is touched", () => {
+it("chunks of one byte that come together are passed on together, and nothing after them is touched", () => {
   const pieces: string[] = [];
   const decoder = createChunkedDecoder((bytes) => pieces.push(Buffer.from(bytes).toString()));
   const chunks = `${Array.from("Monstera", (byte) => `1;x\r\n${byte}\r\n`).join("")}0\r\nX: y\r\n\r\n`;
@@ -258,7 +258,7 @@ it("chunks of one byte that come together are handed on together, and nothing of
   expect(decoder.isDone()).toBe(true);
 });
 
-it("what is done later is done in its order, and leaves others their turn", async () => {
+it("deferred work runs in order, and lets others have their turn", async () => {
   const tasks = createTaskQueue();
   const done: number[] = [];
   for (let number = 0; number < 60; number += 1)

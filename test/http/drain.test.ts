@@ -9,11 +9,11 @@ import { openSocket } from "../support/raw-http.ts";
 
 const PLANT = '{"id":1,"name":"under way"}';
 
-it("SIGTERM answers the create under way, stores it, and ends with 0", async () => {
+it("after SIGTERM the create under way is stored and answered, and the service ends with 0", async () => {
   const data = temporaryFolder();
   const service = await startProcess({ data });
   const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
-  // The write lock is held for a moment, so that the create is under way when the signal comes.
+  // Hold the write lock for a moment, so that the create is under way when the signal comes.
   const other = new DatabaseSync(join(data, "plants.db"));
   other.exec("BEGIN IMMEDIATE");
   const create = fetch(`${service.url}/plants`, { method: "POST", body: PLANT, headers });
@@ -31,7 +31,7 @@ it("SIGTERM answers the create under way, stores it, and ends with 0", async () 
   db.close();
 });
 
-it("with a drain delay it is alive but not ready, still takes creates, and then ends with 0", async () => {
+it("with a drain delay it is alive but not ready, still accepts creates, and then ends with 0", async () => {
   const data = temporaryFolder();
   const service = await startProcess({ data, flags: ["--drain-delay-ms", "600"] });
   const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
@@ -46,7 +46,7 @@ it("with a drain delay it is alive but not ready, still takes creates, and then 
   expect(await ended).toBe(0);
 });
 
-it("a silent open connection does not hold up the end", async () => {
+it("a silent open connection does not delay the end", async () => {
   const service = await startProcess({ data: temporaryFolder(), flags: ["--drain-ms", "60000"] });
   const silent = await openSocket(service.url);
   const kept = await fetch(`${service.url}/livez`, { keepalive: true });

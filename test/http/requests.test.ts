@@ -8,14 +8,14 @@ import { startTestService } from "../support/service.ts";
 const service = await startTestService();
 afterAll(() => service.stop());
 
-/** Sends bytes as they stand, and resolves with all that came back until the service closed the connection. */
+/** Sends raw bytes, and resolves with everything that came back until the service closed the connection. */
 async function sendUntilClosed(text: string): Promise<string> {
   const { text: received, isClosed } = await sendRaw(service.url, [text]);
   expect(isClosed).toBe(true);
   return received;
 }
 
-/** A request for a target as it stands, after whose answer the connection closes. */
+/** A raw request for a target, after which the connection closes. */
 function requestOf(target: string): string {
   return `GET ${target} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\nConnection: close\r\n\r\n`;
 }
@@ -37,7 +37,7 @@ describe("a path", () => {
     "/plants%2F1",
     "/plants%5C1",
   ]) {
-    it(`${path} that is not there is answered 404, without asking for a token`, async () => {
+    it(`${path} that does not exist is answered 404, without asking for a token`, async () => {
       const response = await fetch(`${service.url}${path}`, { method: "POST" });
       const body = await expectConform({ method: "post", path: "/plants" }, response);
       expect(body).toEqual({ error: 40400, message: CATALOGUE.unknown_path.message });
@@ -63,7 +63,7 @@ describe("a request target", () => {
     "/%2Ftokens",
     "http://plants/x/../tokens",
   ]) {
-    it(`${target} reaches no other resource than the one that it names`, async () => {
+    it(`${target} reaches no resource but the one that it names`, async () => {
       const received = await sendUntilClosed(requestOf(target));
       expect(received).toStartWith("HTTP/1.1 404 ");
       expect(received).toContain(`"error":40400`);
@@ -71,14 +71,14 @@ describe("a request target", () => {
   }
 
   for (const target of ["/%74okens", "/token%73", "/%74%6f%6B%65%6e%73", "http://plants/tokens"]) {
-    it(`${target} is /tokens, as an unreserved character is the same in percent-encoding`, async () => {
+    it(`${target} is /tokens, because an unreserved character is the same in percent-encoding`, async () => {
       const received = await sendUntilClosed(requestOf(target));
       expect(received).toStartWith("HTTP/1.1 200 ");
       expect(received).toContain(`"id":"first"`);
     });
   }
 
-  it("with an id in percent-encoding names the plant with this id", async () => {
+  it("with a percent-encoded id names the plant with this id", async () => {
     await service.post(`{"id":5,"name":"Ficus"}`);
     for (const path of ["/plants/%35", "/%70lants/5"]) expect(await (await service.request(path)).text()).toBe(`{"id":5,"name":"Ficus"}`);
   });
@@ -109,7 +109,7 @@ describe("a method", () => {
     });
   }
 
-  it("HEAD is answered as GET, without the body", async () => {
+  it("HEAD is answered like GET, without the body", async () => {
     const [head, get] = await Promise.all(
       ["HEAD", "GET"].map((method) => fetch(`${service.url}/openapi.json`, { method, headers: { "accept-encoding": "identity" } })),
     );
@@ -127,7 +127,7 @@ describe("the service's own operations", () => {
     });
   }
 
-  it("/openapi.json and /openapi/1.0.0.json answer the two contracts", async () => {
+  it("/openapi.json and /openapi/1.0.0.json return the two contracts", async () => {
     const contract = loadContract();
     expect(await (await fetch(`${service.url}/openapi.json`)).text()).toBe(contract.served);
     expect(await (await fetch(`${service.url}/openapi/1.0.0.json`)).text()).toBe(contract.base);
@@ -145,13 +145,13 @@ describe("a request id", () => {
   });
 
   for (const bad of ["a b", "x".repeat(129), "a/b", "ä"]) {
-    it(`${JSON.stringify(bad.slice(0, 10))} that breaks the form is replaced`, async () => {
+    it(`${JSON.stringify(bad.slice(0, 10))} that is malformed is replaced`, async () => {
       const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": bad } });
       expect(response.headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
     });
   }
 
-  it("is made anew for every request that brings none", async () => {
+  it("is generated for every request without one", async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await fetch(`${service.url}/nothing`)).headers.get("x-request-id")));
     expect(new Set(ids).size).toBe(3);
   });
@@ -167,13 +167,13 @@ describe("on the wire", () => {
     expect(received).toContain('{"error":41300,');
   });
 
-  it("the body of a refused token is not read: a promised one that never comes is answered 401", async () => {
+  it("the body of a request with a refused token is not read: one that never comes is answered 401", async () => {
     const received = await sendUntilClosed(`POST /plants HTTP/1.1\r\n${host}Content-Length: 50\r\nConnection: close\r\n\r\n`);
     expect(received).toStartWith("HTTP/1.1 401 ");
   });
 
   for (const path of ["/livez", "/nothing", "/"]) {
-    it(`two Hosts are answered 400 at ${path}, in the words of the interface, and the connection closed`, async () => {
+    it(`two Hosts are answered 400 at ${path}, with the error of the interface, and the connection closed`, async () => {
       const received = await sendUntilClosed(`GET ${path} HTTP/1.1\r\n${host}Host: others\r\n\r\n`);
       expect(received).toStartWith("HTTP/1.1 400 ");
       expect(received).toMatch(/^connection: close\r$/im);
@@ -185,7 +185,7 @@ describe("on the wire", () => {
     { why: "a create", authorized: authorization, status: 200 },
     { why: "a refusal", authorized: "", status: 401 },
   ]) {
-    it(`${why} in chunks has one answer, whenever its trailers come, and what follows has its own`, async () => {
+    it(`${why} in chunks has one response, whenever its trailers come, and what follows has its own`, async () => {
       const head = `POST /plants HTTP/1.1\r\n${host}${authorized}Transfer-Encoding: chunked\r\n\r\n`;
       const chunks = `18\r\n{"id":777,"name":"late"}\r\n0\r\n`;
       const trailers = "X: y\r\nContent-Length: 5\r\n\r\n";
@@ -208,16 +208,16 @@ describe("on the wire", () => {
   });
 
   for (const path of ["/nothing//x/livez", "/x//livez"]) {
-    it(`HTTP/1.0 does not take ${path} for another path`, async () => {
+    it(`HTTP/1.0 does not mistake ${path} for another path`, async () => {
       expect(await sendUntilClosed(`GET ${path} HTTP/1.0\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
     });
   }
 
-  it("a path with two slashes in front is another path", async () => {
+  it("a path with two leading slashes is another path", async () => {
     expect(await sendUntilClosed(`POST //plants HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
   });
 
-  it("a client that goes away in the middle of its body is no error of the service", async () => {
+  it("a client that disconnects in the middle of its body is not an error of the service", async () => {
     const socket = await openSocket(service.url);
     socket.write(`POST /plants HTTP/1.1\r\n${host}${authorization}Content-Length: 50\r\n\r\n{"id":`, () => socket.destroy());
     await closeOf(socket);

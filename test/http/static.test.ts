@@ -12,7 +12,7 @@ await buildWeb(web);
 const service = await startTestService({}, { web });
 afterAll(() => service.stop());
 
-/** An answer as it is on the wire. */
+/** A response as it is on the wire. */
 async function get(path: string, headers: Record<string, string> = {}, method = "GET") {
   const response = await fetch(`${service.url}${path}`, {
     method,
@@ -23,19 +23,19 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
 }
 
 const { bytes: index } = await get("/");
-/** What the page names: its script, its stylesheet. */
+/** What the page refers to: its script, its stylesheet. */
 const assets = [...index.toString().matchAll(/(?:src|href)="\.?(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
 
 describe("the page", () => {
   for (const path of ["/", "/?", "/?q=mons%20deli&tag=tropical", "/?q=%ff&nothing=known"]) {
-    it(`stands at ${path}, without a token`, async () => {
+    it(`is at ${path}, without a token`, async () => {
       const { status, headers, bytes } = await get(path);
       expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
       expect(bytes.equals(readFileSync(join(web, "index.html")))).toBe(true);
     });
   }
 
-  it("may run its own scripts, ask its own service, and nothing else", async () => {
+  it("may run its own scripts, call its own service, and nothing else", async () => {
     const { headers } = await get("/");
     expect(headers.get("content-security-policy")).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -45,7 +45,7 @@ describe("the page", () => {
     expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
   });
 
-  it("names a script and a stylesheet that are there, and browsers may keep for good", async () => {
+  it("refers to a script and a stylesheet that exist, and that browsers may cache for ever", async () => {
     expect(assets.map((path) => path.replace(/^.*\./, "")).toSorted()).toEqual(["css", "js"]);
     for (const path of assets) {
       const { status, headers } = await get(path);
@@ -55,7 +55,7 @@ describe("the page", () => {
     }
   });
 
-  it("is asked for anew each time, and answered 304 when it is known", async () => {
+  it("is revalidated each time, and answered 304 if it is known", async () => {
     const { headers } = await get("/");
     expect(headers.get("cache-control")).toBe("no-cache");
     const etag = headers.get("etag")!;
@@ -67,7 +67,7 @@ describe("the page", () => {
       expect((await get("/", { "if-none-match": unknown })).status).toBe(200);
   });
 
-  it("has another tag in each coding", async () => {
+  it("has a different ETag in each coding", async () => {
     const tags = await Promise.all(
       ["br", "gzip", "identity"].map(async (coding) => (await get("/", { "accept-encoding": coding })).headers.get("etag")),
     );
@@ -87,13 +87,13 @@ describe("the page", () => {
   });
 
   for (const path of ["/", "/sample.csv", "/docs"]) {
-    it(`HEAD ${path} is answered as GET, without the body`, async () => {
+    it(`HEAD ${path} is answered like GET, without the body`, async () => {
       const [head, full] = [await get(path, {}, "HEAD"), await get(path)];
       expect([head.status, head.bytes.length, head.headers.get("etag")]).toEqual([200, 0, full.headers.get("etag")]);
       expect(Number(head.headers.get("content-length"))).toBe(full.bytes.length);
     });
 
-    it(`takes no other method at ${path}, and says so`, async () => {
+    it(`accepts no other method at ${path}, and says so`, async () => {
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
         const { status, headers, bytes } = await get(path, {}, method);
         expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
@@ -127,7 +127,7 @@ describe("a file of the page", () => {
     { accepted: "gzip;q=nonsense", coding: null },
     { accepted: "", coding: null },
   ]) {
-    it(`comes ${coding === null ? "plain" : `in ${coding}`} to whoever accepts "${accepted}"`, async () => {
+    it(`comes ${coding === null ? "plain" : `in ${coding}`} to a client that accepts "${accepted}"`, async () => {
       const { status, headers, bytes } = await get(path, { "accept-encoding": accepted });
       expect([status, headers.get("content-encoding"), headers.get("vary")]).toEqual([200, coding, "Accept-Encoding"]);
       const plain = coding === "br" ? brotliDecompressSync(bytes) : coding === "gzip" ? gunzipSync(bytes) : bytes;
@@ -149,7 +149,7 @@ describe("a file of the page", () => {
     "/assets/../index.html.gz",
     "/%2e%2e/package.json",
   ]) {
-    it(`does not stand at ${unknown.replace(/-\w+\.js/, "-….js")}`, async () => {
+    it(`is not at ${unknown.replace(/-\w+\.js/, "-….js")}`, async () => {
       const { status, bytes } = await get(unknown.replace("..", "%2e%2e"));
       expect(status).toBe(404);
       expect(JSON.parse(bytes.toString())).toEqual(CATALOGUE.unknown_path);
@@ -158,13 +158,13 @@ describe("a file of the page", () => {
 });
 
 describe("a build", () => {
-  it("gives a file whose content changes another name, and is the same again for the same content", async () => {
+  it("gives a file with changed content another name, and is the same again for the same content", async () => {
     const again = join(temporaryFolder(), "web");
     await buildWeb(again);
     expect(readFileSync(join(again, "index.html"), "utf8")).toBe(index.toString());
   });
 
-  it("takes the place of what was there, whole, and can be read by everybody", async () => {
+  it("replaces the previous one completely, and is readable by everyone", async () => {
     const folder = join(temporaryFolder(), "deep/web");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "old.html"), "old");
@@ -176,7 +176,7 @@ describe("a build", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o755);
   });
 
-  it("that was never made is named at the path of the page, and all else is served", async () => {
+  it("that was never made is reported at the path of the page, and everything else is served", async () => {
     const other = await startTestService({}, { web: join(temporaryFolder(), "none") });
     for (const method of ["GET", "POST", "OPTIONS"]) {
       const response = await fetch(other.url, { method });

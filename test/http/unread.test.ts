@@ -11,14 +11,14 @@ const PLANTS = 20;
 /** So much that the system has no room left for it, and the service keeps as much as it may. */
 const SOCKETS = 40;
 const AHEAD = 12;
-/** Names of one letter, compressed, would be small. */
+/** Compressed, names of one repeated letter would be small. */
 const PLAIN = { "accept-encoding": "identity" };
 
 for (const { engine, openFlags } of ENGINES) {
   const service = await startTestService(await openFlags());
   afterAll(() => service.stop());
 
-  /** Asks for pages, one behind the other, of which none is read. */
+  /** Requests pages, one after the other, and reads none. */
   async function askUnread(): Promise<Socket> {
     const socket = await openSocket(service.url);
     socket.pause();
@@ -26,7 +26,7 @@ for (const { engine, openFlags } of ENGINES) {
     return socket;
   }
 
-  /** Asks until this is the answer. */
+  /** Repeats a request until this is the response. */
   async function expectStatus(status: number, path: string): Promise<Response> {
     async function ask(): Promise<Response> {
       const response = await service.request(path, { headers: PLAIN });
@@ -38,8 +38,8 @@ for (const { engine, openFlags } of ENGINES) {
     return response;
   }
 
-  describe(`pages that nobody reads, on ${engine},`, () => {
-    it("count against their token: more of them are answered 503, small answers and other tokens' pages as ever, and all again once they are gone", async () => {
+  describe(`unread pages, on ${engine},`, () => {
+    it("count against their token: more of them get 503, small responses and other tokens' pages still work, and all work again once they are gone", async () => {
       const body = Array.from({ length: PLANTS }, (_, id) => `{"id":${id},"name":"${"x".repeat(LARGE)}"}`).join("\n");
       expect((await service.request("/plants/import", { method: "POST", body })).status).toBe(200);
       const made = await service.request("/tokens", {
@@ -65,10 +65,10 @@ for (const { engine, openFlags } of ENGINES) {
   });
 }
 
-describe("what answers keep in memory until they are read", () => {
+describe("what responses keep in memory until they are read", () => {
   const answerOf = (body: string | Uint8Array) => ({ status: 200, body, headers: { etag: '"x"' } });
 
-  it("is counted in bytes, for each owner, and given back once", () => {
+  it("is counted in bytes, per owner, and released once", () => {
     const outgoing = createResponseBudget({ bodyBytesMax: 65_536 });
     const megabyte = answerOf("é".repeat(2 ** 19));
     const kept = Array.from({ length: 32 }, () => outgoing(megabyte, "a"));
@@ -82,7 +82,7 @@ describe("what answers keep in memory until they are read", () => {
     expect(() => outgoing(megabyte, "b")).toThrow();
   });
 
-  it("leaves alone what is small or made while it is read, and always has room for the largest plant", () => {
+  it("ignores what is small or made while it is read, and always has room for the largest plant", () => {
     const outgoing = createResponseBudget({ bodyBytesMax: 2 ** 28 });
     for (const body of ["x".repeat(65_535), new Uint8Array(65_535), new ReadableStream<Uint8Array>()]) {
       const answer = { status: 200, body };

@@ -28,7 +28,7 @@ function read(id: number, more = ""): string {
 }
 
 describe("requests on one connection", () => {
-  it("that are sent ahead are answered in their order, each with its own answer", async () => {
+  it("that are pipelined are answered in order, each with its own response", async () => {
     const ids = Array.from({ length: 50 }, (_, at) => at + 1);
     const text = ids.map((id) => create(id) + read(id)).join("") + read(1, "Connection: close\r\n");
     const { text: answers, isClosed } = await sendRaw(service.url, [text]);
@@ -55,7 +55,7 @@ describe("requests on one connection", () => {
     );
   });
 
-  it("that are sent ahead by thousands leave others their turn", async () => {
+  it("that are pipelined by thousands let others have their turn", async () => {
     const count = 20_000;
     const flood = await openSocket(service.url);
     let answered = 0;
@@ -68,7 +68,7 @@ describe("requests on one connection", () => {
     flood.destroy();
   });
 
-  it("come a byte at a time", async () => {
+  it("are understood a byte at a time", async () => {
     const socket = await openSocket(service.url);
     const answers = receiveAll(socket);
     for (const byte of createInChunks(504) + read(504, "Connection: close\r\n")) {
@@ -78,14 +78,14 @@ describe("requests on one connection", () => {
     expect(statusesIn(await answers)).toEqual([200, 200]);
   });
 
-  it("of a client that closes its side behind the last one are all answered", async () => {
+  it("of a client that closes its side after the last one are all answered", async () => {
     const socket = await openSocket(service.url);
     const answers = receiveAll(socket);
     socket.end(create(505) + read(505));
     expect(statusesIn(await answers)).toEqual([200, 200]);
   });
 
-  it("behind a body that breaks off are none", async () => {
+  it("are ignored after a body that breaks off", async () => {
     const socket = await openSocket(service.url);
     const answers = receiveAll(socket);
     socket.end(`${HEAD}Content-Length: 400\r\n\r\n{"id":506`);
@@ -99,16 +99,16 @@ describe("a client that is refused while it sends", () => {
     { why: "a body that is too large", head: HEAD, status: 413 },
     { why: "a body without a token", head: "POST /plants HTTP/1.1\r\nHost: plants\r\n", status: 401 },
     { why: "a body to nowhere", head: "POST /nowhere HTTP/1.1\r\nHost: plants\r\n", status: 404 },
-    { why: "a body behind what is no request", head: "PLANT / HTTP/1.1\r\nHost: plants\r\n", status: 501 },
+    { why: "a body after what is not a request", head: "PLANT / HTTP/1.1\r\nHost: plants\r\n", status: 501 },
   ]) {
-    it(`reads its answer when it has sent all of ${why}, 60 times of 60`, async () => {
+    it(`reads its response after it has sent all of ${why}, 60 times of 60`, async () => {
       const body = Buffer.alloc(4_000_000, " ");
       const statuses: number[] = [];
       for (let round = 0; round < 60; round += 10) {
         const sent = Array.from({ length: 10 }, async () => {
           const socket = await openSocket(service.url);
           socket.pause();
-          // It does not look at what comes before all is sent.
+          // It reads nothing before everything is sent.
           await new Promise((resolve) => socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`, resolve));
           const error = await new Promise((resolve) => socket.write(body, resolve));
           const text = error ? "" : await receiveAll(socket);
@@ -122,7 +122,7 @@ describe("a client that is refused while it sends", () => {
 });
 
 describe("connections", () => {
-  it("more than there may be push out the one that has waited longest, which is logged once", async () => {
+  it("beyond the limit push out the one that has waited longest, which is logged once", async () => {
     const ask = "GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n";
     const idle: Socket[] = [];
     const gone: number[] = [];
@@ -148,7 +148,7 @@ describe("connections", () => {
     for (const socket of [...idle, ...newer]) socket.destroy();
   });
 
-  it("that are all at work turn new ones away, and go on", async () => {
+  it("that are all busy keep new ones out, and go on", async () => {
     const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${small.token}\r\nContent-Length: 22\r\n\r\n`;
     const busy = await Promise.all(Array.from({ length: 8 }, () => openSocket(small.url)));
     for (const socket of busy) socket.write(head);

@@ -124,8 +124,8 @@ describe("a start is refused, with status 1 and one sentence that says what to d
   });
 
   for (const { what, address } of [
-    { what: "an address with an @ in its password as it stands", address: `postgres://anna:p@${PASSWORD}@127.0.0.1/plants` },
-    { what: "an address with a / in its password as it stands", address: `postgres://anna:1/${PASSWORD}@127.0.0.1/plants` },
+    { what: "a URL with an unescaped @ in its password", address: `postgres://anna:p@${PASSWORD}@127.0.0.1/plants` },
+    { what: "a URL with an unescaped / in its password", address: `postgres://anna:1/${PASSWORD}@127.0.0.1/plants` },
     { what: "an address with a port that is none", address: `postgres://anna:${PASSWORD}@127.0.0.1:99999/plants` },
   ]) {
     it(what, async () => {

@@ -61,7 +61,7 @@ describe("a command does not wait for the database", () => {
     ["export", "-"],
     ["import", join(PROJECT, "package.json")],
   ]) {
-    it(`but tells at once that nobody is there: ${words.slice(0, 2).join(" ").replace(PROJECT, "")}`, async () => {
+    it(`but says at once that no server is there: ${words.slice(0, 2).join(" ").replace(PROJECT, "")}`, async () => {
       const clock = startPatientClock();
       const { status, stdout, stderr } = await runCommand([...words, "--data", temporaryFolder()], {
         environment: { PLANT_STORE_DATABASE: withPassword(gone.url()) },
