@@ -17,7 +17,7 @@ type Text = HttpResponse & Readonly<{ body: string }>;
  * when the client accepts that and it is worth it. Not for responses with secrets: their compressed length would reveal
  * them to anybody who can choose a part of the text (BREACH).
  */
-export type Represent = (answer: Text, requested: Fields) => HttpResponse | Promise<HttpResponse>;
+export type Represent = (response: Text, requested: Fields) => HttpResponse | Promise<HttpResponse>;
 
 /** zstd compresses four to ten times as fast as gzip, and smaller, so it wins where both are equally welcome. */
 const PACKINGS = ["zstd", "gzip"] as const satisfies readonly Packing[];
@@ -47,8 +47,8 @@ export function createRepresent(): Represent {
     }
   }
 
-  return (answer, requested) => {
-    const { status, body, headers: given = {} } = answer;
+  return (response, requested) => {
+    const { status, body, headers: given = {} } = response;
     // When a first plant follows a page, its text stays the same but it gets a Link. That it has one is enough for the
     // tag: the rest of the Link follows from the page.
     const tag = `"${hash("sha256", body, "base64url").slice(0, 22)}${"link" in given ? "+" : ""}"`;

@@ -6,7 +6,7 @@ import type { HttpResponse } from "./wire/response.ts";
  * Counts what a response may keep in memory until it is read. Throws `overloaded` when its owner has too much there
  * already.
  */
-export type ResponseBudget = (answer: HttpResponse, owner: string) => HttpResponse;
+export type ResponseBudget = (response: HttpResponse, owner: string) => HttpResponse;
 
 /** Smaller bodies are not counted: the system takes them over at once. In characters or bytes. */
 const COUNTED_LENGTH_MIN = 65_536;
@@ -19,12 +19,12 @@ const PLANTS_MIN = 16;
 
 export function createResponseBudget({ bodyBytesMax }: { bodyBytesMax: number }): ResponseBudget {
   const shares = createFairShares(Math.max(BYTES_MAX, PLANTS_MIN * bodyBytesMax));
-  return (answer, owner) => {
-    const bytes = toLargeBytes(answer.body);
-    if (!bytes) return answer;
+  return (response, owner) => {
+    const bytes = toLargeBytes(response.body);
+    if (!bytes) return response;
     const release = shares.take(owner, bytes.length);
     if (!release) throw new PlantStoreError("overloaded");
-    return { ...answer, body: bytes, onSent: release };
+    return { ...response, body: bytes, onSent: release };
   };
 }
 
