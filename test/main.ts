@@ -1,9 +1,9 @@
 // Runs test files side by side, each in a process of its own: `npm test` and `npm run test:resilience`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, delimiter } from "node:path";
+import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { findBinaries } from "./support/postgres/binaries.ts";
 import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
@@ -25,10 +25,35 @@ A NAME is a part of a path, such as search or test/http/, of either kind. Withou
 `;
 
 /** They measure time or memory, so each has the machine for itself, after all others. */
-const ALONE = ["loop.test.ts", "overload.resilience.ts", "slow.resilience.ts", "soak.resilience.ts", "tokens.resilience.ts"];
+const ALONE = [
+  "fairness/loop.test.ts",
+  "resilience/overload.resilience.ts",
+  "resilience/slow.resilience.ts",
+  "resilience/soak.resilience.ts",
+  "resilience/tokens.resilience.ts",
+];
 
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
-const LONGEST = ["transfer.test.ts"];
+const LONGEST = [
+  "resilience/postgres.resilience.ts",
+  "resilience/hostile.resilience.ts",
+  "resilience/kill-start.resilience.ts",
+  "resilience/kill-backup.resilience.ts",
+  "interface/engine-parity.test.ts",
+  "resilience/full.resilience.ts",
+  "resilience/kill.resilience.ts",
+  "web/accessibility.test.ts",
+  "interface/model.test.ts",
+  "resilience/proxies.resilience.ts",
+  "resilience/drain.resilience.ts",
+  "resilience/nth.resilience.ts",
+  "resilience/crash.resilience.ts",
+  "client/journey.test.ts",
+  "interface/generators.test.ts",
+  "cli/transfer.test.ts",
+  "store/files.test.ts",
+  "web/docs.test.ts",
+];
 
 type Options = Readonly<{ paths: readonly string[]; environment: NodeJS.ProcessEnv; workers: number }>;
 type Counts = Readonly<{ passed: number; failed: number }>;
@@ -78,7 +103,7 @@ function parseOptions(): Options | undefined {
 }
 
 async function run({ paths, environment, workers }: Options): Promise<void> {
-  const alone = paths.filter((path) => ALONE.includes(basename(path)));
+  const alone = paths.filter((path) => ALONE.includes(nameOf(path)));
   const together = paths.filter((path) => !alone.includes(path)).toSorted((a, b) => rankOf(a) - rankOf(b));
   const shared = paths.length === 1 ? environment : { ...environment, ...(await startShared()) };
   const counts: Counts[] = [];
@@ -98,8 +123,13 @@ async function run({ paths, environment, workers }: Options): Promise<void> {
   if (sum("failed") > 0) process.exitCode = 1;
 }
 
+/** The path below this folder. */
+function nameOf(path: string): string {
+  return path.slice("test/".length);
+}
+
 function rankOf(path: string): number {
-  const at = LONGEST.indexOf(basename(path));
+  const at = LONGEST.indexOf(nameOf(path));
   return at === -1 ? LONGEST.length : at;
 }
 

@@ -95,7 +95,8 @@ for (const { engine, openFlags } of ENGINES) {
       async function answersAhead(): Promise<number> {
         let answered = 0;
         const flood = Array.from({ length: 120 }, async () => {
-          expect((await search(greedy)).status).toBe(200);
+          // On a slow machine one waits so long for its turn that it is refused.
+          expect([200, 503]).toContain((await search(greedy)).status);
           answered += 1;
         });
         while (answered === 0) await Bun.sleep(1);

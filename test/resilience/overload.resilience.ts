@@ -107,7 +107,8 @@ async function measure(root: string, flags: readonly string[], times: readonly n
   const data = temporaryFolder();
   const service = await startService({ data, root, flags, under: onCore(0) });
   const watched = { service, token: await readToken(data), times };
-  await runRound({ ...watched, times: [] }, 0);
+  // It warms up.
+  await arrive({ url: service.url, token: watched.token, seconds: SECONDS, rate: 100_000, connections: BUSY, firstId: 0 });
   const rounds: Round[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) rounds.push(await runRound(watched, round * 1_000_000_000));
   return rounds;
