@@ -3,27 +3,26 @@
 // an import of any size.
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import { configCommand } from "./cli/config.ts";
-import { exportCommand } from "./cli/export.ts";
-import { importCommand } from "./cli/import.ts";
-import { repairCommand } from "./cli/repair.ts";
-import { serveCommand } from "./cli/serve.ts";
-import { tokenCommand } from "./cli/tokens.ts";
 import { PlantStoreError } from "./errors.ts";
 import { escapeControlLines } from "./terminal-text.ts";
 
 // All that is written, above all the store and the first token, is for its owner alone.
 process.umask(0o077);
 
-const program = new Command("plant-store")
-  .description(manifest.description)
-  .version(manifest.version)
-  .addCommand(serveCommand())
-  .addCommand(importCommand())
-  .addCommand(exportCommand())
-  .addCommand(tokenCommand())
-  .addCommand(repairCommand())
-  .addCommand(configCommand());
+/** Each is loaded when it is asked for: a start waits for the code of no other. */
+const COMMANDS = {
+  serve: async () => (await import("./cli/serve.ts")).serveCommand(),
+  import: async () => (await import("./cli/import.ts")).importCommand(),
+  export: async () => (await import("./cli/export.ts")).exportCommand(),
+  token: async () => (await import("./cli/tokens.ts")).tokenCommand(),
+  repair: async () => (await import("./cli/repair.ts")).repairCommand(),
+  config: async () => (await import("./cli/config.ts")).configCommand(),
+};
+
+const program = new Command("plant-store").description(manifest.description).version(manifest.version);
+const called = Object.entries(COMMANDS).filter(([name]) => name === process.argv[2]);
+// Without a command, there is the help of all.
+for (const [, load] of called.length > 0 ? called : Object.entries(COMMANDS)) program.addCommand(await load());
 
 try {
   await program.parseAsync();

@@ -6,17 +6,17 @@ import type { Handlers } from "./router.ts";
 
 /** Serves the two contracts. */
 export function openapiHandlers(contract: Contract): Pick<Handlers, "getContract" | "getBaseContract"> {
-  const served = toFile(contract.served);
-  const base = toFile(contract.base);
-  return {
-    getContract: ({ headers }) => answerFile(served, headers),
-    getBaseContract: ({ headers }) => answerFile(base, headers),
-  };
+  return { getContract: fileHandler(contract.served), getBaseContract: fileHandler(contract.base) };
+}
+
+function fileHandler(text: string): Handlers["getContract"] {
+  let file: File | undefined;
+  return ({ headers }) => answerFile((file ??= toFile(text)), headers);
 }
 
 function toFile(text: string): File {
   const body = Buffer.from(text);
-  // Compressed once, at startup. Gzip takes a millisecond; a better coding would take a hundred.
+  // Compressed once, for the first request. Gzip takes a millisecond; a better coding would take a hundred.
   const packed = [{ coding: "gzip", body: gzipSync(body, { level: constants.Z_BEST_COMPRESSION }) } as const];
   return createFile({ headers: { "content-type": "application/json", "cache-control": "no-cache" }, body, packed });
 }

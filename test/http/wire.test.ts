@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import type { Socket } from "node:net";
 import { once } from "node:events";
+import { STATUS_CODES } from "node:http";
 import fc from "fast-check";
+import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { toHead } from "../../src/http/wire/response.ts";
 import { openSocket, receiveAll, sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -161,4 +164,12 @@ describe("connections", () => {
     for (const [at, socket] of busy.entries()) socket.end(`{"id":${at},"name":"Rosa"}`);
     expect((await Promise.all(answers)).map((text) => statusesIn(text)[0])).toEqual(Array.from({ length: 8 }, () => 200));
   });
+});
+
+it("the first line of a response names its status as all the world does", () => {
+  const statuses = [200, 201, 204, 304, ...Object.values(CATALOGUE).map(({ error }) => Math.trunc(error / 100))];
+  for (const status of statuses) {
+    const head = toHead({ status, headers: {}, ending: { kind: "none" }, isKeepAlive: true, isHttp10: false, date: "" });
+    expect(head.split("\r\n")[0]).toBe(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`);
+  }
 });

@@ -1,5 +1,3 @@
-import { STATUS_CODES } from "node:http";
-
 /** A response, before it is written to a connection. A body is JSON, unless the headers say otherwise. */
 export type HttpResponse = Readonly<{
   status: number;
@@ -21,9 +19,34 @@ type HeadOptions = Readonly<{
   date: string;
 }>;
 
+/** Every status that the service answers. `node:http` has the same words, and takes a tenth of a start to load. */
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  204: "No Content",
+  304: "Not Modified",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  412: "Precondition Failed",
+  413: "Payload Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Entity",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  503: "Service Unavailable",
+  505: "HTTP Version Not Supported",
+};
+
 /** The head of a response as text (RFC 9112, 4). The header values come from this service, and none contains a line end. */
 export function toHead({ status, headers, ending, isKeepAlive, isHttp10, date }: HeadOptions): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n`;
   for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;
   head += `date: ${date}\r\n`;
   if (ending.kind === "length") head += `content-length: ${ending.length}\r\n`;

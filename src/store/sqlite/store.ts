@@ -66,17 +66,19 @@ async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { was
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
   const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
   const now = () => performance.now();
-  const writer = createHealth({ thread: await startThread("writer", { path, onDeath: onFatal }), log, onFatal });
-  const opened: Array<() => unknown> = [() => writer.close()];
+  // The two load their code at the same time.
+  const writerThread = startThread("writer", { path, onDeath: onFatal });
+  const searchThread = isServing ? startThread("search", { path, onDeath: onFatal }) : undefined;
+  const opened: Array<() => unknown> = [() => searchThread?.abandon()];
   try {
+    const writer = createHealth({ thread: await writerThread.open(), log, onFatal });
+    opened.unshift(() => writer.close());
     const reader = openReader(path);
     opened.unshift(() => reader.close());
-    // Plants that an earlier process left behind must be on disk before anybody reads them. The search thread begins
-    // after that: while it reads, nothing can be rewritten.
+    // Plants that an earlier process left behind must be on disk before anybody reads them. The search is opened after
+    // that: while it reads, nothing can be rewritten.
     if (isServing) await writer.call("rewrite");
-    const searcher = isServing
-      ? createSearcher({ thread: await startThread("search", { path, onDeath: onFatal }), find: reader.plants.find, log, onFatal, now })
-      : undefined;
+    const searcher = searchThread && createSearcher({ thread: await searchThread.open(), find: reader.plants.find, log, onFatal, now });
     if (searcher) opened.unshift(() => searcher.close());
     const { plants, changes } = createPlants({ writer, reader: reader.plants, searcher, queueMax, queueWaitMs, now });
     return {

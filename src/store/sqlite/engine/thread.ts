@@ -12,11 +12,19 @@ export type Thread<Methods> = Readonly<{
 type Given<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
 type Result<Method> = Method extends (...args: never[]) => infer Returned ? Returned : never;
 
-/** Opens a part in a Worker. Rejects when it cannot be opened. Calls `onDeath` when the Worker ends without `close`. */
-export async function startThread<Name extends PartName>(
+/** A Worker whose part is not open yet. */
+type Starting<Methods> = Readonly<{
+  /** Opens the part. Rejects when it cannot be opened, and ends the Worker then. */
+  open(): Promise<Thread<Methods>>;
+  /** Ends a Worker whose part was not opened, or is closed. */
+  abandon(): Promise<unknown>;
+}>;
+
+/** Starts a Worker, which loads its code while others open theirs. Calls `onDeath` when the Worker ends without `close`. */
+export function startThread<Name extends PartName>(
   part: Name,
   { path, onDeath }: { path: string; onDeath: (reason: Error) => void },
-): Promise<Thread<Part<Name>>> {
+): Starting<Part<Name>> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { part, path } });
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let lastSeq = 0;
@@ -45,20 +53,33 @@ export async function startThread<Name extends PartName>(
   worker.on("error", die);
   worker.on("exit", (code) => die(new Error(`The ${part} ended with ${code}.`)));
 
-  try {
-    await expectReply(0);
-  } catch (reason) {
-    isClosing = true;
-    await worker.terminate();
-    throw reason;
+  function send(method: string, args: readonly unknown[]): Promise<unknown> {
+    lastSeq += 1;
+    const reply = expectReply(lastSeq);
+    worker.postMessage({ seq: lastSeq, method, args } satisfies ThreadCall);
+    return reply;
   }
+
+  function abandon(): Promise<unknown> {
+    isClosing = true;
+    return worker.terminate();
+  }
+
   return {
-    call(method, ...args) {
-      if (method === "close") isClosing = true;
-      lastSeq += 1;
-      const reply = expectReply(lastSeq);
-      worker.postMessage({ seq: lastSeq, method, args } satisfies ThreadCall);
-      return reply as Promise<Result<Part<Name>[typeof method]>>;
+    async open() {
+      try {
+        await send("open", []);
+      } catch (reason) {
+        await abandon();
+        throw reason;
+      }
+      return {
+        call(method, ...args) {
+          if (method === "close") isClosing = true;
+          return send(method, args) as Promise<Result<Part<Name>[typeof method]>>;
+        },
+      };
     },
+    abandon,
   };
 }

@@ -9,10 +9,10 @@ const PARTS = { writer: openWriter, search: openIndexer } as const;
 export type PartName = keyof typeof PARTS;
 export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;
 
-/** A message to a Worker. */
+/** A message to a Worker. The first opens its part. */
 export type ThreadCall = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
 
-/** A message from a Worker, one for each call. `seq` 0 reports whether the part opened. */
+/** A message from a Worker, one for each call. */
 export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
 
 // This thread blocks on the disk. It runs one call at a time, in the order sent.
@@ -36,10 +36,11 @@ function toFailure(thrown: unknown): Failure {
 }
 
 const { part, path } = workerData as { part: PartName; path: string };
-let methods: Record<string, (...args: never[]) => unknown>;
-reply(0, () => {
-  methods = PARTS[part](path);
-});
+let methods: Record<string, (...args: never[]) => unknown> = {
+  open() {
+    methods = PARTS[part](path);
+  },
+};
 
 port.on("message", ({ seq, method, args }: ThreadCall) => {
   // The types in thread.ts check that the arguments fit the method.
