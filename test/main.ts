@@ -83,6 +83,8 @@ function parseOptions(): Options | undefined {
   if (values.help) return undefined;
   if (values.seed !== undefined && !/^\d{1,10}$/.test(values.seed)) throw new Error("--seed takes a whole number.");
   if (!/^[1-9]\d?$/.test(values.workers)) throw new Error("--workers takes a whole number from 1 to 99.");
+  const lost = [...ALONE, ...LONGEST].filter((name) => !existsSync(join(PROJECT, "test", name)));
+  if (lost.length > 0) throw new Error(`test/main.ts names ${lost.join(" and ")}, which is not there.`);
   const isEither = values.all || (positionals.length > 0 && !values.resilience);
   const patterns = ["test", "resilience"].filter((kind) => isEither || (kind === "resilience") === values.resilience);
   const all = globSync(
