@@ -6,7 +6,7 @@ import { ReferencePage } from "./docs/reference-page.tsx";
 
 /** The reference, or why there is none. */
 async function start(): Promise<void> {
-  if (!canKeepDigits()) throw new Error("This browser rounds ids past 2^53: use a newer one.");
+  if (!canKeepDigits()) throw new Error("This browser rounds ids beyond 2^53: use a newer one.");
   const response = await fetch(new URL("./openapi.json", document.baseURI));
   if (!response.ok) throw new Error(`The contract cannot be read (${response.status}): load the page again.`);
   const reference = toReference(parseExact(await response.text()));

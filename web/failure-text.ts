@@ -4,7 +4,7 @@ import { ConnectionError, FileFormatError, ServiceError, TimeoutError, Unexpecte
 export function failureText(thrown: unknown): string {
   if (thrown instanceof ServiceError) return thrown.status === 500 ? `${thrown.message} (${thrown.requestId ?? "no id"})` : thrown.message;
   if (thrown instanceof ConnectionError) return "The service cannot be reached: check the connection, then try again.";
-  if (thrown instanceof TimeoutError) return "The service took too long to answer: try again.";
+  if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError || thrown instanceof FileFormatError) return thrown.message;
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }

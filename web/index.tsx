@@ -8,7 +8,7 @@ import { createViews } from "./view.ts";
 /** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
 const base = new URL(".", location.href).href.replace(/\/+$/, "");
 
-const EXPIRED = "The service no longer takes this token: it has expired or was revoked. Sign in with another one.";
+const EXPIRED = "The service no longer accepts this token: it has expired or was revoked. Sign in with another one.";
 
 const session = createSession(sessionStorage);
 const reaching = watchReach({

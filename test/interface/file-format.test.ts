@@ -119,7 +119,7 @@ describe("the form of a file", () => {
     const words = ["src/main.ts", "import", "--url", recorder.url.href];
     const child = Bun.spawn([process.execPath, ...words], {
       cwd: join(import.meta.dir, "../.."),
-      env: { ...process.env, PLANT_STORE_TOKEN: "t" },
+      env: { PLANT_STORE_TOKEN: "t" },
       stdin: "pipe",
     });
     for (const letter of `\ufeff\n${CSV}`) {

@@ -38,7 +38,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   },
   "nothing found": async ({ field, reads }) => {
     await field("Search names").fill("zzz");
-    await reads("No plant fits.");
+    await reads("No plants match.");
   },
   "adding a plant, with a problem": async ({ button, reads }) => {
     await button("Add plant").click();
@@ -56,14 +56,14 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     const init = { method: "PUT", body: `{"name":"Theirs ${Math.random()}"}`, headers: { "content-type": "application/json" } };
     await place.service.request("/plants/9007199254740994", init);
     await button("Save").click();
-    await reads("Somebody changed this plant meanwhile.");
+    await reads("Someone changed this plant in the meantime.");
     await place.service.request("/plants/9007199254740994", { ...init, body: '{"name":"Ginkgo biloba","tag":"tree"}' });
   },
   "a plant that is gone": async ({ button, reads }) => {
     place.expectStatus(404);
     await place.service.request("/plants/9007199254740994", { method: "DELETE" });
     await button("Edit Ginkgo biloba").click();
-    await reads("There is no plant with this id any more");
+    await reads("This plant no longer exists");
     await place.plant(PLANTS.slice(1, 2));
   },
   "a service that does not answer": async ({ page, field, reads }) => {
@@ -88,7 +88,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   "the preview of a file": async (visit) => {
     await VIEWS["choosing a file"]!(visit);
     await visit.field("Or paste the rows").fill("id,name\n9007199254740993,Other\nx,Bad\n");
-    await visit.button("Look at what was pasted").click();
+    await visit.button("Preview the rows").click();
     await visit.reads("1 line that will be refused");
   },
   "a file that is being sent": async (visit) => {
@@ -114,7 +114,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   },
   "a token that was made": async (visit) => {
     await VIEWS["a new token"]!(visit);
-    await visit.button("Make the token").click();
+    await visit.button("Create token").click();
     await visit.field("The new token").waitFor();
   },
 };
@@ -126,7 +126,7 @@ describe("in light and dark, axe finds no violation in", () => {
     expect(await findViolations(page)).toEqual([]);
     await field("Token").fill("wrong");
     await button("Sign in").click();
-    await reads("The bearer token is not valid");
+    await reads("The bearer token is invalid");
     expect(await findViolations(page)).toEqual([]);
   });
 
@@ -145,7 +145,7 @@ describe("in light and dark, axe finds no violation in", () => {
       for (const width of [360, 1440]) {
         const { page, signIn, reads } = await place.visit("/", { ...CALM, viewport: { width, height: 800 } });
         await signIn(token);
-        await reads(scopes.length === 1 ? "Monstera deliciosa" : "Your token may not see plants");
+        await reads(scopes.length === 1 ? "Monstera deliciosa" : "Your token cannot see plants");
         expect(await findViolations(page)).toEqual([]);
       }
     });
@@ -254,7 +254,7 @@ describe("the page", () => {
     await button("Tokens").click();
     await button("New token").click();
     await button("Back").click();
-    await reads("Whoever has a token can use the catalogue");
+    await reads("Anyone who has a token");
     expect(await focused(page)).toBe("H2 Tokens");
   });
 

@@ -96,11 +96,11 @@ describe("the catalogue", () => {
     await sees(["Mentha spicata"]);
   });
 
-  it("says that nothing fits, and shows everything again", async () => {
+  it("says that nothing matches, and shows everything again", async () => {
     await place.plant(FEW);
     const { signIn, sees, reads, button, address } = await place.visit("/?q=nothing");
     await signIn();
-    await reads("No plant fits.");
+    await reads("No plants match.");
     await button("Show all plants").click();
     await sees(ALL);
     expect(address()).toBe("/");

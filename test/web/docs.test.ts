@@ -149,7 +149,7 @@ describe("the reference at /docs", () => {
     await signIn();
     const { form, send } = await tryIt("createPlant");
     await form.getByLabel("An example for the body").selectOption("application/json: untagged");
-    await form.getByText("The same for a terminal").click();
+    await form.getByText("As a command with curl").click();
     const line = await form.locator("pre").first().innerText();
     expect(line).toContain('"id": -9223372036854775808');
     expect(line).not.toContain(service.token);
@@ -163,7 +163,7 @@ describe("the reference at /docs", () => {
 
   it("says what is missing without a token, and shows the service's own words for every refusal", async () => {
     const { form, send } = await tryIt("getPlant");
-    expect(await form.innerText()).toContain("Without a token the answer is 401");
+    expect(await form.innerText()).toContain("Without a token the response is 401");
     const { status, body } = await send();
     expect([status, JSON.parse(body)]).toEqual(["401", { error: 40100, message: expect.stringContaining("Authorization: Bearer") }]);
     await expectQuiet();

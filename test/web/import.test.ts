@@ -66,7 +66,7 @@ describe("an import", () => {
     await signIn();
     await button("Import").click();
     await field("Or paste the rows").fill('{"id":9223372036854775807,"name":"Mine"}\n{"id":1,"name":7}\n');
-    await button("Look at what was pasted").click();
+    await button("Preview the rows").click();
     await reads("is NDJSON with 1 plant and 1 line that will be refused.");
     await page.getByRole("checkbox").check();
     await button("Import 1 plant").click();
@@ -130,9 +130,9 @@ describe("an import", () => {
     await button("Cancel").click();
     await reads("The import stopped after 3,000 of 10,500 lines. You cancelled it.");
     isSlow = false;
-    await button("Go on").click();
+    await button("Continue").click();
     // The service may have stored the lines that were on their way when it was cancelled.
-    await reads(/^10,500 plants added\.$|^9,500 plants added, 1,000 there already\.$/);
+    await reads(/^10,500 plants added\.$|^9,500 plants added, 1,000 already there\.$/);
     await button("Done").click();
     const exported = await (await place.service.request("/plants/export")).text();
     expect(exported.trimEnd().split("\n")).toHaveLength(10_500);
@@ -154,7 +154,7 @@ describe("an import", () => {
     });
     await upload(visit, "plants.csv", "id,name\n1,One\n");
     await visit.button("Import 1 plant").click();
-    await visit.reads("The service takes nothing at the moment: it is asked again.");
+    await visit.reads("The service accepts nothing at the moment. The page tries again.");
     await visit.reads("1 plant added.");
   });
 });

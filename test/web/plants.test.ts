@@ -47,7 +47,7 @@ describe("a plant", () => {
     await field("Id").fill(OTHER);
     await button("Save").click();
     await reads("The id belongs to another plant: choose an id that is not in use.");
-    await button("Look at the plant that has it").click();
+    await button("Show the plant that has it").click();
     await dialog.getByText(OTHER).waitFor();
     expect(await field("Name").inputValue()).toBe("Ginkgo biloba");
   });
@@ -89,7 +89,7 @@ describe("a plant", () => {
     await field("Name").fill("Ginkgo mine");
     await change(ID, '{"name":"Ginkgo theirs","tag":"tree"}');
     await button("Save").click();
-    await reads("Somebody changed this plant meanwhile. Nothing of yours is saved yet.");
+    await reads("Someone changed this plant in the meantime. Your change is not saved yet.");
     expect(await stored(ID)).toContain("Ginkgo theirs");
     await button("Keep theirs").click();
     await sees(["Ginkgo theirs"]);
@@ -98,7 +98,7 @@ describe("a plant", () => {
     await field("Name").fill("Ginkgo mine");
     await change(ID, '{"name":"Ginkgo again","tag":"tree"}');
     await button("Save").click();
-    await reads("Somebody changed this plant meanwhile.");
+    await reads("Someone changed this plant in the meantime.");
     await change(ID, '{"name":"Ginkgo once more","tag":"tree"}');
     await button("Replace with yours").click();
     // What they did since the choice was shown is not overwritten either.
@@ -118,7 +118,7 @@ describe("a plant", () => {
     await field("Name").fill("Ginkgo mine");
     await place.service.request(`/plants/${ID}`, { method: "DELETE" });
     await button("Save").click();
-    await reads("Somebody deleted this plant meanwhile.");
+    await reads("Someone deleted this plant in the meantime.");
     await button("Save yours as new").click();
     await sees(["Ginkgo mine"]);
     expect(await stored(ID)).toContain("Ginkgo mine");
@@ -174,7 +174,7 @@ describe("a plant", () => {
     await reads("“Ginkgo” is saved.");
     await button("Import").click();
     await field("Or paste the rows").fill(`id,name,tag\n${ID},Monstera,tropical\n`);
-    await button("Look at what was pasted").click();
+    await button("Preview the rows").click();
     await button("Import 1 plant").click();
     await reads("1 plant added.");
     await button("Done").click();
@@ -211,7 +211,7 @@ describe("a plant", () => {
     await sees(["Ginkgo", "Monstera"]);
     await place.service.request(`/plants/${OTHER}`, { method: "DELETE" });
     await button("Edit Ginkgo").click();
-    await reads("There is no plant with this id any more: somebody deleted it.");
+    await reads("This plant no longer exists: someone deleted it.");
     await sees(["Monstera"]);
   });
 
@@ -223,7 +223,7 @@ describe("a plant", () => {
     await button("Delete Ginkgo").click();
     await change(OTHER, '{"name":"Ginkgo biloba"}');
     await page.clock.fastForward(8_000);
-    await reads("Somebody changed “Ginkgo” meanwhile: it was kept.");
+    await reads("Someone changed “Ginkgo” in the meantime, so it was kept.");
     await sees(["Ginkgo biloba"]);
     expect(await stored(OTHER)).toContain("Ginkgo biloba");
   });

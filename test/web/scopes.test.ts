@@ -45,7 +45,7 @@ describe("the page of a token", () => {
 
   it("that may only read says that an empty catalogue is empty", async () => {
     const visit = await visitWith(["plants:read"]);
-    await visit.reads("This catalogue is empty, and your token may not add plants.");
+    await visit.reads("This catalogue is empty, and your token cannot add plants.");
     expect(await offered(visit)).toEqual(["Export"]);
   });
 
@@ -54,26 +54,26 @@ describe("the page of a token", () => {
     const visit = await visitWith(["plants:write"]);
     const { button, field, reads } = visit;
     await visit.page.clock.install();
-    await reads("It may add and import plants.");
+    await reads("It can add and import plants.");
     expect(await offered(visit)).toEqual(["Add", "Import"]);
     for (const name of ["Monstera", "Ginkgo"]) {
       await button("Add a plant").click();
       await field("Id").fill("1");
       await field("Name").fill(name);
       await button("Save").click();
-      await reads(name === "Monstera" ? "“Monstera” is saved." : "The id names another plant already");
+      await reads(name === "Monstera" ? "“Monstera” is saved." : "The id belongs to another plant");
     }
-    expect(await button("Look at the plant that has it").count()).toBe(0);
+    expect(await button("Show the plant that has it").count()).toBe(0);
     await button("Cancel").click();
     await button("Import a file").click();
     await field("Or paste the rows").fill("id,name\n2,Ginkgo\n");
-    await button("Look at what was pasted").click();
+    await button("Preview the rows").click();
     await button("Import 1 plant").click();
     await reads("1 plant added");
     // Tags are counted again six seconds after a change, for those who may see them.
     await visit.page.clock.fastForward(7000);
     await button("Close").first().click();
-    await reads("It may add and import plants.");
+    await reads("It can add and import plants.");
     expect((await place.service.request("/plants/2")).status).toBe(200);
   });
 
@@ -85,11 +85,11 @@ describe("the page of a token", () => {
     await field("Name").fill("another");
     for (const meaning of ["see, search and export plants", "add, change, delete and import plants"])
       await visit.page.getByLabel(meaning).uncheck();
-    await visit.page.getByLabel("make and revoke tokens").check();
-    await button("Make the token").click();
+    await visit.page.getByLabel("create and revoke tokens").check();
+    await button("Create token").click();
     expect(await field("The new token").inputValue()).toMatch(/^plant_/);
     await button("Done").click();
-    await reads("It may make and revoke tokens.");
+    await reads("It can create and revoke tokens.");
     expect(await offered(visit)).toEqual(["Tokens"]);
     await button("Manage tokens").click();
     await dialog.locator("tbody tr").first().waitFor();
@@ -97,7 +97,7 @@ describe("the page of a token", () => {
 
   it("that may write and manage tokens offers both, but no plants", async () => {
     const visit = await visitWith(["plants:write", "admin"]);
-    await visit.reads("It may add and import plants, and make and revoke tokens.");
+    await visit.reads("It can add and import plants, and create and revoke tokens.");
     expect(await offered(visit)).toEqual(["Add", "Import", "Tokens"]);
     expect(await visit.dialog.count()).toBe(0);
   });
@@ -140,7 +140,7 @@ describe("the page of a token", () => {
     await place.service.request(`/tokens/${id}`, { method: "DELETE" });
     await page.waitForTimeout(700);
     await page.reload();
-    await reads("The service no longer takes this token");
+    await reads("The service no longer accepts this token");
     await field("Token").waitFor();
   });
 

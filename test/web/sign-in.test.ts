@@ -23,7 +23,7 @@ describe("signing in", () => {
     await reads("The bearer token is invalid: send one that exists and has not expired or been revoked.");
     await field("Token").fill("two words");
     await button("Sign in").click();
-    await reads("That is no token");
+    await reads("That is not a token");
     await signIn();
     await reads("Nothing grows here yet");
   });
@@ -44,7 +44,7 @@ describe("signing in", () => {
     // The service remembers a token for half a second.
     await page.waitForTimeout(700);
     await field("Search names").fill("mon");
-    await reads("The service no longer takes this token: it has expired or was revoked.");
+    await reads("The service no longer accepts this token: it has expired or was revoked.");
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
     await signIn();
     await sees(["Monstera deliciosa"]);

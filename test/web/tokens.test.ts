@@ -15,7 +15,7 @@ describe("tokens", () => {
     await field("Name").fill("Anna's phone");
     await page.getByLabel("add, change, delete and import plants").uncheck();
     await field("Days until it expires").fill("30");
-    await button("Make the token").click();
+    await button("Create token").click();
     const secret = await field("The new token").inputValue();
     expect(secret).toMatch(/^plant_[0-9A-Za-z]{38}$/);
     await button("Copy").click();

@@ -34,7 +34,7 @@ describe("when things go wrong, the page", () => {
     await page.unrouteAll();
     await button("Save").click();
     await sees(["Monstera", "Ginkgo biloba"]);
-    await page.getByText("The service does not answer.").waitFor({ state: "hidden" });
+    await page.getByText("The service does not respond.").waitFor({ state: "hidden" });
   });
 
   it("shows what the service says when it has no time, and tries again when told to", async () => {

@@ -81,7 +81,7 @@ async function removeAsSeen(client: Client, seen: Plant): Promise<string | undef
   if (!stored) return undefined;
   const { name, tag } = stored.plant;
   if (name !== seen.name || tag !== seen.tag)
-    return `Somebody changed ${quote(seen.name)} meanwhile: it was kept. Look at it, and delete it again.`;
+    return `Someone changed ${quote(seen.name)} in the meantime, so it was kept. Look at it, then delete it again.`;
   await client.remove(seen.id, { ifMatch: stored.etag });
   return undefined;
 }

@@ -39,7 +39,7 @@ export function Results({ listed, mayChange, onMore, onRetry, onShow, onAction }
       ) : null}
       {phase === "whole" && plants.length === 0 ? (
         <div class="empty">
-          <p>No plant fits.</p>
+          <p>No plants match.</p>
           <button class="button" type="button" onClick={() => onShow({ q: "", tag: undefined })}>
             Show all plants
           </button>

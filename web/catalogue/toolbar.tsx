@@ -15,7 +15,7 @@ type Spoken = Readonly<{ view: View | undefined; text: string }>;
 export function Toolbar({ views, listed, mayAdd, onAdd }: ToolbarProps) {
   const { tag, q } = views.state.get();
   // A search that is on its way for a moment only is not worth a word; pages that come as one scrolls are not worth reading out.
-  const shown = useRef("Looking…");
+  const shown = useRef("Loading…");
   const spoken = useRef<Spoken>({ view: undefined, text: "" });
   if (listed.phase !== "searching") {
     shown.current = describe(listed);

@@ -18,8 +18,8 @@ export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
       {mayAdd ? (
         <>
           <p>
-            This catalogue keeps plants: each has a number, a name and, if you like, a tag. Add them one by one, or bring a whole
-            spreadsheet as CSV. What is saved here stays saved, even if the power fails in the next moment.
+            A plant has an id, a name and, if you like, a tag. Add plants one by one, or import a whole spreadsheet as CSV. What you save
+            stays saved, even if the power fails a moment later.
           </p>
           <div class="choices">
             <button class="button primary" type="button" onClick={onAdd}>
@@ -42,7 +42,7 @@ export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
           </p>
         </>
       ) : (
-        <p>This catalogue is empty, and your token may not add plants.</p>
+        <p>This catalogue is empty, and your token cannot add plants.</p>
       )}
     </main>
   );

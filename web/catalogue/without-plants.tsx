@@ -5,13 +5,13 @@ type WithoutPlantsProps = Readonly<{ access: Access; onAdd: () => void; onImport
 
 /** The page of a token that may not see plants: what it may do. */
 export function WithoutPlants({ access: { write, admin }, onAdd, onImport, onTokens }: WithoutPlantsProps) {
-  const may = [...(write ? ["add and import plants"] : []), ...(admin ? ["make and revoke tokens"] : [])];
+  const may = [...(write ? ["add and import plants"] : []), ...(admin ? ["create and revoke tokens"] : [])];
   return (
     <main class="intro">
       <h1 id={FOCUS_HOME} tabIndex={-1}>
-        Your token may not see plants
+        Your token cannot see plants
       </h1>
-      <p>{may.length === 0 ? "It may not do anything else either: sign in with another one." : `It may ${may.join(", and ")}.`}</p>
+      <p>{may.length === 0 ? "It cannot do anything else: sign in with another token." : `It can ${may.join(", and ")}.`}</p>
       <div class="choices">
         {write ? (
           <>

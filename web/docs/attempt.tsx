@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { layOut } from "./digits.ts";
 import { exampleText, examplesOf } from "./document.ts";
 import type { Operation, Parameter } from "./document.ts";
-import { Words } from "./prose.tsx";
 import { curlLine, send, toOutgoing } from "./send.ts";
 import type { Answered, Filled } from "./send.ts";
 
@@ -41,19 +40,19 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
       {filled.type !== undefined && <Body operation={operation} filled={filled} onFilled={setFilled} />}
       {isGuarded && token === undefined && (
         <p class="docs-hint">
-          Without a token the answer is 401: <a href="#token">give one</a>.
+          Without a token the response is 401: <a href="#token">give one</a>.
         </p>
       )}
       <button type="submit" disabled={outcome.kind === "waiting"}>
         Send
       </button>
       <details>
-        <summary>The same for a terminal</summary>
+        <summary>As a command with curl</summary>
         <pre tabIndex={0}>{curlLine(outgoing, isGuarded)}</pre>
       </details>
       <div role="status">
-        {outcome.kind === "waiting" && <p>Waiting for the answer…</p>}
-        {outcome.kind === "failed" && <p class="docs-bad">There was no answer: is the service running? ({outcome.reason})</p>}
+        {outcome.kind === "waiting" && <p>Waiting for the response…</p>}
+        {outcome.kind === "failed" && <p class="docs-bad">There was no response: is the service running? ({outcome.reason})</p>}
         {outcome.kind === "answered" && <Shown answered={outcome.answered} />}
       </div>
     </form>
@@ -62,36 +61,21 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
 
 type InputProps = Readonly<{ id: string; parameter: Parameter; value: string; onValue: (value: string) => void }>;
 
-function Input({ id, parameter: { name, in: place, required, schema, description }, value, onValue }: InputProps) {
-  const isRequired = required ?? false;
-  const choices = schema.type === "boolean" ? ["true", "false"] : schema.enum?.map(String);
+/** A parameter to fill in: what it means is said above. */
+function Input({ id, parameter: { name, in: place, required = false }, value, onValue }: InputProps) {
   return (
     <div class="docs-field">
       <label for={id}>
-        {name} <small>{isRequired ? `${place}, required` : place}</small>
+        {name} <small>{required ? `${place}, required` : place}</small>
       </label>
-      {choices ? (
-        <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-          {["", ...choices].map((choice) => (
-            <option key={choice} value={choice}>
-              {choice === "" ? "not sent" : choice}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input
-          id={id}
-          value={value}
-          required={isRequired}
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby={`${id}-about`}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      )}
-      <small id={`${id}-about`}>
-        <Words text={description ?? ""} />
-      </small>
+      <input
+        id={id}
+        value={value}
+        required={required}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
     </div>
   );
 }
@@ -127,15 +111,15 @@ function Body({ operation: { id, bodies }, filled, onFilled }: BodyProps) {
   );
 }
 
-function Shown({ answered: { status, headers, body, isCut, ms } }: Readonly<{ answered: Answered }>) {
+function Shown({ answered: { status, headers, body, isCut } }: Readonly<{ answered: Answered }>) {
   const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
   return (
     <>
       <p>
-        <strong class={status < 400 ? "docs-good" : "docs-bad"}>{status}</strong> after {ms.toFixed(0)} ms
+        <strong class={status < 400 ? "docs-good" : "docs-bad"}>{status}</strong>
       </p>
       <details>
-        <summary>Headers of the answer</summary>
+        <summary>Response headers</summary>
         <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
       </details>
       {body !== "" && <pre tabIndex={0}>{type === "application/json" && !isCut ? layOut(body) : body}</pre>}

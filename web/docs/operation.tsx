@@ -55,7 +55,7 @@ export function Section({ operation, schemas, token }: SectionProps) {
           <Content media={media} schemas={schemas} />
         </div>
       ))}
-      <h4>Answers</h4>
+      <h4>Responses</h4>
       {answers.map(([status, answer]) => (
         <AnswerPart key={status} status={status} answer={answer} schemas={schemas} />
       ))}

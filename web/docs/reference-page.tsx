@@ -69,7 +69,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
             ))}
           </div>
         ))}
-        <h2>Shapes</h2>
+        <h2>Schemas</h2>
         {Object.entries(schemas).map(([name, schema]) => (
           <article key={name} id={`shape-${name}`} aria-labelledby={`shape-${name}-title`}>
             <h3 id={`shape-${name}-title`}>{name}</h3>

@@ -17,7 +17,6 @@ export type Answered = Readonly<{
   /** Without its end, when that is too much to show. */
   body: string;
   isCut: boolean;
-  ms: number;
 }>;
 
 /** How many characters of an answer are read: nobody reads more on a page. */
@@ -54,7 +53,6 @@ export function curlLine({ url, method, headers, body }: Outgoing, isGuarded: bo
 
 /** Sends it. Rejects when no answer comes. */
 export async function send({ url, method, headers, body }: Outgoing, token: string | undefined): Promise<Answered> {
-  const startedAt = performance.now();
   const response = await fetch(url, {
     method,
     headers: { ...headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
@@ -64,7 +62,7 @@ export async function send({ url, method, headers, body }: Outgoing, token: stri
     credentials: "omit",
   });
   const read = await readText(response);
-  return { status: response.status, headers: [...response.headers], ...read, ms: performance.now() - startedAt };
+  return { status: response.status, headers: [...response.headers], ...read };
 }
 
 async function readText({ body }: Response): Promise<Pick<Answered, "body" | "isCut">> {

@@ -18,8 +18,8 @@ export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
       }}
     >
       <p>
-        CSV whose first line names the columns <code>id</code>, <code>name</code> and, if you like, <code>tag</code>; or NDJSON, one plant a
-        line. You see what is in the file before anything is sent.
+        CSV whose first line names the columns <code>id</code>, <code>name</code> and, if you like, <code>tag</code>; or NDJSON, one plant
+        per line. You see what is in the file before anything is sent.
       </p>
       <div
         class={isOver ? "choose-file choose-file-over" : "choose-file"}
@@ -59,7 +59,7 @@ export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
       </Field>
       <footer>
         <button class="button primary" type="submit" disabled={text.trim() === ""}>
-          Look at what was pasted
+          Preview the rows
         </button>
       </footer>
     </form>

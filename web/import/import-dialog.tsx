@@ -130,7 +130,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           checked={step.checked}
           progress={step.progress}
           reason={step.reason}
-          onGoOn={() => void send(step.checked, { ...step.progress, isWaiting: false })}
+          onContinue={() => void send(step.checked, { ...step.progress, isWaiting: false })}
           onClose={onClose}
         />
       ) : null}

@@ -15,9 +15,8 @@ const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
 export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
-  const { file, format, rows, refused, plants, problems, unusedColumns, failure } = checked;
+  const { file, rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
-  const found = [count(good, "plant"), ...(refused === 0 ? [] : [`${count(refused, "line")} that will be refused`])].join(" and ");
   return (
     <form
       onSubmit={(event) => {
@@ -26,8 +25,7 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
       }}
     >
       <p role="status">
-        <strong>{file.name}</strong>{" "}
-        {failure === undefined ? `is ${FORMATS[format]} with ${found}. Nothing is sent yet.` : `cannot be read as ${FORMATS[format]}.`}
+        <strong>{file.name}</strong> {describe(checked)}
       </p>
       {failure === undefined ? null : (
         <p class="problem" role="alert">
@@ -77,6 +75,13 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
       </footer>
     </form>
   );
+}
+
+function describe({ format, rows, refused, failure }: CheckedFile): string {
+  if (failure !== undefined) return `cannot be read as ${FORMATS[format]}.`;
+  if (rows === 0) return "holds no plants: choose another file.";
+  const refusals = refused === 0 ? "" : ` and ${count(refused, "line")} that will be refused`;
+  return `is ${FORMATS[format]} with ${count(rows - refused, "plant")}${refusals}. Nothing is sent yet.`;
 }
 
 export function count(number: number, noun: string): string {

@@ -11,24 +11,24 @@ type ImportResultProps = Readonly<{
   progress: Progress;
   /** Why it stopped before its end. */
   reason: string | undefined;
-  onGoOn: () => void;
+  onContinue: () => void;
   onClose: () => void;
 }>;
 
 /** What became of an import. */
-export function ImportResult({ checked, progress, reason, onGoOn, onClose }: ImportResultProps) {
+export function ImportResult({ checked, progress, reason, onContinue, onClose }: ImportResultProps) {
   const { created, unchanged, replaced, refused, read } = progress.counts;
   const parts = [
     `${count(created, "plant")} added`,
     ...(replaced === 0 ? [] : [`${replaced.toLocaleString("en")} replaced`]),
-    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString("en")} there already`]),
+    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString("en")} already there`]),
     ...(refused === 0 ? [] : [`${refused.toLocaleString("en")} refused`]),
   ];
   return (
     <div>
       {reason === undefined ? null : (
         <p class="problem" role="alert">
-          {`The import stopped after ${read.toLocaleString("en")} of ${checked.rows.toLocaleString("en")} lines. ${reason} What was sent is saved; to send it again is safe.`}
+          {`The import stopped after ${read.toLocaleString("en")} of ${checked.rows.toLocaleString("en")} lines. ${reason} What was sent is saved, and it is safe to send it again.`}
         </p>
       )}
       <p role="status">
@@ -52,8 +52,8 @@ export function ImportResult({ checked, progress, reason, onGoOn, onClose }: Imp
       )}
       <footer>
         {reason === undefined ? null : (
-          <button class="button" type="button" onClick={onGoOn}>
-            Go on
+          <button class="button" type="button" onClick={onContinue}>
+            Continue
           </button>
         )}
         <button class="button primary" type="button" onClick={onClose} autofocus ref={takeFocus}>

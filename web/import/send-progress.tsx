@@ -18,7 +18,9 @@ export function SendProgress({ rows, progress, startedAt, startRows, onCancel }:
   return (
     <div>
       <p role="status">
-        {isWaiting ? "The service takes nothing at the moment: it is asked again." : "Importing. What was sent is saved, whatever happens."}
+        {isWaiting
+          ? "The service accepts nothing at the moment. The page tries again."
+          : "Importing. What was sent is saved, whatever happens."}
       </p>
       <progress value={counts.read} max={rows} aria-label="Sent so far" />
       <p class="send-progress">

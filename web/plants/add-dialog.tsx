@@ -48,7 +48,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
           void add();
         }}
       >
-        <Field label="Id" hint="A whole number of up to 19 digits, which names the plant for good.">
+        <Field label="Id" hint="A whole number of up to 19 digits. It cannot be changed later.">
           {(id, hintId) => (
             <div class="joined">
               <input
@@ -62,7 +62,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
                 ref={takeFocus}
               />
               <button class="button" type="button" onClick={() => setDraft({ ...draft, id: String(suggestId(Date.now(), Math.random())) })}>
-                Choose one
+                Suggest one
               </button>
             </div>
           )}
@@ -73,7 +73,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
             <p>{problem.text}</p>
             {problem.taken === undefined || onEdit === undefined ? null : (
               <button class="link" type="button" onClick={() => onEdit(problem.taken!)}>
-                Look at the plant that has it
+                Show the plant that has it
               </button>
             )}
           </div>

@@ -17,8 +17,8 @@ export function EditConflict({ mine, theirs, isBusy, onMine, onTheirs }: EditCon
     <div class="edit-conflict">
       <p class="problem" role="alert">
         {theirs === undefined
-          ? "Somebody deleted this plant meanwhile. Nothing of yours is saved yet."
-          : "Somebody changed this plant meanwhile. Nothing of yours is saved yet."}
+          ? "Someone deleted this plant in the meantime. Your change is not saved yet."
+          : "Someone changed this plant in the meantime. Your change is not saved yet."}
       </p>
       <div class="edit-conflict-sides">
         <Side title="Yours" plant={mine} other={theirs} />

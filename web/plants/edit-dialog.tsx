@@ -69,8 +69,8 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
   return (
     <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : "Edit plant"} notices={notices} onClose={onClose}>
       <p class="hint number">Id {String(id)}</p>
-      {step.kind === "loading" && problem === undefined ? <p>Reading the plant…</p> : null}
-      {step.kind === "absent" ? <p>There is no plant with this id any more: somebody deleted it.</p> : null}
+      {step.kind === "loading" && problem === undefined ? <p>Loading the plant…</p> : null}
+      {step.kind === "absent" ? <p>This plant no longer exists: someone deleted it.</p> : null}
       {step.kind === "editing" ? (
         <form
           id="edit"

@@ -23,7 +23,7 @@ export function NameAndTag({ draft, onDraft, tags, isFirst }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="Tag" hint="What kind of plant it is. May be left empty.">
+      <Field label="Tag" hint="What kind of plant it is. Optional.">
         {(id, hintId) => (
           <>
             <input

@@ -7,7 +7,7 @@ import { Field } from "../ui/field.tsx";
 import { Brand } from "../ui/brand.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
-const NO_TOKEN = "That is no token: it is one word, such as plant_0aB1…";
+const NO_TOKEN = "That is not a token. A token is one word, such as plant_0aB1…";
 
 /** Asks for a token until the service takes one. */
 export function SignIn({ context, reason }: { context: AppContext; reason: string | undefined }) {
@@ -66,8 +66,8 @@ export function SignIn({ context, reason }: { context: AppContext; reason: strin
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p class="hint">
-          The first start of the service wrote a token into <code>data/first-token</code>, where it is until another one with all rights is
-          used. This browser forgets it when the tab is closed.
+          When the service first started, it wrote a token to <code>data/first-token</code>. The file stays until a second token with all
+          scopes is used. This browser forgets your token when you close the tab.
         </p>
       </form>
     </main>

@@ -15,13 +15,13 @@ export function NewSecret({ secret }: { secret: string }) {
     } catch {
       // A page that came over plain HTTP from another machine may not write there.
       input.current?.select();
-      setTold("This browser does not let the page copy: press Ctrl+C.");
+      setTold("This browser does not allow the page to copy: press Ctrl+C.");
     }
   }
 
   return (
     <div class="new-secret">
-      <Field label="The new token" hint="It is shown only now: the service keeps nothing but its hash.">
+      <Field label="The new token" hint="Copy it now: it is not shown again, because the service keeps only its hash.">
         {(id, hintId) => (
           <div class="joined">
             <input id={id} ref={input} aria-describedby={hintId} readOnly value={secret} />

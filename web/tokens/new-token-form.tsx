@@ -8,7 +8,7 @@ import { takeFocus } from "../ui/focus.ts";
 const MEANINGS = {
   "plants:read": "see, search and export plants",
   "plants:write": "add, change, delete and import plants",
-  admin: "make and revoke tokens",
+  admin: "create and revoke tokens",
 } as const satisfies Record<Scope, string>;
 
 type NewTokenFormProps = Readonly<{ onCreate: (token: NewToken) => Promise<void>; onBack: () => void }>;
@@ -32,7 +32,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
         void create();
       }}
     >
-      <Field label="Name" hint="Whom or what it is for.">
+      <Field label="Name" hint="Who or what it is for.">
         {(id, hintId) => (
           <input
             id={id}
@@ -47,7 +47,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
         )}
       </Field>
       <fieldset>
-        <legend>It may</legend>
+        <legend>This token can</legend>
         {SCOPES.map((scope) => (
           <label class="check" key={scope}>
             <input
@@ -61,7 +61,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
           </label>
         ))}
       </fieldset>
-      <Field label="Days until it expires" hint="Left empty, it is valid until it is revoked.">
+      <Field label="Days until it expires" hint="Without a number, it is valid until you revoke it.">
         {(id, hintId) => (
           <input
             id={id}
@@ -80,7 +80,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
           Back
         </button>
         <button class="button primary" type="submit" disabled={isBusy || scopes.length === 0}>
-          {isBusy ? "Making it…" : "Make the token"}
+          {isBusy ? "Creating…" : "Create token"}
         </button>
       </footer>
     </form>

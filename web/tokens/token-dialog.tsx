@@ -55,11 +55,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
         <NewTokenForm onCreate={(token) => attempt(() => create(token))} onBack={() => setStep({ kind: "list" })} />
       ) : (
         <>
-          {step.kind === "made" ? (
-            <NewSecret secret={step.secret} />
-          ) : (
-            <p>Whoever has a token can use the catalogue as far as its scopes go.</p>
-          )}
+          {step.kind === "made" ? <NewSecret secret={step.secret} /> : <p>Anyone who has a token can do what its scopes allow.</p>}
           {list === undefined ? null : <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id))} />}
           <footer>
             <button class="button" type="button" onClick={() => setStep({ kind: "new" })}>

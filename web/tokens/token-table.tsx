@@ -20,7 +20,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
               Scopes
             </th>
             <th role="columnheader" scope="col">
-              Made
+              Created
             </th>
             <th role="columnheader" scope="col">
               Last used
@@ -54,7 +54,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                       onBlur={() => setAsked(undefined)}
                       onClick={() => (asked === token.id ? onRevoke(token.id) : setAsked(token.id))}
                     >
-                      {asked === token.id ? "For good?" : "Revoke"}
+                      {asked === token.id ? "Revoke for good?" : "Revoke"}
                     </button>
                   ) : null}
                 </td>

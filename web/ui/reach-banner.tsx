@@ -5,8 +5,8 @@ import type { State } from "../state.ts";
 const TEXTS = {
   reached: undefined,
   silent:
-    "The service does not answer. What you see may be old, and changes are not saved until it is back; it is asked every three seconds.",
-  offline: "You are offline. What you see may be old, and changes are not saved until you are back.",
+    "The service does not respond. What you see may be out of date, and changes are not saved until it is back. The page tries again every three seconds.",
+  offline: "You are offline. What you see may be out of date, and changes are not saved until you are back online.",
 } as const satisfies Record<Reach, string | undefined>;
 
 export function ReachBanner({ state }: { state: State<Reach> }) {
