@@ -32,7 +32,7 @@ export async function buildWeb(folder: string): Promise<void> {
     await bundle(making);
     for (const name of AS_THEY_STAND) cpSync(join(SOURCE, name), join(making, name));
     compress(making);
-    // A folder made for the moment is for its owner alone; this one is read by whoever the service runs as.
+    // A folder made for the moment is for its owner alone; the user that the service runs as must be able to read this one.
     chmodSync(making, 0o755);
     rmSync(folder, { recursive: true, force: true });
     renameSync(making, folder);

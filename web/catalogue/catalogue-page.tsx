@@ -18,7 +18,7 @@ import { Toolbar } from "./toolbar.tsx";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
 
-/** What stands in front of the catalogue. */
+/** What is open in front of the catalogue. */
 type Opened =
   | Readonly<{ kind: "nothing" }>
   | Readonly<{ kind: "add" }>

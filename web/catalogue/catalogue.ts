@@ -9,7 +9,7 @@ import type { Listing } from "./listing.ts";
 import { createTagCounts } from "./tag-counts.ts";
 import type { TagCounts } from "./tag-counts.ts";
 
-/** What whoever is signed in works with. */
+/** What the signed-in user works with. */
 export type Catalogue = Readonly<{
   client: Client;
   access: Access;

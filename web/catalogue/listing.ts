@@ -108,7 +108,7 @@ export function createListing(client: Client, view: View): Listing {
   };
 }
 
-/** The plants with one of them changed, in its place by id; without it when it does not fit the view, or stands where nothing is loaded yet. */
+/** The plants with one of them changed, in order of id; without it when it does not match the view, or belongs where nothing is loaded yet. */
 function withChange(listed: Listed, { before, after }: Change): Listed {
   const { view, phase, plants } = listed;
   const id = after?.id ?? before?.id;

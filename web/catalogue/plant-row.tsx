@@ -9,7 +9,7 @@ type PlantRowProps = Readonly<{
   plant: Plant;
   mayChange: boolean;
   /** Its place in the list, from 0. */ at: number;
-  /** Where it stands by itself, out of sight. */ topPx: number | undefined;
+  /** Where it is by itself, out of sight. */ topPx: number | undefined;
 }>;
 
 export function PlantRow({ plant, mayChange, at, topPx }: PlantRowProps) {

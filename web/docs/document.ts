@@ -121,7 +121,7 @@ function toAnswer(source: Source, answer: Answer): Answer {
   return { ...answer, headers: Object.fromEntries(headers) };
 }
 
-/** What stands at the end of a reference, or the thing itself. */
+/** What a reference points to, or the thing itself. */
 function resolve<Thing extends object>(source: Source, thing: Thing | Pointer): Thing {
   if (!("$ref" in thing)) return thing;
   const steps = thing.$ref.slice(2).split("/");

@@ -39,7 +39,7 @@ export function toOutgoing({ method, path, parameters }: Operation, { parameters
   };
 }
 
-/** The same request for a terminal. The token stays a variable, so that it stands in no history. */
+/** The same request for a terminal. The token stays a variable, which keeps it out of the history. */
 export function curlLine({ url, method, headers, body }: Outgoing, isGuarded: boolean): string {
   return [
     "curl",

@@ -4,7 +4,7 @@ import { useValue } from "../state.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
-/** All short messages, read out as they come. What stands behind a dialog cannot be reached: the dialog shows again what asks for something. */
+/** All short messages, read out as they come. What is behind a dialog cannot be reached, so the dialog repeats what asks for something. */
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
   const shown = useValue(notices.state).filter(({ action }) => !isInDialog || action !== undefined);
   return (
