@@ -5,11 +5,11 @@ import { plantBugs } from "../support/planted.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../support/bugs.ts";
-import { findLost } from "../support/creates.ts";
 import { DISK_KINDS, isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
 import { killServices, startService, startTraced } from "../support/service-process.ts";
 import { parseTrace, syncsOf } from "../support/trace.ts";
 import { tell } from "../support/run-form.ts";
+import { judgeFolder, SOUND } from "../support/stored.ts";
 import { createWitness } from "../support/witness.ts";
 
 afterEach(async () => {
@@ -30,20 +30,26 @@ type Scenario = Readonly<{
   free?: () => void;
 }>;
 
+/** Another start finds every plant that was answered, as it was sent, and none besides those that were sent. */
+async function expectKept(data: string, sent: Parameters<typeof judgeFolder>[1]): Promise<void> {
+  expect(await (await startService({ data })).end("SIGTERM")).toBe(0);
+  expect(judgeFolder(data, sent)).toEqual(SOUND);
+}
+
 /** What a client sees before, while and after the disk takes no writes. */
 async function observe({ service: { url }, data, fill = () => {}, free = () => {} }: Scenario) {
   const witness = await createWitness({ url, data });
   await witness.create(20);
-  const before = witness.ids.length;
+  const before = witness.answered.length;
   fill();
   await witness.create(500, () => witness.refusals.length >= REFUSED_MIN);
   const freed = performance.now();
   free();
   const isHealed = await witness.waitUntilReady();
   const healMs = performance.now() - freed;
-  const healed = witness.ids.length;
+  const healed = witness.answered.length;
   await witness.create(20);
-  return { witness, isHealed, healMs, before, after: witness.ids.length - healed };
+  return { witness, isHealed, healMs, before, after: witness.answered.length - healed };
 }
 
 async function expectHealing(scenario: Scenario, refusal: string): Promise<Awaited<ReturnType<typeof observe>>> {
@@ -62,7 +68,7 @@ async function expectHealing(scenario: Scenario, refusal: string): Promise<Await
   const others = events.filter((event) => !["search_behind", "data_exposed"].includes(event));
   expect(others).toEqual(["store_made", "settings", "started", "store_trouble", "store_healed"]);
   expect(await service.end("SIGTERM")).toBe(0);
-  expect(await findLost({ data, ids: witness.ids })).toEqual([]);
+  await expectKept(data, witness);
   return observed;
 }
 
@@ -130,5 +136,5 @@ it("a checkpoint that the disk refuses is tried again, while every create is ans
   const calls = parseTrace(await service.trace());
   const lastFailure = calls.findLast(({ result }) => result.startsWith("-1 EIO"))?.ended ?? Number.NaN;
   expect(syncsOf(calls, "plants.db").some(({ began, result }) => began > lastFailure && result === "0")).toBe(true);
-  expect(await findLost({ data, ids: witness.ids })).toEqual([]);
+  await expectKept(data, witness);
 });

@@ -13,7 +13,7 @@ import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
-import { endAttacks, startFlood } from "../support/attack/attack.ts";
+import { endAttacks, startStrangers } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { measureClients } from "../support/attack/others.ts";
 import { killServices, startService } from "../support/service-process.ts";
@@ -247,7 +247,7 @@ describe("a flood of tokens that nobody issued", () => {
     let answered = 0;
     for (let round = 0; round < rounds; round += 1) {
       for (const times of [quiet, flooded]) {
-        const flood = times === flooded ? await startFlood({ ...place, perSecond: PER_SECOND }) : undefined;
+        const flood = times === flooded ? await startStrangers({ ...place, perSecond: PER_SECOND }) : undefined;
         const firstId = 1 + (round * 2 + (flood ? 1 : 0)) * 1_000_000;
         const seen = await measureClients({ ...place, clients: CLIENTS, forMs: ROUND_MS, firstId });
         const counts = flood?.counts().statuses ?? {};

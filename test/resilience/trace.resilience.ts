@@ -4,8 +4,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/planted.ts";
 import type { PlantedBug } from "../support/planted.ts";
 import { PROJECT } from "../support/process.ts";
-import { createPlants, nameOf } from "../support/creates.ts";
+import { plantOf, startFlood } from "../support/flood.ts";
 import { killServices, startTraced } from "../support/service-process.ts";
+import { readToken } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { answeredIn, findUnsynced, parseTrace } from "../support/trace.ts";
 
 afterEach(killServices);
@@ -14,7 +16,9 @@ afterEach(killServices);
 async function traceLoad(root: string) {
   const data = temporaryFolder();
   const service = await startTraced({ data, root });
-  const names = (await createPlants({ url: service.url, data, each: 50 })).map(nameOf);
+  const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1000n, clients: 8 });
+  await until("Some plants are answered", () => flood.count() >= 400);
+  const names = (await flood.stop()).answered.map((id) => plantOf(id).name);
   expect(await service.end("SIGTERM")).toBe(0);
   const calls = parseTrace(await service.trace());
   expect(answeredIn(calls, names)).toEqual(names);

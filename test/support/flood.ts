@@ -41,7 +41,7 @@ export async function importPlants(
 }
 
 /** Names and tags here need no escapes, and JSON.stringify knows no bigint. */
-function toJson({ id, name, tag }: FloodPlant): string {
+export function toJson({ id, name, tag }: FloodPlant): string {
   return `{"id":${id},"name":"${name}","tag":"${tag}"}`;
 }
 

@@ -1,5 +1,5 @@
 import { readToken } from "./service.ts";
-import { nameOf, openClient } from "./creates.ts";
+import { plantOf, toJson } from "./flood.ts";
 
 /** Creates plants one by one and writes down everything that it is answered. */
 type Witness = Readonly<{
@@ -11,8 +11,9 @@ type Witness = Readonly<{
   reads: ReadonlySet<number>;
   /** What each create that was answered 503 was told: the error's number, and when to try again. */
   refusals: readonly string[];
-  /** The plants that were answered 200. */
-  ids: readonly number[];
+  /** The plants that it has sent, and those that were answered 200. */
+  attempted: readonly bigint[];
+  answered: readonly bigint[];
   /** Creates so many plants, or fewer once `isEnough`, and reads, and looks at /readyz and /livez, after each. */
   create(count: number, isEnough?: () => boolean): Promise<void>;
   /** Creates nothing until /readyz is 200. False when that took too long. */
@@ -23,21 +24,20 @@ const PAUSE_MS = 20;
 const READY_MS_MAX = 6000;
 
 export async function createWitness({ url, data }: { url: string; data: string }): Promise<Witness> {
-  const send = await openClient({ url, data });
-  const headers = { authorization: `Bearer ${await readToken(data)}` };
+  const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
   const creates = new Set<number>();
   const readiness = new Set<number>();
   const liveness = new Set<number>();
   const reads = new Set<number>();
   const refusals: string[] = [];
-  const ids: number[] = [];
-  let lastId = 0;
+  const attempted: bigint[] = [];
+  const answered: bigint[] = [];
 
   async function read(): Promise<void> {
-    const first = ids[0];
+    const first = answered[0];
     if (first === undefined) return;
     const plant = await fetch(`${url}/plants/${first}`, { headers });
-    const isSame = (await plant.text()) === JSON.stringify({ id: first, name: nameOf(first) });
+    const isSame = (await plant.text()) === toJson(plantOf(first));
     reads.add(isSame ? plant.status : 0).add((await fetch(`${url}/plants`, { headers })).status);
   }
 
@@ -49,11 +49,15 @@ export async function createWitness({ url, data }: { url: string; data: string }
   }
 
   async function createNext(): Promise<void> {
-    lastId += 1;
-    const { status, body, retryAfter } = (await send({ id: lastId, name: nameOf(lastId) })) ?? { status: 0, body: "", retryAfter: null };
-    creates.add(status);
-    if (status === 200) ids.push(lastId);
-    if (status === 503) refusals.push(`${(JSON.parse(body) as { error: number }).error}, Retry-After: ${retryAfter}`);
+    const id = BigInt(attempted.length + 1);
+    attempted.push(id);
+    const sent = fetch(`${url}/plants`, { method: "POST", headers, body: toJson(plantOf(id)) });
+    const response = await sent.catch(() => undefined);
+    creates.add(response?.status ?? 0);
+    if (response?.status === 200) answered.push(id);
+    if (response?.status !== 503) return void (await response?.arrayBuffer());
+    const { error } = (await response.json()) as { error: number };
+    refusals.push(`${error}, Retry-After: ${response.headers.get("retry-after")}`);
   }
 
   return {
@@ -62,7 +66,8 @@ export async function createWitness({ url, data }: { url: string; data: string }
     liveness,
     reads,
     refusals,
-    ids,
+    attempted,
+    answered,
     async create(count, isEnough = () => false) {
       for (let round = 0; round < count && !isEnough(); round += 1) {
         await createNext();

@@ -17,7 +17,7 @@ type Attack = Running &
   }>;
 
 /** Requests with tokens that nobody issued, in a process of their own. */
-export type Flood = Running &
+export type Strangers = Running &
   Readonly<{
     /** How often each status was answered so far. */
     counts(): Readonly<{ statuses: Readonly<Record<string, number>> }>;
@@ -31,7 +31,7 @@ export type Odd = Running &
   }>;
 
 type AttackOptions = Readonly<{ url: string; token: string; sockets: number }>;
-type FloodOptions = Readonly<{ url: string; perSecond: number }>;
+type StrangersOptions = Readonly<{ url: string; perSecond: number }>;
 
 const running = new Set<ChildProcess>();
 
@@ -46,12 +46,12 @@ export async function startAttack({ url, token, sockets }: AttackOptions): Promi
 }
 
 /** Resolves when the first requests are on their way. */
-export async function startFlood({ url, perSecond }: FloodOptions): Promise<Flood> {
-  let counts: ReturnType<Flood["counts"]> = { statuses: {} };
-  const flood = await startProgram("strangers.ts", [url, String(perSecond)], (line) => {
+export async function startStrangers({ url, perSecond }: StrangersOptions): Promise<Strangers> {
+  let counts: ReturnType<Strangers["counts"]> = { statuses: {} };
+  const strangers = await startProgram("strangers.ts", [url, String(perSecond)], (line) => {
     counts = JSON.parse(line) as typeof counts;
   });
-  return { ...flood, counts: () => counts };
+  return { ...strangers, counts: () => counts };
 }
 
 /** Resolves when the first requests are on their way: half of them with a token, which may only read. */
