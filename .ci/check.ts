@@ -8,7 +8,7 @@ const CHECKS = {
   "types of the page": ["tsc", "-p", "web"],
   "documents: length of lines, links": ["bun", ".ci/markdown.ts"],
   "unused code": ["knip"],
-  "what is made from the contract": ["bun", "contract/generate.ts", "--check"],
+  "what is made from the contract": ["bun", "contract/generator/generate.ts", "--check"],
   "contract lint": ["redocly", "lint", "contract/base-1.0.0.yaml", "contract/openapi.yaml"],
   "contract breaks no client of the base": ["redocly", "diff", "contract/base-1.0.0.yaml", "contract/openapi.yaml", "--check-version"],
 } as const satisfies Record<string, readonly string[]>;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { plantBugs } from "../test/support/planted.ts";
+import { plantBugs } from "../test/support/plant-bugs.ts";
 import { makeTables, prepareFastify, startFastifyOnPostgres, startService } from "./contenders.ts";
 import type { Target } from "./contenders.ts";
 import manifest from "./fastify/package.json" with { type: "json" };

@@ -1,4 +1,4 @@
-import { plantBugs } from "../test/support/planted.ts";
+import { plantBugs } from "../test/support/plant-bugs.ts";
 import { startService } from "./contenders.ts";
 import { withFolder } from "./scratch.ts";
 import { BOTH_CORES } from "./machine.ts";

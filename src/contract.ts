@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { JsonBody } from "../contract/bodies.ts";
-import { OPERATIONS } from "../contract/operations.ts";
-import type { OperationId } from "../contract/operations.ts";
+import type { JsonBody } from "../contract/generated/bodies.ts";
+import { OPERATIONS } from "../contract/generated/operations.ts";
+import type { OperationId } from "../contract/generated/operations.ts";
 import type { RequiredScope } from "./scope.ts";
 import type { Queue } from "./store/store.ts";
 
@@ -56,5 +56,5 @@ export function loadContract(): Contract {
 }
 
 function readText(name: string): string {
-  return readFileSync(new URL(`../contract/${name}`, import.meta.url), "utf8").trimEnd();
+  return readFileSync(new URL(`../contract/generated/${name}`, import.meta.url), "utf8").trimEnd();
 }

@@ -1,4 +1,4 @@
-import { CATALOGUE } from "../contract/error-catalogue.ts";
+import { CATALOGUE } from "../contract/generated/error-catalogue.ts";
 
 export type ErrorCode = keyof typeof CATALOGUE;
 

@@ -1,5 +1,5 @@
-import { createPlant } from "../contract/bodies.ts";
-import type { JsonBody, Violation } from "../contract/bodies.ts";
+import { createPlant } from "../contract/generated/bodies.ts";
+import type { JsonBody, Violation } from "../contract/generated/bodies.ts";
 import { PlantStoreError } from "./errors.ts";
 import { toNewPlant } from "./plant.ts";
 import type { NewPlant } from "./plant.ts";

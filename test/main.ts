@@ -26,9 +26,9 @@ A NAME is a part of a path, such as search or test/http/, of either kind. Withou
 
 /** They measure time or memory, so each has the machine for itself, after all others. */
 const ALONE = [
-  "fairness/loop.test.ts",
+  "fairness/event-loop.test.ts",
   "resilience/overload.resilience.ts",
-  "resilience/slow.resilience.ts",
+  "resilience/slow-clients.resilience.ts",
   "resilience/soak.resilience.ts",
   "resilience/tokens.resilience.ts",
 ];
@@ -40,16 +40,16 @@ const LONGEST = [
   "resilience/kill-start.resilience.ts",
   "resilience/kill-backup.resilience.ts",
   "interface/engine-parity.test.ts",
-  "resilience/full.resilience.ts",
+  "resilience/full-disk.resilience.ts",
   "resilience/kill.resilience.ts",
   "web/accessibility.test.ts",
   "interface/model.test.ts",
   "resilience/proxies.resilience.ts",
   "resilience/drain.resilience.ts",
-  "resilience/nth.resilience.ts",
-  "resilience/crash.resilience.ts",
+  "resilience/failing-calls.resilience.ts",
+  "resilience/thread-crash.resilience.ts",
   "client/journey.test.ts",
-  "interface/generators.test.ts",
+  "interface/client-generators.test.ts",
   "cli/transfer.test.ts",
   "store/files.test.ts",
   "web/docs.test.ts",

@@ -8,7 +8,7 @@ import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
 import type { Bytes } from "../transfer/row.ts";
 import { parsePlant } from "../validation.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { openStoreHere } from "./offline-store.ts";
+import { openStoreHere } from "./direct-store.ts";
 
 type ImportCall = Readonly<{
   format: FileFormat;

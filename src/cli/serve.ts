@@ -6,7 +6,7 @@ import { start } from "../service.ts";
 import type { Running } from "../service.ts";
 import { SETTINGS, withoutSecrets } from "../config.ts";
 import { escapeControls } from "../terminal-text.ts";
-import { isExposed } from "./exposure.ts";
+import { isExposed } from "./network-exposure.ts";
 import { openOutput } from "./log-stream.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 

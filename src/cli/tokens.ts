@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { removeIfRevoked } from "../auth/bootstrap.ts";
+import { removeIfRevoked } from "../auth/first-token.ts";
 import { issueToken } from "../auth/issue.ts";
 import type { Config } from "../config.ts";
 import { isScope, SCOPES } from "../scope.ts";
@@ -9,7 +9,7 @@ import { firstTokenFile } from "../service.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { openStoreHere } from "./offline-store.ts";
+import { openStoreHere } from "./direct-store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

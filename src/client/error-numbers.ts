@@ -1,4 +1,4 @@
-// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.
 
 /** Every error of the interface, by its name in the contract. A number is the HTTP status times 100, plus n, and is never reused. */
 export const ERROR_NUMBERS = {

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import type { Audit, PlantChange } from "../auth/audit.ts";
 import { ownerOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";

@@ -2,7 +2,7 @@ import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Allowance, Rate } from "../rate-limit.ts";
+import type { Allowance, Rate } from "../leaky-bucket.ts";
 import { networkOf } from "./client-address.ts";
 
 /** Limits how many requests may come from whom. */

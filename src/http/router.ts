@@ -1,4 +1,4 @@
-import type { BodyOf, OperationId, ParametersOf } from "../../contract/operations.ts";
+import type { BodyOf, OperationId, ParametersOf } from "../../contract/generated/operations.ts";
 import type { Principal } from "../principal.ts";
 import type { Operation, ParameterSchema } from "../contract.ts";
 import { parsePlantId } from "../plant.ts";

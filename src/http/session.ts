@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { tokenOf } from "../principal.ts";
 import type { Token } from "../store/tokens.ts";
 import type { Handlers } from "./router.ts";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import type { PlantStore } from "../store/plants.ts";
 import type { Represent } from "./representation.ts";
 import type { Handlers } from "./router.ts";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { mayBeMade } from "../auth/audit.ts";
 import type { Audit } from "../auth/audit.ts";
 import { parseBearer } from "../auth/authenticate.ts";

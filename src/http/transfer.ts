@@ -1,4 +1,4 @@
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import type { Audit, Who } from "../auth/audit.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { ownerOf } from "../principal.ts";

@@ -4,7 +4,7 @@ import { issueToken } from "../../src/auth/issue.ts";
 import { createToken, hashToken } from "../../src/auth/secret.ts";
 import { loadContract } from "../../src/contract.ts";
 import type { Operation } from "../../src/contract.ts";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { toErrorResponse } from "../../src/http/error-response.ts";

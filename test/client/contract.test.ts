@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
-import type { OperationId, ParametersOf } from "../../contract/operations.ts";
-import type { Schemas } from "../../contract/schemas.ts";
+import type { OperationId, ParametersOf } from "../../contract/generated/operations.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { createClient } from "../../src/client/client.ts";
 import type {
   Client,

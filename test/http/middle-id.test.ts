@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -17,7 +17,7 @@ let service: ServiceProcess;
 let authorization: string;
 beforeAll(async () => {
   const root = plantBugs(EDITS);
-  expect(spawnSync(process.execPath, [join(root, "contract/generate.ts")], { encoding: "utf8" }).stderr).toBe("");
+  expect(spawnSync(process.execPath, [join(root, "contract/generator/generate.ts")], { encoding: "utf8" }).stderr).toBe("");
   const data = temporaryFolder();
   service = await startProcess({ data, root });
   authorization = `Bearer ${await readToken(data)}`;

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { loadContract } from "../../src/contract.ts";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
 import { closeOf, openSocket, sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";

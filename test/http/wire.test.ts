@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
 import fc from "fast-check";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { toHead } from "../../src/http/wire/response.ts";
 import { openSocket, receiveAll, sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";

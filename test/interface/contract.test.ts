@@ -2,9 +2,9 @@ import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
-import { operationsOf } from "../../contract/document.ts";
-import type { Document } from "../../contract/document.ts";
-import { operationTable } from "../../contract/operation-table.ts";
+import { operationsOf } from "../../contract/generator/document.ts";
+import type { Document } from "../../contract/generator/document.ts";
+import { operationTable } from "../../contract/generator/operation-table.ts";
 import { loadContract } from "../../src/contract.ts";
 
 type Example = { error: number; message: string };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { toJson } from "../../contract/document.ts";
+import { toJson } from "../../contract/generator/document.ts";
 import { parseInt64, parseJson } from "../../src/json.ts";
 
 /** The digits of `value` written with its point moved by `shift` places, and the exponent that puts it back. */

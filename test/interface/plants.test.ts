@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { expectConform } from "../support/conform.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { issueToken } from "../../src/auth/issue.ts";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { parsePlantId } from "../../src/plant.ts";
 import { expectConform } from "../support/conform.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
-import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 
 /** Treats a plant that is there already, just as sent, as stored. */
 const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [
-  { file: "src/store/postgres/puts.ts", from: "if (!(await confirm(same))) open.push(...same);", to: "void confirm; void open;" },
+  { file: "src/store/postgres/plant-puts.ts", from: "if (!(await confirm(same))) open.push(...same);", to: "void confirm; void open;" },
 ];
 
 /** Treats a commit with a warning of the server like any other. */

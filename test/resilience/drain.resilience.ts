@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANNOUNCED_TOO_EARLY, CUT_OFF_WORK, NO_DRAIN_DELAY } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { findFreePort } from "../support/port.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { findFaults } from "../support/postgres/load.ts";

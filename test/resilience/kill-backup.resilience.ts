@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { EXPORT_IN_PLACE } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { readToken } from "../support/service.ts";

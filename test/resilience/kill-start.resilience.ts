@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { DROP_THE_WAL, INDEX_DONE_EARLY, MIGRATE_IN_PIECES, TOKEN_BEFORE_ITS_FILE } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";

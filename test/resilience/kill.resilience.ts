@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANSWER_BEFORE_COMMIT, ANSWER_IMPORT_BEFORE_COMMIT, TELL_CHECKPOINTS } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
-import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { findFaults } from "../support/postgres/load.ts";
 import { PROJECT } from "../support/process.ts";

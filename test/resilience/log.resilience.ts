@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { END_WITH_LOG, KEEP_WHOLE_LOG } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { findFreePort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANSWER_BEFORE_COMMIT } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
 import type { Cluster } from "../support/postgres/cluster.ts";
 import type { Fault } from "../support/postgres/faults.ts";

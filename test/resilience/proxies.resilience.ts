@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { startNaiveFront } from "../support/smuggling/front.ts";

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
-import { plantBugs } from "../support/planted.ts";
-import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
 import { seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices } from "../support/service-process.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { expectConform } from "../support/conform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { readToken, startTestService } from "../support/service.ts";

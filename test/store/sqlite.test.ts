@@ -6,7 +6,7 @@ import { asPlantId } from "../../src/plant.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand } from "../support/process.ts";
 import { testStore } from "../support/store-suite.ts";
 import { rejectionOf } from "../support/rejection.ts";

@@ -1,4 +1,4 @@
-import type { PlantedBug } from "./planted.ts";
+import type { PlantedBug } from "./plant-bugs.ts";
 
 /** Every plant is answered as created before its commit begins; tokens as they should be. */
 export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
@@ -92,9 +92,9 @@ export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
 
 /** The store knows the first token a while before the file that tells it to people. */
 export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
-  { file: "src/auth/bootstrap.ts", from: "  writeSecret(draft, secret);\n  const isFirst", to: "  const isFirst" },
+  { file: "src/auth/first-token.ts", from: "  writeSecret(draft, secret);\n  const isFirst", to: "  const isFirst" },
   {
-    file: "src/auth/bootstrap.ts",
+    file: "src/auth/first-token.ts",
     from: "  if (isFirst) keepDraft(draft, path);",
     to: "  await new Promise((go) => setTimeout(go, 200));\n  writeSecret(draft, secret);\n  if (isFirst) keepDraft(draft, path);",
   },

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { OperationId } from "../../contract/operations.ts";
+import type { OperationId } from "../../contract/generated/operations.ts";
 import { createToken } from "../../src/auth/secret.ts";
 import type { RequiredScope, Scope } from "../../src/scope.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "bun:test";
 import { createToken } from "../../src/auth/secret.ts";
 import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -93,7 +93,7 @@ describe("the file of the first token", () => {
   it("is removed by the next start if the service ended between revocation and removal", async () => {
     const data = temporaryFolder();
     const kill = {
-      file: "src/auth/bootstrap.ts",
+      file: "src/auth/first-token.ts",
       from: 'log.info("first_token_retired"',
       to: 'process.kill(process.pid, "SIGKILL"); log.info("first_token_retired"',
     };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { issueToken } from "../../src/auth/issue.ts";
 import type { Issued } from "../../src/auth/issue.ts";
 import { createClient } from "../../src/client/client.ts";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { SCOPES } from "../../src/scope.ts";
 import type { Scope } from "../../src/scope.ts";
 import { expectConform } from "../support/conform.ts";

@@ -6,7 +6,7 @@ import { issueToken } from "../../src/auth/issue.ts";
 import { createToken, hashToken, hasTokenForm } from "../../src/auth/secret.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { createUsage } from "../../src/auth/usage.ts";
-import { CATALOGUE } from "../../contract/error-catalogue.ts";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { Scope } from "../../src/scope.ts";
 import type { Token, TokenUses } from "../../src/store/tokens.ts";
 import { expectConform } from "../support/conform.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import type { Schemas } from "../../contract/schemas.ts";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 

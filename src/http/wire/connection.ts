@@ -7,7 +7,7 @@ import type { Head } from "./head.ts";
 import { createHeadReader } from "./head-reader.ts";
 import type { TaskQueue } from "../../event-loop.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
-import { createSilence } from "./silence.ts";
+import { createTimeouts } from "./timeouts.ts";
 
 /** A TCP socket, as the runtime has it. */
 type Wire = Readonly<{
@@ -85,7 +85,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   /** Received, but not parsed yet. */
   const buffer = createByteQueue();
   const heads = createHeadReader(buffer);
-  const silence = createSilence(now);
+  const timeouts = createTimeouts(now);
   let isPaused = false;
   let isRetiring = false;
   let isHalfClosed = false;
@@ -97,7 +97,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   let inRow = 0;
   let isYielding = false;
 
-  const output = createOutput({ wire, date, onWait: silence.onOutput });
+  const output = createOutput({ wire, date, onWait: timeouts.onOutput });
 
   // --- input ---
 
@@ -121,8 +121,8 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   function receiveBody(bytes: Uint8Array): void {
     const isDue = body !== undefined && !body.isComplete();
     buffer.put(isDue ? body!.feed(bytes) : bytes);
-    if (isDue && body!.isComplete()) silence.suspend();
-    else if (isDue && !isPaused) silence.received(bytes.length);
+    if (isDue && body!.isComplete()) timeouts.suspend();
+    else if (isDue && !isPaused) timeouts.received(bytes.length);
     if (phase === "rest" && body!.isComplete()) ready();
   }
 
@@ -140,7 +140,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
 
   /** Begins the next request, if its head has arrived. */
   function next(): void {
-    if (heads.begins()) silence.restart();
+    if (heads.begins()) timeouts.restart();
     try {
       const head = heads.read();
       if (head) begin(head);
@@ -165,7 +165,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
       body = wholeBody(buffer.bytes().subarray(0, framing.length));
       buffer.drop(framing.length);
       isContinueDue = false;
-      silence.suspend();
+      timeouts.suspend();
     } else receiveRest(head);
     watch(serve(head, body!));
   }
@@ -178,11 +178,11 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
       onFull() {
         pause();
         // The reader is slow, not the client.
-        silence.suspend();
+        timeouts.suspend();
       },
       onRoom() {
         resume();
-        if (!body!.isComplete()) silence.resume();
+        if (!body!.isComplete()) timeouts.resume();
       },
       onWanted: () => {
         if (!isContinueDue) return;
@@ -194,9 +194,9 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     buffer.clear();
     // Receiving may have been paused.
     resume();
-    silence.restart();
+    timeouts.restart();
     buffer.put(body.feed(bytes));
-    if (body.isComplete()) silence.suspend();
+    if (body.isComplete()) timeouts.suspend();
     if (isHalfClosed) body.fail("incomplete_body");
   }
 
@@ -211,8 +211,8 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
 
   async function serve(head: Head, incoming: IncomingBody): Promise<void> {
     const { method, path, query, authority, fields: headers } = head;
-    silence.reset();
-    const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: silence.allow });
+    timeouts.reset();
+    const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
     // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
     // request.
     const isLast =
@@ -232,8 +232,8 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     else if (incoming.isComplete()) ready();
     else {
       phase = "rest";
-      silence.reset();
-      silence.restart();
+      timeouts.reset();
+      timeouts.restart();
       // The client has its response.
       onIdle(true);
       incoming.discard();
@@ -249,7 +249,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     phase = "head";
     heads.reset();
     body = undefined;
-    silence.restart();
+    timeouts.restart();
     resume();
     inRow = bufferedBytes() === 0 ? 0 : inRow + 1;
     // A thousand connections with pipelined requests would otherwise block the event loop until all are answered.
@@ -266,7 +266,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   async function endWith(response: HttpResponse): Promise<void> {
     phase = "request";
     onIdle(false);
-    silence.suspend();
+    timeouts.suspend();
     await output.send(response, { method: "GET", isHttp10: false, isKeepAlive: false });
     linger();
   }
@@ -283,7 +283,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     phase = "lingering";
     buffer.clear();
     body?.discard();
-    silence.linger();
+    timeouts.linger();
     // The client has its response.
     onIdle(true);
     resume();
@@ -308,7 +308,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
       else if (!isYielding) wire.end();
     },
     expire(time) {
-      if (phase === "closed" || !silence.isOver(time)) return;
+      if (phase === "closed" || !timeouts.isOver(time)) return;
       if (phase === "head" && bufferedBytes() === 0) wire.end();
       else wire.terminate();
     },

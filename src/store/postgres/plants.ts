@@ -1,17 +1,17 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
-import { coalesceReads } from "../coalesce.ts";
+import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
 import { keepCounts } from "../tags.ts";
 import type { Execute } from "./engine/retry.ts";
-import { list } from "./lists.ts";
+import { list } from "./plant-lists.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { FIND_PLANTS } from "./plant-statements.ts";
-import { createPut } from "./puts.ts";
-import { makeSwaps } from "./swaps.ts";
+import { createPut } from "./plant-puts.ts";
+import { makeSwaps } from "./plant-swaps.ts";
 import { countTags } from "./tags.ts";
 
 /** Plants, and the queues of their changes. */

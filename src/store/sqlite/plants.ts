@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../../errors.ts";
 import { createPace } from "../../event-loop.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
-import { coalesceReads } from "../coalesce.ts";
+import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANSWER_BEFORE_COMMIT, SYNC_OFF } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
-import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { plantOf, startFlood } from "../support/flood.ts";
 import { killServices, startTraced } from "../support/service-process.ts";

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "bun:test";
 import { NEVER_PROBE, TOKENS_BY_STEADY_CLOCK, TRUST_THE_FUTURE, WAIT_BY_WALL_CLOCK } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { openClock } from "../support/clock.ts";

@@ -1,5 +1,5 @@
 /** The idle timeouts of a connection: one for its input and one for its output. */
-export type Silence = Readonly<{
+export type Timeouts = Readonly<{
   /** Something new is due within the usual time. */
   restart(): void;
   /** Nothing is due. */
@@ -33,7 +33,7 @@ const BODY_BYTE_MS = 1;
 const LINGER_MS = 5000;
 
 /** `now`: a monotonic clock, in milliseconds. */
-export function createSilence(now: () => number): Silence {
+export function createTimeouts(now: () => number): Timeouts {
   let allowedMs = SILENCE_MS;
   let inputEnds = now() + SILENCE_MS;
   let outputEnds = Infinity;

@@ -25,7 +25,7 @@ describe("a generated client", () => {
     installPackages(SOURCE);
     cpSync(SOURCE, folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
     symlinkSync(join(SOURCE, "node_modules"), join(folder, "node_modules"));
-    cpSync(join(PROJECT, "contract/openapi.json"), join(folder, "openapi.json"));
+    cpSync(join(PROJECT, "contract/generated/openapi.json"), join(folder, "openapi.json"));
     run("openapi-typescript", "openapi.json", "--output", "paths.d.ts");
     run("openapi-ts", "--input", "openapi.json", "--output", "sdk", "--client", "@hey-api/client-fetch", "--silent", "--no-log-file");
   });

@@ -1,5 +1,5 @@
 // @ts-nocheck
-// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.
 import type { Schemas } from "./schemas.ts";
 
 /** Why a validator refused a value, in Ajv's terms. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { afterAll, describe, expect, it } from "bun:test";
 import { median } from "../../bench/quantile.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";

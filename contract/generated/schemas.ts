@@ -1,4 +1,4 @@
-// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.
 
 /** The schemas of the contract. An int64 is a bigint, unless its limits say that a number holds it exactly. */
 export type Schemas = Readonly<{

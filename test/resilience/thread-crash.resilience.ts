@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANSWER_BEFORE_COMMIT, crashOnSignal, crashThread, GO_ON_AFTER_CRASH, GO_ON_WITHOUT_THREAD } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
-import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";

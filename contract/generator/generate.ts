@@ -11,11 +11,11 @@ import type { Document, Operation } from "./document.ts";
 import { operationTable, takesJson } from "./operation-table.ts";
 import { parametersType, schemaType } from "./schema-types.ts";
 
-const HEAD = "// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.\n";
+const HEAD = "// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.\n";
 
 function read(name: string): Document {
   // Whole numbers as bigint: an id in an example must not be rounded on its way to the reader.
-  return parse(readFileSync(new URL(name, import.meta.url), "utf8"), { intAsBigInt: true }) as Document;
+  return parse(readFileSync(new URL(`../${name}`, import.meta.url), "utf8"), { intAsBigInt: true }) as Document;
 }
 
 const served = read("openapi.yaml");
@@ -119,7 +119,7 @@ ${withJson.map(bodyEntry).join("")}`,
 export const CATALOGUE = {
 ${lines(errors, ([code, value]) => `${code}: ${toJson(value)},`)}} as const;
 `,
-  "../src/client/error-numbers.ts": `${HEAD}
+  "../../src/client/error-numbers.ts": `${HEAD}
 /** Every error of the interface, by its name in the contract. A number is the HTTP status times 100, plus n, and is never reused. */
 export const ERROR_NUMBERS = {
 ${lines(errors, ([code, { error }]) => `${code}: ${error},`)}} as const;
@@ -127,10 +127,10 @@ ${lines(errors, ([code, { error }]) => `${code}: ${error},`)}} as const;
 };
 
 for (const [name, text] of Object.entries(files)) {
-  const path = new URL(name, import.meta.url);
+  const path = new URL(`../generated/${name}`, import.meta.url);
   if (!process.argv.includes("--check")) writeFileSync(path, text);
   else if (readFileSync(path, "utf8") !== text) {
-    process.stderr.write(`${join("contract", name)} is not what the YAML says: run \`npm run contract\`.\n`);
+    process.stderr.write(`${join("contract/generated", name)} is not what the YAML says: run \`npm run contract\`.\n`);
     process.exitCode = 1;
   }
 }

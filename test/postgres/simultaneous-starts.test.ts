@@ -7,7 +7,7 @@ import { createLog } from "../../src/log.ts";
 import { start } from "../../src/service.ts";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
@@ -70,7 +70,7 @@ describe("a start", () => {
     const database = await server.createDatabase();
     const data = temporaryFolder();
     const slowly = `await new Promise((go) => setTimeout(go, 1500)); ${KEEP}`;
-    const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: KEEP, to: slowly }]);
+    const root = plantBugs([{ file: "src/auth/first-token.ts", from: KEEP, to: slowly }]);
     const slow = startProcess({ data, root, flags: ["--database", database] });
     const name = new URL(database).pathname.slice(1);
     await until("The first token is committed", async () => {
@@ -87,7 +87,7 @@ describe("a start", () => {
 
 describe("a killed start", () => {
   it("leaves, between the commit of the first token and its file, a draft that the next start adopts", async () => {
-    const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: KEEP, to: `if (isFirst) ${KILL}` }]);
+    const root = plantBugs([{ file: "src/auth/first-token.ts", from: KEEP, to: `if (isFirst) ${KILL}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();
     expect((await runCommand(["serve", "--port", "0", "--data", data, ...flags], { root })).status).toBeNull();
@@ -104,7 +104,7 @@ describe("a killed start", () => {
 
   it("leaves, before that commit, a useless draft, and the next start creates the first token", async () => {
     const create = "const isFirst = (await tokens.create(";
-    const root = plantBugs([{ file: "src/auth/bootstrap.ts", from: create, to: `${KILL} ${create}` }]);
+    const root = plantBugs([{ file: "src/auth/first-token.ts", from: create, to: `${KILL} ${create}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();
     expect((await runCommand(["serve", "--port", "0", "--data", data, ...flags], { root })).status).toBeNull();

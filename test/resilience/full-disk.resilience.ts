@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../support/bugs.ts";

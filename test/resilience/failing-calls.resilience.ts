@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANSWER_FAILED_COMMIT, CHECKPOINT_OFTEN, GO_ON_AFTER_FAILED_SYNC, TRUST_THE_FOLDER, TRUST_THE_WAL } from "../support/bugs.ts";
-import { plantBugs } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";

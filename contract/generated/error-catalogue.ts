@@ -1,4 +1,4 @@
-// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.
 
 /** Every error of the interface. The number is the HTTP status times 100, plus n, and never reused; the message is for the caller. */
 export const CATALOGUE = {

@@ -3,26 +3,26 @@ import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { createToken } from "../../contract/bodies.ts";
+import { createToken } from "../../contract/generated/bodies.ts";
 import { parseJson } from "../../src/json.ts";
 import { checkBody } from "../../src/validation.ts";
-import { plantBugs } from "../support/planted.ts";
-import type { PlantedBug } from "../support/planted.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 
 /** The files that `npm run contract` writes, each with a text that stands in it once. */
 const GENERATED = {
-  "contract/openapi.json": '"components":{"securitySchemes"',
-  "contract/base-1.0.0.json": '"components":{"securitySchemes"',
-  "contract/bodies.ts": "export const createPlant:",
-  "contract/error-catalogue.ts": "export const CATALOGUE",
-  "contract/operations.ts": "export const OPERATIONS",
-  "contract/schemas.ts": "export type Schemas",
+  "contract/generated/openapi.json": '"components":{"securitySchemes"',
+  "contract/generated/base-1.0.0.json": '"components":{"securitySchemes"',
+  "contract/generated/bodies.ts": "export const createPlant:",
+  "contract/generated/error-catalogue.ts": "export const CATALOGUE",
+  "contract/generated/operations.ts": "export const OPERATIONS",
+  "contract/generated/schemas.ts": "export type Schemas",
   "src/client/error-numbers.ts": "export const ERROR_NUMBERS",
 };
 
 function generate(root: string, ...words: string[]) {
-  return spawnSync(process.execPath, [join(root, "contract/generate.ts"), ...words], { encoding: "utf8" });
+  return spawnSync(process.execPath, [join(root, "contract/generator/generate.ts"), ...words], { encoding: "utf8" });
 }
 
 describe("what is made from the contract", () => {

@@ -1,4 +1,4 @@
-// Made from contract/openapi.yaml by contract/generate.ts: do not edit, run `npm run contract`.
+// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.
 import { createPlant, putPlant, patchPlant, createToken } from "./bodies.ts";
 import type { Schemas } from "./schemas.ts";
 
