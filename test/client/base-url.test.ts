@@ -5,7 +5,7 @@ import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
 
-/** A proxy that serves the service under a path, which it takes away, and that marks tags as weak, as one that compresses does. */
+/** A proxy that serves the service under a path, which it strips, and that marks tags as weak, as a compressing one does. */
 const proxy = Bun.serve({
   port: 0,
   async fetch(request) {
@@ -21,7 +21,7 @@ afterAll(() => Promise.all([proxy.stop(true), service.stop()]));
 
 describe("behind a proxy that serves the service under a path, the client", () => {
   for (const path of ["my/store", "my/store/"]) {
-    it(`works with the url ending in ${path}, over pages and with tags that the proxy made weak`, async () => {
+    it(`works with a url that ends in ${path}, across pages, and with tags that the proxy made weak`, async () => {
       const plants = createClient({ url: `${proxy.url.href}${path}`, token: service.token });
       for (const id of [1n, 2n, 3n]) await plants.create({ id, name: "Ficus", tag: "x y" });
       const { etag } = (await plants.find(2n))!;
@@ -32,13 +32,13 @@ describe("behind a proxy that serves the service under a path, the client", () =
     });
   }
 
-  it("says that it is not Plant Store where the path is wrong", async () => {
+  it("says that the service is not Plant Store if the path is wrong", async () => {
     const plants = createClient({ url: proxy.url, token: service.token });
     expect(await rejectionOf(plants.find(1n))).toMatchObject({ name: "UnexpectedAnswerError", status: 404 });
   });
 });
 
-it("behind such a proxy, whoever resolves the references of an answer against its URL comes to what they name", async () => {
+it("behind such a proxy, references in a response resolve against its URL", async () => {
   const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };
   const base = `${proxy.url.href}my/store`;
   const made = await fetch(`${base}/plants`, { method: "POST", headers, body: '{"id":-5,"name":"Acer"}' });
@@ -65,7 +65,7 @@ describe("createClient", () => {
     });
   }
 
-  it("takes a fetch of one's own", async () => {
+  it("accepts a custom fetch", async () => {
     const asked: string[] = [];
     const plants = createClient({
       url: "http://plants.example",

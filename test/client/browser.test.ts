@@ -40,7 +40,7 @@ afterAll(async () => {
 /** In the page: a client of the server that the page came from. */
 declare function connect(options?: Partial<client.ClientOptions>): client.Client;
 
-// In a browser a redirect has no status and no headers, a request is no stream, and nobody tells how much of it is sent.
+// In a browser a redirect has no status and no headers, a request body cannot be a stream, and upload progress is unknown.
 describe("in Chromium, the client", () => {
   it("does not follow a redirect", async () => {
     const thrown = await page.evaluate(() => {
@@ -62,7 +62,7 @@ describe("in Chromium, the client", () => {
     expect(thrown).toBe("Error: no more");
   });
 
-  it("gives up an import whose source stands still, and lets go of the source", async () => {
+  it("gives up an import whose source stalls, and releases the source", async () => {
     const thrown = await page.evaluate(async () => {
       const plants = connect({ idleMs: 200 });
       const released = Promise.withResolvers<void>();
@@ -74,7 +74,7 @@ describe("in Chromium, the client", () => {
     expect(thrown).toEqual(["TimeoutError", 200]);
   });
 
-  it("gives up an import that is not answered in the time that its size allows", async () => {
+  it("gives up an import that gets no response in the time that its size allows", async () => {
     const thrown = await page.evaluate(async () => {
       const plants = connect({ idleMs: 200 });
       const progress: client.ImportProgress[] = [];
@@ -87,7 +87,7 @@ describe("in Chromium, the client", () => {
     expect(thrown).toEqual(["TimeoutError", 400, [{ bytes: 10_000, bytesTotal: 10_000 }]]);
   });
 
-  it("throws the reason of an abort while it gathers the source", async () => {
+  it("throws the reason of an abort while it collects the source", async () => {
     const thrown = await page.evaluate(() => {
       const plants = connect();
       const controller = new AbortController();

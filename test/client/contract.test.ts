@@ -29,7 +29,7 @@ type Flat<T> = { [Key in keyof T]: T[Key] };
 type Given<Id extends OperationId> = Partial<ParametersOf[Id]>;
 type TagsQuery = Omit<NonNullable<Parameters<Client["tags"]>[0]>, "signal">;
 
-// They are checked by the compiler: a line that does not hold is an error of `npm run check`.
+// The compiler checks them: a line that is false is an error of `npm run check`.
 true satisfies Equal<Plant, Schemas["NewPlant"]>;
 true satisfies Equal<Omit<Plant, "id">, Schemas["Plant"]>;
 true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id">>;
@@ -46,7 +46,7 @@ true satisfies Equal<ImportQuery, Given<"importPlants">>;
 true satisfies Equal<ExportQuery, Given<"exportPlants">>;
 true satisfies Equal<TagsQuery, Given<"listTags">>;
 
-// And they would notice: a field more, a field less, another type, null, another word, one that must be there.
+// They would notice an extra field, a missing one, another type, null, another word, a required field.
 false satisfies Equal<Plant & { colour: string }, Schemas["NewPlant"]>;
 false satisfies Equal<Omit<Plant, "tag">, Schemas["NewPlant"]>;
 false satisfies Equal<Omit<Plant, "id"> & { readonly id: number }, Schemas["NewPlant"]>;
@@ -54,7 +54,7 @@ false satisfies Equal<PlantPatch, Schemas["Plant"]>;
 false satisfies Equal<Omit<ExportQuery, "format"> & { readonly format?: "ndjson" }, Given<"exportPlants">>;
 false satisfies Equal<ListQuery, ParametersOf["listPlants"]>;
 
-/** The calls that carry out each operation. Those of the service itself need no token and are for probes and tools. */
+/** The methods that call each operation. Operations about the service itself need no token: they are for probes and tools. */
 const CALLS = {
   listPlants: ["list", "page"],
   createPlant: ["create"],

@@ -9,7 +9,7 @@ const service = await startTestService();
 const other = await startTestService();
 afterAll(() => Promise.all([service.stop(), other.stop()]));
 
-/** Runs an example to its end as a process of its own. */
+/** Runs an example to its end, in its own process. */
 async function run(name: string, { words = [], environment = {} }: { words?: string[]; environment?: Record<string, string> } = {}) {
   const env = { ...process.env, PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token, ...environment };
   const child = Bun.spawn([process.execPath, join(PROJECT, "examples", name), ...words], { env, stdout: "pipe", stderr: "inherit" });
@@ -30,7 +30,7 @@ by words: 9007199254740993 Monstera adansonii
   }
 });
 
-it("rename-safely keeps the change of somebody else", async () => {
+it("rename-safely keeps someone else's change", async () => {
   expect(await run("rename-safely.ts")).toEqual({
     output: `read: Acer palmatum
 changed meanwhile: reading it again
@@ -41,7 +41,7 @@ stored: Acer palmatum Thunb. 'Bloodgood', maple
   });
 });
 
-it("backup-and-restore saves every plant, and brings it into another service", async () => {
+it("backup-and-restore saves every plant, and restores them into another service", async () => {
   await service.post('{"id":-9223372036854775808,"name":"Ginkgo\\nbiloba"}');
   await other.post('{"id":9007199254740995,"name":"Acer","tag":"old"}');
   const path = join(temporaryFolder(), "plants.backup");

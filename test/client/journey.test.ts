@@ -110,11 +110,11 @@ describe("the client", () => {
   });
   afterEach(() => service.stop());
 
-  it("makes the same journey in Bun, from the source", async () => {
+  it("does the same in Bun, from the source", async () => {
     expect(await travel({ client, url: service.url, token: service.token })).toEqual(EXPECTED);
   });
 
-  it("makes it in Node, as it is published", async () => {
+  it("does the same in Node, as published", async () => {
     const text = `
       import * as client from "plant-store/client";
       const [script, url, token] = process.argv.slice(1);
@@ -124,7 +124,7 @@ describe("the client", () => {
     expect(await runNode({ text, words: [script, service.url, service.token], cwd: folder })).toEqual(EXPECTED);
   });
 
-  it("makes it in Chromium, as it is published", async () => {
+  it("does the same in Chromium, as published", async () => {
     const browser = await startBrowser();
     try {
       const page = await browser.newPage();
@@ -146,7 +146,7 @@ describe("the client", () => {
     }
   });
 
-  it("is packed by npm, with its types", () => {
+  it("is packed by npm with its types", () => {
     const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: folder, encoding: "utf8" });
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const paths = files.map(({ path }) => path);

@@ -33,7 +33,7 @@ describe("an export with Accept", () => {
     [",, ,", "application/x-ndjson"],
     ["", "application/x-ndjson"],
   ] as const) {
-    it(`${JSON.stringify(accept)} is ${type}, and says that it depends on it`, async () => {
+    it(`${JSON.stringify(accept)} is ${type}, and Vary names Accept`, async () => {
       const { headers } = await service.request("/plants/export", { headers: { accept } });
       expect(headers.get("content-type")).toStartWith(type);
       expect(headers.get("vary")).toContain("Accept");
@@ -62,13 +62,13 @@ describe("Accept-Encoding", () => {
     ["gzip;q=-1", "identity"],
     ['"gzip', "identity"],
   ] as const) {
-    it(`${JSON.stringify(accepted)} asks for ${coding} where there are zstd and gzip`, () => {
+    it(`${JSON.stringify(accepted)} asks for ${coding} if zstd and gzip are available`, () => {
       expect(chooseCoding(accepted, ["zstd", "gzip"])).toBe(coding);
     });
   }
 
   for (const hostile of ['"', "\\", '"\\', ",", ";", "q=", "gzip;q=0.5,", '"a",']) {
-    it(`is read in time that grows with its length and no faster, of ${hostile} again and again`, async () => {
+    it(`is read in linear time when it repeats ${hostile}`, async () => {
       const alphabet = { alphabet: hostile, textOf: (length: number) => hostile.repeat(length / hostile.length) };
       const growth = await growthOf((text) => chooseCoding(text, ["zstd", "gzip"]), alphabet, 2 ** 15);
       expect(growth).toBeLessThanOrEqual(GROWTH_MAX);

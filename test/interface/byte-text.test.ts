@@ -1,7 +1,7 @@
 import { expect, it } from "bun:test";
 import { toBytes, toByteText } from "../../src/transfer/byte-text.ts";
 
-it("each byte has a letter of its own, that of ASCII where it has one, and is found again", () => {
+it("each byte has its own letter, the one of ASCII if there is one, and can be read back", () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const text = toByteText(bytes);
   expect(new Set(text).size).toBe(256);

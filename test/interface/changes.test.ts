@@ -25,7 +25,7 @@ async function expectRefused(method: Method, response: Response, code: ErrorCode
   return message;
 }
 
-/** Asserts a success with this plant and where it is, and that a read there gives the same plant and tag. */
+/** Asserts a success with this plant and its location, and that a read there gives the same plant and tag. */
 async function expectAnswered(method: Method, id: number | string, response: Response, text: string, status = 200): Promise<void> {
   expect([response.status, await response.clone().text()]).toEqual([status, text]);
   await expectConform({ method, path: PATH }, response);
@@ -35,7 +35,7 @@ async function expectAnswered(method: Method, id: number | string, response: Res
   expect([await read.text(), read.headers.get("etag")]).toEqual([text, response.headers.get("etag")]);
 }
 
-/** Makes the plant be as the body says, and returns its tag. */
+/** Puts the plant, and returns its tag. */
 async function given(id: number | string, body: string): Promise<string> {
   const response = await send("PUT", id, { body });
   expect([200, 201]).toContain(response.status);
@@ -50,26 +50,26 @@ const ALOE = '{"name":"Aloe vera","tag":"x"}';
 
 describe("PUT /plants/{id}", () => {
   for (const { id, body, text, why } of [
-    { id: "1", body: ALOE, text: '{"id":1,"name":"Aloe vera","tag":"x"}', why: "makes a plant that was not there" },
-    { id: "1", body: ALOE, text: '{"id":1,"name":"Aloe vera","tag":"x"}', why: "says the same again" },
+    { id: "1", body: ALOE, text: '{"id":1,"name":"Aloe vera","tag":"x"}', why: "creates a plant that did not exist" },
+    { id: "1", body: ALOE, text: '{"id":1,"name":"Aloe vera","tag":"x"}', why: "answers the same again" },
     { id: "1", body: '{"name":"Aloe ferox","tag":"y"}', text: '{"id":1,"name":"Aloe ferox","tag":"y"}', why: "replaces name and tag" },
-    { id: "1", body: '{"name":"Aloe ferox"}', text: '{"id":1,"name":"Aloe ferox"}', why: "takes away a tag that is left out" },
-    { id: "1", body: '{"id":1,"name":"a"}', text: '{"id":1,"name":"a"}', why: "takes the id of the path in the body" },
-    { id: "1000", body: '{"id":1e3,"name":"a"}', text: '{"id":1000,"name":"a"}', why: "takes it in another form" },
-    { id: "1", body: '{"name":"","tag":""}', text: '{"id":1,"name":"","tag":""}', why: "keeps what is empty" },
+    { id: "1", body: '{"name":"Aloe ferox"}', text: '{"id":1,"name":"Aloe ferox"}', why: "removes a tag that is left out" },
+    { id: "1", body: '{"id":1,"name":"a"}', text: '{"id":1,"name":"a"}', why: "accepts the id of the path in the body" },
+    { id: "1000", body: '{"id":1e3,"name":"a"}', text: '{"id":1000,"name":"a"}', why: "accepts it in another form" },
+    { id: "1", body: '{"name":"","tag":""}', text: '{"id":1,"name":"","tag":""}', why: "keeps empty text" },
     { id: "1", body: '{"name":"a\\u0000🌿"}', text: '{"id":1,"name":"a\\u0000🌿"}', why: "keeps U+0000 and emoji" },
     { id: "1", body: '{"name":"b","color":1,"__proto__":2}', text: '{"id":1,"name":"b"}', why: "ignores unknown fields" },
     {
       id: "-9223372036854775808",
       body: '{"id":-9223372036854775808,"name":"least"}',
       text: '{"id":-9223372036854775808,"name":"least"}',
-      why: "is exact at the least id",
+      why: "is exact at the smallest id",
     },
     {
       id: "9223372036854775807",
       body: '{"name":"greatest"}',
       text: '{"id":9223372036854775807,"name":"greatest"}',
-      why: "is exact at the greatest id",
+      why: "is exact at the largest id",
     },
   ]) {
     it(`${why}: ${body}`, async () => {
@@ -118,7 +118,7 @@ describe("PATCH /plants/{id}", () => {
     { patch: '{"tag":null}', text: '{"id":3,"name":"Aloe vera"}', why: "removes the tag" },
     { patch: '{"name":"b","tag":null}', text: '{"id":3,"name":"b"}', why: "changes one and removes the other" },
     { patch: '{"name":"","tag":""}', text: '{"id":3,"name":"","tag":""}', why: "sets both to the empty text" },
-    { patch: "{}", text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "changes nothing when it names nothing" },
+    { patch: "{}", text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "changes nothing if it names nothing" },
     { patch: '{"id":3}', text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "may repeat the id" },
     { patch: '{"id":3.0,"name":"b"}', text: '{"id":3,"name":"b","tag":"x"}', why: "may repeat it in another form" },
     { patch: '{"color":null,"x":{"y":1}}', text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "ignores unknown fields" },
@@ -170,7 +170,7 @@ for (const method of ["PUT", "PATCH"] as const) {
       });
     }
 
-    it("refuse another charset and a coding", async () => {
+    it("refuse another charset, and a content coding", async () => {
       const latin = await send(method, 4, { body: ALOE, headers: { "content-type": "application/json; charset=latin1" } });
       await expectRefused(method, latin, "unsupported_charset");
       const packed = await send(method, 4, { body: ALOE, headers: { "content-encoding": "gzip" } });
@@ -204,7 +204,7 @@ describe("the media type of a PATCH", () => {
     "application/merge-patch",
     "text/json",
   ]) {
-    it(`may not be ${type}, which means something else: 415 names those that may, and the plant stays`, async () => {
+    it(`may not be ${type}, which means something else: 415 names the accepted ones, and the plant stays`, async () => {
       await given(4, ALOE);
       const response = await send("PATCH", 4, { body: '{"tag":null}', headers: { "content-type": type } });
       expect([response.headers.get("accept-patch"), response.headers.get("accept")]).toEqual([ACCEPTED, ACCEPTED]);
@@ -213,7 +213,7 @@ describe("the media type of a PATCH", () => {
     });
   }
 
-  it("stands in Accept-Patch of an answer to OPTIONS, where there is a PATCH and nowhere else", async () => {
+  it("is in Accept-Patch of a response to OPTIONS, only if there is a PATCH", async () => {
     for (const [path, accepted] of [
       ["/plants/4", ACCEPTED],
       ["/plants", null],
@@ -223,7 +223,7 @@ describe("the media type of a PATCH", () => {
     }
   });
 
-  it("may be any of JSON for a PUT, whose body means but one thing", async () => {
+  it("may be any kind of JSON for a PUT, whose body means only one thing", async () => {
     const response = await send("PUT", 4, { body: ALOE, headers: { "content-type": "application/vnd.plants+json" } });
     expect(response.ok).toBe(true);
   });
@@ -300,7 +300,7 @@ for (const method of METHODS) {
       { why: "If-None-Match with a tag", headers: { "if-none-match": '"other"' }, put: 201 },
     ]) {
       const status = method === "PUT" ? put : 404;
-      it(`${why} is answered ${status} when there is no plant`, async () => {
+      it(`${why} is answered ${status} if there is no plant`, async () => {
         await send("DELETE", 7);
         const response = await send(method, 7, { ...CHANGES[method], headers });
         expect(response.status).toBe(status);
@@ -311,7 +311,7 @@ for (const method of METHODS) {
   });
 }
 
-it("a PUT or PATCH that changes nothing is held to its condition all the same", async () => {
+it("a PUT or PATCH that changes nothing must still meet its condition", async () => {
   await given(8, ALOE);
   for (const method of ["PUT", "PATCH"] as const) {
     await expectRefused(method, await send(method, 8, { body: ALOE, headers: { "if-match": '"other"' } }), "precondition_failed");
@@ -321,7 +321,7 @@ it("a PUT or PATCH that changes nothing is held to its condition all the same", 
 describe("changes of one plant at the same moment", () => {
   const MANY = Array.from({ length: 50 }, (_, at) => at);
 
-  it("with the same If-Match: exactly one PATCH is made, and the others are answered 412", async () => {
+  it("with the same If-Match: exactly one PATCH succeeds, and the others are answered 412", async () => {
     const etag = await given(9, ALOE);
     const responses = await Promise.all(
       MANY.map((at) => send("PATCH", 9, { body: `{"name":"writer ${at}"}`, headers: { "if-match": etag } })),
@@ -340,7 +340,7 @@ describe("changes of one plant at the same moment", () => {
     expect(await textOf(10)).toBe(await responses.find(({ status }) => status === 201)!.text());
   });
 
-  it("without a condition all PATCHes are answered 200, and none undoes what another changed", async () => {
+  it("without a condition all PATCHes are answered 200, and none undoes the change of another", async () => {
     await given(11, ALOE);
     const responses = await Promise.all(
       MANY.map((at) => send("PATCH", 11, { body: at % 2 === 0 ? `{"name":"writer ${at}"}` : `{"tag":"writer ${at}"}` })),
@@ -349,7 +349,7 @@ describe("changes of one plant at the same moment", () => {
     const { name, tag } = JSON.parse(await textOf(11)) as { name: string; tag: string };
     expect(Number(name.slice("writer ".length)) % 2).toBe(0);
     expect(Number(tag.slice("writer ".length)) % 2).toBe(1);
-    // Each answer shows the change that it answers.
+    // Each response shows its own change.
     for (const [at, response] of responses.entries()) expect(await response.text()).toContain(`"writer ${at}"`);
   });
 
@@ -360,7 +360,7 @@ describe("changes of one plant at the same moment", () => {
   });
 });
 
-it("what was put, patched and deleted is so when the service starts again", async () => {
+it("puts, patches and deletes survive a restart", async () => {
   const data = temporaryFolder();
   const first = await startTestService({ data });
   await first.post('{"id":1,"name":"goes","tag":"x"}');

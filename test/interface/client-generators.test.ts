@@ -7,7 +7,7 @@ import { installPackages } from "../support/packages.ts";
 import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 
-// Others make their clients from the contract. What two generators make of it, with a TypeScript that they know, compiles and works.
+// Other people generate clients from the contract. The output of two generators, with a TypeScript that they know, compiles and works.
 
 const SOURCE = join(PROJECT, "test/generators");
 const folder = join(temporaryFolder(), "generated");
@@ -35,7 +35,7 @@ describe("a generated client", () => {
   });
 
   for (const module of ["openapi-typescript.ts", "openapi-ts.ts"]) {
-    it(`makes a token and gets its secret, creates, lists, reads, puts and patches, and has the number of a 404: ${module}`, async () => {
+    it(`creates a token and gets its secret, creates, lists, reads, puts and patches, and has the number of a 404: ${module}`, async () => {
       const service = await startTestService();
       const { travel } = (await import(join(folder, module))) as Journey;
       const seen = await travel(service.url, service.token);

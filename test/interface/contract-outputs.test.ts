@@ -10,7 +10,7 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 
-/** The files that `npm run contract` writes, each with a text that stands in it once. */
+/** The files that `npm run contract` writes, each with a text that it contains once. */
 const GENERATED = {
   "contract/generated/openapi.json": '"components":{"securitySchemes"',
   "contract/generated/base-1.0.0.json": '"components":{"securitySchemes"',
@@ -25,12 +25,12 @@ function generate(root: string, ...words: string[]) {
   return spawnSync(process.execPath, [join(root, "contract/generator/generate.ts"), ...words], { encoding: "utf8" });
 }
 
-describe("what is made from the contract", () => {
-  it("is what the contract says", () => {
+describe("what is generated from the contract", () => {
+  it("is up to date", () => {
     expect(generate(PROJECT, "--check")).toMatchObject({ status: 0, stderr: "" });
   });
 
-  it("is found stale, each file by its name", () => {
+  it("is reported as stale, each file by its name", () => {
     const edits = Object.entries(GENERATED).map(([file, from]) => ({ file, from, to: ` ${from}` }));
     const { status, stderr } = generate(plantBugs(edits), "--check");
     expect(status).toBe(1);
@@ -43,9 +43,9 @@ describe("what is made from the contract", () => {
 
   const inYaml = (from: string, to: string): PlantedBug => ({ file: "contract/openapi.yaml", from, to });
   for (const [why, edit, reason] of [
-    ["a keyword is written wrong", inYaml("maxLength: 100\n", "maxLenght: 100\n"), "maxLenght"],
+    ["a keyword is misspelled", inYaml("maxLength: 100\n", "maxLenght: 100\n"), "maxLenght"],
     [
-      "a whole number is no int64",
+      "a whole number is not an int64",
       inYaml(
         "Optional. If sent, the id in the path\n              type: integer\n              format: int64\n    PlantPatch",
         "The id\n              type: integer\n              format: int32\n    PlantPatch",
@@ -53,21 +53,21 @@ describe("what is made from the contract", () => {
       "int64",
     ],
     ["a limit would be dropped", inYaml("exclusiveMinimum: 0\n", "exclusiveMinimum: 0\n          multipleOf: 2\n"), "multipleOf"],
-    ["a change names no queue", inYaml("      x-queue: creates\n", ""), "needs an x-queue"],
+    ["a write names no queue", inYaml("      x-queue: creates\n", ""), "needs an x-queue"],
     [
-      "an operation names a scope and needs no token",
+      "an operation names a scope but needs no token",
       inYaml("Is the process alive?\n", "Is the process alive?\n      x-scope: admin\n"),
       "needs either an x-scope",
     ],
     ["a path has two parameters", inYaml("  /tokens/{id}:", "  /tokens/{id}/{more}:"), "/tokens/{id}/{more} may have one parameter"],
     ["a path does not describe its id", inYaml("  /livez:", "  /livez/{id}:"), "/livez/{id} may have one parameter"],
     [
-      "nothing checks what a parameter says",
+      "nothing checks a keyword of a parameter",
       inYaml("minimum: 1, default: 100 }\n      example: 20", "minimum: 1, multipleOf: 5, default: 100 }\n      example: 20"),
       "multipleOf",
     ],
   ] as const) {
-    it(`is not made when ${why}`, () => {
+    it(`is not generated if ${why}`, () => {
       const { status, stderr } = generate(plantBugs([edit]));
       expect(status).not.toBe(0);
       expect(stderr).toContain(reason);
@@ -78,7 +78,7 @@ describe("what is made from the contract", () => {
 describe("the validators", () => {
   const token = (members: string) => checkBody(createToken, parseJson(`{"name":"x","scopes":["admin"],${members}}`));
 
-  it("count characters, of which one may be two UTF-16 units", () => {
+  it("count characters, not UTF-16 units", () => {
     const named = (name: string) => () => checkBody(createToken, { name, scopes: ["admin"] });
     for (const letter of ["a", "🌱"]) {
       expect(named(letter.repeat(100))()).toMatchObject({ name: letter.repeat(100) });
@@ -87,7 +87,7 @@ describe("the validators", () => {
     expect(named("")).toThrow("must have 1 or more characters");
   });
 
-  it("give a number as a number, however it was written", () => {
+  it("return a number as a number, however it was written", () => {
     for (const [text, days] of [
       ["30", 30],
       ["3e1", 30],
@@ -99,13 +99,13 @@ describe("the validators", () => {
       expect(() => token(`"days":${text}`)).toThrow("`days` must be");
   });
 
-  it("take what is only inherited, or has the name of a part of each object, for no member", () => {
+  it("ignore members that are inherited or named like those of every object", () => {
     expect(() => checkBody(createToken, parseJson('{"__proto__":{"name":"x","scopes":["admin"]}}'))).toThrow("`name` is missing");
     expect(token('"__proto__":7,"constructor":7').name).toBe("x");
   });
 });
 
-it("the service needs only packages that are there without those for development", () => {
+it("the service needs no development dependency", () => {
   const { dependencies } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as { dependencies: Record<string, string> };
   const files = [
     ...readdirSync(join(PROJECT, "src"), { recursive: true, encoding: "utf8" }).map((name) => join("src", name)),

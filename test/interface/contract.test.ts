@@ -37,7 +37,7 @@ describe("the served contract", () => {
     }
   });
 
-  it("gives POST /plants every status that the service can answer it with", () => {
+  it("gives POST /plants every status that the service can answer", () => {
     expect(Object.keys(served.paths["/plants"]!["post"]!.responses)).toEqual([
       "200",
       "400",
@@ -77,7 +77,7 @@ describe("the served contract", () => {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Every object in the contract but those in examples, with the path to it. */
+/** Every object in the contract outside examples, with its path. */
 function nodesOf(node: unknown, path: readonly string[] = []): Array<Readonly<{ node: Node; path: readonly string[] }>> {
   if (typeof node !== "object" || node === null) return [];
   const inside = Object.entries(node)
@@ -89,7 +89,7 @@ function nodesOf(node: unknown, path: readonly string[] = []): Array<Readonly<{ 
 const nodes = nodesOf(served);
 const schemas = nodes.filter(({ path }) => path.at(-1) === "schema" || path.at(-2) === "properties" || path.at(-2) === "schemas");
 
-describe("for those who make clients of it, the contract", () => {
+describe("for generators of clients, the contract", () => {
   it("gives each integer a format", () => {
     const integers = schemas.filter(({ node }) => node["type"] === "integer");
     expect(integers.length).toBeGreaterThan(10);
@@ -104,13 +104,13 @@ describe("for those who make clients of it, the contract", () => {
     expect(fixed.filter(({ node }) => typeof node["type"] !== "string").map(({ path }) => path.join("/"))).toEqual([]);
   });
 
-  it("names the schema of each body and each answer", () => {
+  it("names the schema of each body and each response", () => {
     const media = nodes.filter(({ path }) => path.at(-2) === "content");
     expect(media.length).toBeGreaterThan(20);
     expect(media.filter(({ node }) => !(node["schema"] as Node)["$ref"]).map(({ path }) => path.join("/"))).toEqual([]);
   });
 
-  it("tells the scope of an operation in x-scope and in its security alike", () => {
+  it("gives the scope of an operation both in x-scope and in its security", () => {
     const operations = Object.values(served.paths).flatMap((methods) => Object.values(methods)) as unknown as Node[];
     const scopes = operations.map((operation) => operation["x-scope"]);
     expect(new Set(scopes)).toEqual(new Set(["plants:read", "plants:write", "admin", "any", undefined]));
@@ -123,14 +123,14 @@ describe("for those who make clients of it, the contract", () => {
 
   const document = parse(readFileSync(new URL("../../contract/openapi.yaml", import.meta.url), "utf8"), { intAsBigInt: true }) as Document;
 
-  /** The contract without this of one operation. */
+  /** The contract without this key of one operation. */
   function without(key: "x-queue" | "x-scope", id: string): Document {
     const changed = structuredClone(document);
     for (const { operation } of operationsOf(changed)) if (operation.operationId === id) delete (operation as Record<string, unknown>)[key];
     return changed;
   }
 
-  it("gives no table of operations when one that is no GET forgets its x-queue, or one that needs a token its x-scope", () => {
+  it("gives no table of operations if one other than GET lacks its x-queue, or one that needs a token lacks its x-scope", () => {
     expect(operationTable(document)).toContain('"createToken"');
     const writing = operationsOf(document).filter(({ method }) => method !== "get");
     expect(writing.length).toBeGreaterThan(6);
@@ -147,7 +147,7 @@ describe("for those who make clients of it, the contract", () => {
     ["format", "profile", "`dwc`", "`ndjson`"],
     ["tag", "q", "`q`", "`tag`"],
   ] as const) {
-    it(`says at ${one} what it does together with ${other}, and the other way round, and their examples differ`, () => {
+    it(`says at ${one} how it works with ${other}, and the other way round, and their examples differ`, () => {
       const [first, second] = [one, other].map(
         (name) => nodes.find(({ node, path }) => node["name"] === name && path.includes("parameters"))!.node,
       );
@@ -157,7 +157,7 @@ describe("for those who make clients of it, the contract", () => {
     });
   }
 
-  it("says what a create does with conditions, and whom to ask", () => {
+  it("says what a create does with conditions, and whom to contact", () => {
     expect((served.paths["/plants"]!["post"] as unknown as Node)["description"]).toMatch(/`If-Match` and `If-None-Match` are ignored/);
     expect((served as unknown as { info: { contact: { name: string } } }).info.contact.name).toBe("The Plant Store authors");
   });

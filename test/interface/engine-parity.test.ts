@@ -118,7 +118,7 @@ function withId(of: string, plant: object): string {
   return `{"id":${of},${JSON.stringify(plant).slice(1)}`;
 }
 
-/** What is different in every answer, and how old a count is. */
+/** What differs in every response, and the age of a count. */
 const IGNORED = ["date", "x-request-id", "age"];
 
 async function ask(service: TestService, { method, path, headers = {}, body }: Request): Promise<Answer> {
@@ -146,7 +146,7 @@ describe("a service on SQLite and one on PostgreSQL", () => {
     if (left!.headers["etag"]) seen.set(given.path, left!.headers["etag"]);
   }
 
-  /** An import is indexed after all that came before it. */
+  /** An import is indexed after everything before it. */
   async function waitForSearch(round: number): Promise<void> {
     const path = `/plants?q=marker${round}`;
     await compare({ method: "POST", path: "/plants/import", body: withId(`${1_000_000 + round}`, { name: `Marker${round}` }) });

@@ -33,18 +33,18 @@ describe("an export", () => {
   const PLAIN = `id,name,tag\n${rows}`;
   const DWC = `catalogNumber,scientificName,tag\n${rows}`;
   for (const { query, accept, text, form, why } of [
-    { query: "", accept: "*/*", text: NDJSON, form: "ndjson", why: "NDJSON when nothing is asked for" },
-    { query: "", accept: "application/x-ndjson", text: NDJSON, form: "ndjson", why: "NDJSON when it is accepted" },
-    { query: "", accept: "application/json", text: NDJSON, form: "ndjson", why: "NDJSON when only something else is accepted" },
-    { query: "", accept: "text/csv", text: PLAIN, form: "csv", why: "CSV when it is accepted" },
-    { query: "?format=csv", accept: "*/*", text: PLAIN, form: "csv", why: "CSV when it is asked for" },
-    { query: "?format=csv", accept: "application/x-ndjson", text: PLAIN, form: "csv", why: "CSV although NDJSON is accepted" },
-    { query: "?format=ndjson", accept: "text/csv", text: NDJSON, form: "ndjson", why: "NDJSON although CSV is accepted" },
+    { query: "", accept: "*/*", text: NDJSON, form: "ndjson", why: "NDJSON if nothing is asked for" },
+    { query: "", accept: "application/x-ndjson", text: NDJSON, form: "ndjson", why: "NDJSON if it is accepted" },
+    { query: "", accept: "application/json", text: NDJSON, form: "ndjson", why: "NDJSON if only something else is accepted" },
+    { query: "", accept: "text/csv", text: PLAIN, form: "csv", why: "CSV if it is accepted" },
+    { query: "?format=csv", accept: "*/*", text: PLAIN, form: "csv", why: "CSV if it is asked for" },
+    { query: "?format=csv", accept: "application/x-ndjson", text: PLAIN, form: "csv", why: "CSV even if NDJSON is accepted" },
+    { query: "?format=ndjson", accept: "text/csv", text: NDJSON, form: "ndjson", why: "NDJSON even if CSV is accepted" },
     { query: "?profile=plain", accept: "text/csv", text: PLAIN, form: "csv", why: "our own names" },
     { query: "?profile=dwc&format=csv", accept: "*/*", text: DWC, form: "csv", why: "the terms of Darwin Core as CSV" },
-    { query: "?profile=dwc", accept: "*/*", text: DWC, form: "csv", why: "CSV when only the terms of Darwin Core are asked for" },
+    { query: "?profile=dwc", accept: "*/*", text: DWC, form: "csv", why: "CSV if only the terms of Darwin Core are asked for" },
   ]) {
-    it(`is ${why}, and has a name for the file`, async () => {
+    it(`is ${why}, and names the file`, async () => {
       const response = await (await own).request(`/plants/export${query}`, { headers: { accept } });
       expect(response.headers.get("content-disposition")).toBe(`attachment; filename="plants.${form}"`);
       expect(response.headers.get("content-type")).toBe(
@@ -61,7 +61,7 @@ describe("an export", () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
-  it("of an empty store is empty, or the first line alone", async () => {
+  it("of an empty store is empty, or only the first line", async () => {
     const empty = await startTestService();
     expect(await exportAll({ on: empty })).toBe("");
     expect(await exportAll({ on: empty, query: "?format=csv" })).toBe("id,name,tag\n");
@@ -76,7 +76,7 @@ describe("an export", () => {
     await many.stop();
   });
 
-  it("whose reader goes away ends, and the service answers on", async () => {
+  it("ends if its reader disconnects, and the service goes on", async () => {
     const response = await (await own).request("/plants/export");
     await response.body!.cancel();
     expect((await (await own).request("/plants/1")).status).toBe(200);

@@ -12,7 +12,7 @@ const NDJSON = '{"id":1,"name":"Acer"}\n';
 const LIST = '[{"id":1,"name":"Acer"}]';
 
 const FILES: readonly { name: string; text: string; format: "csv" | "ndjson" }[] = [
-  // The end of the name, whatever the file holds.
+  // The extension decides, whatever the file holds.
   { name: "a.csv", text: CSV, format: "csv" },
   { name: "object.csv", text: NDJSON, format: "csv" },
   { name: "list.csv", text: LIST, format: "csv" },
@@ -24,7 +24,7 @@ const FILES: readonly { name: string; text: string; format: "csv" | "ndjson" }[]
   { name: "list.ndjson", text: LIST, format: "ndjson" },
   { name: "a.jsonl", text: NDJSON, format: "ndjson" },
   { name: "empty.jsonl", text: "", format: "ndjson" },
-  // The beginning, where the name tells nothing.
+  // The beginning decides if the name does not.
   { name: "rows.txt", text: CSV, format: "csv" },
   { name: "rows.TXT", text: CSV, format: "csv" },
   { name: "objects.TXT", text: NDJSON, format: "ndjson" },
@@ -39,7 +39,7 @@ const FILES: readonly { name: string; text: string; format: "csv" | "ndjson" }[]
   { name: "space-before-objects", text: `\r\n \t\n${NDJSON}`, format: "ndjson" },
   { name: "quoted", text: '"id","name"\n1,Acer\n', format: "csv" },
   { name: "no-plant", text: "Dear all,\n", format: "csv" },
-  // Nothing, as an export of no plants is.
+  // Empty, like an export of no plants.
   { name: "empty", text: "", format: "ndjson" },
   { name: "empty.txt", text: "", format: "ndjson" },
   { name: "space", text: " \r\n\t\n", format: "ndjson" },
@@ -54,7 +54,7 @@ const LISTS: readonly { name: string; text: string }[] = [
 
 const MESSAGE = "The file is one JSON list: write each plant on a line of its own instead (NDJSON), as jq -c '.[]' does.";
 
-/** The types of the bodies that a service would get. */
+/** The types of the bodies that a service would receive. */
 const sent: (string | null)[] = [];
 const recorder = Bun.serve({
   port: 0,
@@ -80,8 +80,8 @@ function preview(text: string, name: string) {
   return checkFile(new File([text], name), { signal: new AbortController().signal, onRows: () => undefined });
 }
 
-describe("the form of a file", () => {
-  it("is the same to the page, the client and the command, by its name or else its beginning", async () => {
+describe("the format of a file", () => {
+  it("is the same for the page, the client and the command, by its name or else its beginning", async () => {
     const expected = FILES.map(({ name, format }) => `${name}: ${format}`);
     const byPage: string[] = [];
     for (const { name, text } of FILES) byPage.push(`${name}: ${(await preview(text, name)).format}`);
@@ -97,7 +97,7 @@ describe("the form of a file", () => {
   }, 20_000);
 
   for (const { name, text } of LISTS) {
-    it(`is refused by all three when it is one JSON list, with what to do, as in ${name}`, async () => {
+    it(`is refused by all three if it is one JSON list, with what to do, as in ${name}`, async () => {
       for (const refused of [preview(text, name), client.importPlants(new File([text], name))]) {
         expect(await rejectionOf(refused)).toEqual(new FileFormatError());
       }
@@ -106,7 +106,7 @@ describe("the form of a file", () => {
     });
   }
 
-  it("is told by the beginning of text and bytes too, and is what the caller says where that is given", async () => {
+  it("is also found from the beginning of text and bytes, unless the caller gives it", async () => {
     await client.importPlants(CSV);
     await client.importPlants(new TextEncoder().encode(CSV));
     await client.importPlants(new Blob([CSV]));
@@ -115,7 +115,7 @@ describe("the form of a file", () => {
     expect(sent).toEqual(["text/csv", "text/csv", "text/csv", "application/x-ndjson", "application/x-ndjson"]);
   });
 
-  it("is told by what comes through a pipe, also where it comes byte by byte", async () => {
+  it("is found from the beginning of a pipe, even byte by byte", async () => {
     const words = ["src/main.ts", "import", "--url", recorder.url.href];
     const child = Bun.spawn([process.execPath, ...words], {
       cwd: join(import.meta.dir, "../.."),

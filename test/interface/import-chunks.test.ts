@@ -12,7 +12,7 @@ const { importAll } = openTransfers(service);
 
 type Read = typeof readCsv;
 
-/** The rows of a body that comes in these chunks, each of which is overwritten once the next is asked for. */
+/** The rows of a body in these chunks. Each chunk is overwritten when the next is asked for. */
 async function rowsOf(read: Read, chunks: readonly Uint8Array[]): Promise<Row[]> {
   async function* come(): AsyncGenerator<Uint8Array> {
     for (const chunk of chunks) {
@@ -42,7 +42,7 @@ describe("a body that comes in pieces", () => {
     { name: "NDJSON", read: readNdjson, bytes: ndjson },
     { name: "CSV", read: readCsv, bytes: csv },
   ]) {
-    it(`of ${name} gives the same rows in two wherever it is cut, and in pieces of 1 to 7 bytes`, async () => {
+    it(`of ${name} gives the same rows in two pieces wherever it is cut, and in pieces of 1 to 7 bytes`, async () => {
       const whole = await rowsOf(read, [bytes]);
       expect(whole.map((row) => "refusal" in row)).toEqual(
         name === "NDJSON" ? [false, false, true, true, false] : [false, true, true, false],
@@ -53,7 +53,7 @@ describe("a body that comes in pieces", () => {
       for (const size of [1, 2, 3, 4, 5, 6, 7]) expect(await rowsOf(read, cut(bytes, size)), `pieces of ${size}`).toEqual(whole);
     });
 
-    it(`of ${name} over HTTP gives the same summary as a whole one`, async () => {
+    it(`of ${name} over HTTP gives the same summary as in one piece`, async () => {
       const type = name === "CSV" ? "text/csv" : "application/x-ndjson";
       const whole = await importAll(bytes, { type, query: "?dryRun=true" });
       const pieces = cut(bytes, 5);
@@ -70,7 +70,7 @@ describe("a body that comes in pieces", () => {
     });
   }
 
-  it("of NDJSON is refused a byte order mark anywhere but at its beginning", async () => {
+  it("of NDJSON may have a byte order mark only at its beginning", async () => {
     const rows = await rowsOf(readNdjson, [bytesOf('{"id":1,"name":"a"}\n'), bytesOf('\uFEFF{"id":2,"name":"b"}\n')]);
     expect(rows.map((row) => "refusal" in row)).toEqual([false, true]);
   });

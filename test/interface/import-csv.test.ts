@@ -18,23 +18,23 @@ describe("an import of CSV", () => {
     { body: "id\tname\ttag\n1\ta\tx\n2\tb\t\n", why: "tabs" },
     { body: "id,name,tag\n1,a,x\n2,b,", why: "no newline at the end" },
     { body: "id,name,tag\r\n1,a,x\r\n2,b,\r\n", why: "CRLF" },
-    { body: "id,name,tag\n1,a,x\r\n2,b,\r\n", why: "CRLF behind a first line without it" },
-    { body: "id,name,tag\r\n1,a,x\n2,b,\n", why: "a first line alone with CRLF" },
+    { body: "id,name,tag\n1,a,x\r\n2,b,\r\n", why: "CRLF after a first line without it" },
+    { body: "id,name,tag\r\n1,a,x\n2,b,\n", why: "CRLF on the first line only" },
     { body: "id,name,tag\n\n1,a,x\n\n\n2,b,\n\n", why: "blank lines" },
     { body: "\uFEFFid,name,tag\n1,a,x\n2,b,\n", why: "a byte order mark" },
-    { body: '\uFEFF"id","name","tag"\n1,a,x\n2,b,\n', why: "one before a quoted name" },
+    { body: '\uFEFF"id","name","tag"\n1,a,x\n2,b,\n', why: "a byte order mark before a quoted name" },
     { body: "ID , Name,TAG\n1,a,x\n2,b,\n", why: "names in capitals, with spaces" },
     { body: "id,name,tag\n1,a,x\n2,b\n", why: "a row without its last cell" },
-    { body: 'id,name,tag,,\n1,a,x,,"",\n2,b,,,,,\n', why: "empty cells and names beyond the last column" },
+    { body: 'id,name,tag,,\n1,a,x,,"",\n2,b,,,,,\n', why: "empty cells and names after the last column" },
     { body: '"id","name","tag"\n"1","a","x"\n"2","b",\n', why: "quoted cells" },
     { body: 'id,name,tag\n1,a,x\n" 2 ",b,\n', why: "spaces around an id" },
     { body: "id,name,tag\n1.0,a,x\n20e-1,b,\n", why: "other forms of the same id" },
     { body: "catalogNumber,scientificName,tag\n1,a,x\n2,b,\n", why: "the terms of Darwin Core" },
-    { body: "vernacularName,catalogNumber,tag\na,1,x\nb,2,\n", why: "the common name alone" },
-    { body: "catalogNumber,scientificName,vernacularName,tag\n1,a,,x\n2,,b,\n", why: "the common name where there is no other" },
-    { body: "catalogNumber,vernacularName,scientificName,tag\n1,,a,x\n2,b,,\n", why: "these in the other order" },
+    { body: "vernacularName,catalogNumber,tag\na,1,x\nb,2,\n", why: "only the common name" },
+    { body: "catalogNumber,scientificName,vernacularName,tag\n1,a,,x\n2,,b,\n", why: "the common name if there is no other" },
+    { body: "catalogNumber,vernacularName,scientificName,tag\n1,,a,x\n2,b,,\n", why: "these columns in the other order" },
   ]) {
-    it(`takes ${why}`, async () => {
+    it(`accepts ${why}`, async () => {
       const { summary, stored } = await storedFrom(body, CSV);
       expect(stored).toBe(EXPECTED);
       expect(summary).toEqual(clean({ read: 2, created: 2 }));
@@ -49,7 +49,7 @@ describe("an import of CSV", () => {
     { cell: '"two\r\nlines"', name: "two\r\nlines", why: "CRLF" },
     { cell: " a ", name: " a ", why: "spaces" },
     { cell: '" a "', name: " a ", why: "spaces in quotes" },
-    { cell: "", name: "", why: "an empty cell, which is an empty name" },
+    { cell: "", name: "", why: "an empty cell as an empty name" },
     { cell: '""', name: "", why: "the same in quotes" },
     { cell: "a\0b", name: "a\0b", why: "U+0000" },
     { cell: "Straße 🌿 שלום", name: "Straße 🌿 שלום", why: "letters of all kinds" },
@@ -59,27 +59,27 @@ describe("an import of CSV", () => {
     { cell: "# no comment", name: "# no comment", why: "a number sign" },
     { cell: "a'b\\n", name: "a'b\\n", why: "single quotes and backslashes" },
   ]) {
-    it(`reads ${why} as it is`, async () => {
+    it(`keeps ${why}`, async () => {
       const { stored } = await storedFrom(`id,name\n1,${cell}\n2,next\n`, CSV);
       expect(stored).toBe(`${JSON.stringify({ id: 1, name })}\n{"id":2,"name":"next"}\n`);
     });
   }
 
   for (const { header, rows, unused, why } of [
-    { header: "tag,extra,name,id", rows: "x,1,a,1\n,2,b,2\n", unused: ["extra"], why: "a column that is none of ours" },
+    { header: "tag,extra,name,id", rows: "x,1,a,1\n,2,b,2\n", unused: ["extra"], why: "an unknown column" },
     {
       header: " Location ,id,name,,tag,Höhe",
       rows: ",1,a,,x,\n",
       unused: ["Location", "column 4", "Höhe"],
-      why: "several, by name or place",
+      why: "several, by name or position",
     },
-    { header: "id,name,name,ID,tag", rows: "1,a,b,2,x\n", unused: ["name", "ID"], why: "a name that stands twice" },
-    { header: "id,scientificName,vernacularName", rows: "1,a,\n2,,b\n", unused: [], why: "no common name that was taken or is empty" },
+    { header: "id,name,name,ID,tag", rows: "1,a,b,2,x\n", unused: ["name", "ID"], why: "a name that is there twice" },
+    { header: "id,scientificName,vernacularName", rows: "1,a,\n2,,b\n", unused: [], why: "no common name that was used or is empty" },
     {
       header: "id,scientificName,vernacularName",
       rows: "1,a,c\n2,b,d\n",
       unused: ["vernacularName"],
-      why: "common names that were passed over",
+      why: "common names that were not used",
     },
     { header: `id,name,${"é".repeat(200)}`, rows: "", unused: ["é".repeat(100)], why: "the beginning of a long name" },
   ]) {
@@ -95,7 +95,7 @@ describe("an import of CSV", () => {
     expect(unusedColumns).toEqual(Array.from({ length: 100 }, (_, at) => `c${at}`));
   });
 
-  it("tells an empty tag in quotes from no tag", async () => {
+  it("distinguishes an empty tag in quotes from no tag", async () => {
     const { stored } = await storedFrom('id,name,tag\n1,a,\n2,a,""\n3,a\n', CSV);
     expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"a","tag":""}\n{"id":3,"name":"a"}\n');
   });
@@ -109,14 +109,14 @@ describe("an import of CSV", () => {
     "id|name\n1|x\n",
     '"id,name\n1,x\n',
   ]) {
-    it(`refuses ${JSON.stringify(body)}, whose first line names no id and name`, async () => {
+    it(`refuses ${JSON.stringify(body)}, whose first line does not name id and name`, async () => {
       const response = await post(body, CSV);
       expect(response.status).toBe(400);
       expect(await expectConform(IMPORT, response)).toMatchObject({ error: 40008 });
     });
   }
 
-  it("takes a first line alone for no plants", async () => {
+  it("reads a first line alone as no plants", async () => {
     for (const body of ["id,name", "id,name\n", "name;id;tag\r\n"]) expect(await importAll(body, CSV)).toEqual(clean({}));
   });
 
@@ -128,25 +128,25 @@ describe("an import of CSV", () => {
     { row: "0x1,x", error: 40005, text: "`id`", why: "a hexadecimal id" },
     { row: "1.5,x", error: 40005, text: "`id`", why: "an id with a fraction" },
     { row: "9223372036854775808,x", error: 40005, text: "`id`", why: "an id of 2^63" },
-    { row: [0x31, 0x2c, 0xff], error: 40004, text: "Unicode", why: "a name that is no UTF-8" },
-    { row: [0x31, 0x2c, 0x78, 0x2c, 0xc3], error: 40004, text: "Unicode", why: "a tag that is no UTF-8" },
-    { row: [0xff, 0x2c, 0x78], error: 40005, text: "`id`", why: "an id that is no UTF-8" },
+    { row: [0x31, 0x2c, 0xff], error: 40004, text: "Unicode", why: "a name that is not UTF-8" },
+    { row: [0x31, 0x2c, 0x78, 0x2c, 0xc3], error: 40004, text: "Unicode", why: "a tag that is not UTF-8" },
+    { row: [0xff, 0x2c, 0x78], error: 40005, text: "`id`", why: "an id that is not UTF-8" },
     { row: '1,a"b', error: 40009, text: "quotes", why: "a quote in a cell without quotes" },
     { row: '1,Rosa "Peace" x', error: 40009, text: "quotes", why: "two of them" },
-    { row: '1,"a"b', error: 40009, text: "quotes", why: "text behind a quoted cell" },
+    { row: '1,"a"b', error: 40009, text: "quotes", why: "text after a quoted cell" },
     { row: '1,"a" "b"', error: 40009, text: "quotes", why: "two quoted texts in a cell" },
     { row: '1,5" pot', error: 40009, text: "quotes", why: "inches" },
     { row: `1,${"x".repeat(70_000)}`, error: 41300, text: "65536", why: "a row of 70,000 bytes" },
     { row: `1,${"x".repeat(500_000)}`, error: 41300, text: "65536", why: "a row of 500,000 bytes" },
     { row: `1,"${"x".repeat(100_000)}"`, error: 41300, text: "65536", why: "a quoted cell of 100,000 bytes" },
-    { row: "1,a,x,more", error: 40009, text: "has 4 cells for 3 columns", why: "a cell too many" },
-    { row: '1,a,x,,,"more",,', error: 40009, text: "has 6 cells for 3 columns", why: "one behind empty ones" },
+    { row: "1,a,x,more", error: 40009, text: "has 4 cells for 3 columns", why: "one cell too many" },
+    { row: '1,a,x,,,"more",,', error: 40009, text: "has 6 cells for 3 columns", why: "one after empty ones" },
     { row: '1,"a', error: 40009, text: "is not closed", why: "a quote that is never closed" },
     { row: '1,a,"', error: 40009, text: "is not closed", why: "one that opens at the end of its line" },
-    { row: `1,"${"x".repeat(60_000)}`, error: 40009, text: "is not closed", why: "one behind which much stands" },
+    { row: `1,"${"x".repeat(60_000)}`, error: 40009, text: "is not closed", why: "one with much text after it" },
     { row: "5,another", error: 40900, text: "another plant", why: "a used id" },
   ] as const) {
-    it(`refuses ${why} once, and takes the rows around it`, async () => {
+    it(`refuses ${why} once, and accepts the rows around it`, async () => {
       const { summary, stored } = await storedFrom(bytesOf("id,name,tag\n5,before,\n", row, "\n6,behind,\n7,last,\n"), CSV);
       expect(stored).toBe('{"id":5,"name":"before"}\n{"id":6,"name":"behind"}\n{"id":7,"name":"last"}\n');
       expect(summary.problems.map((problem) => problem.error)).toEqual([error]);

@@ -22,7 +22,7 @@ describe("an import of NDJSON", () => {
     { body: ' {"name":"a","id":1.0,"x":null} \n{"tag":"","id":2e0,"name":"\\u0062"}\n', why: "other forms of the same JSON" },
     { body: '{"id":2,"name":"b","tag":""}\n{"id":1,"name":"a"}\n', why: "another order" },
   ]) {
-    it(`takes ${why}`, async () => {
+    it(`accepts ${why}`, async () => {
       const { summary, stored } = await storedFrom(body);
       expect(summary).toEqual(clean({ read: 2, created: 2 }));
       expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}\n');
@@ -30,14 +30,14 @@ describe("an import of NDJSON", () => {
   }
 
   for (const { line, error, text, why } of [
-    { line: "x", error: 40001, text: "not valid JSON", why: "what is no JSON" },
+    { line: "x", error: 40001, text: "not valid JSON", why: "text that is not JSON" },
     { line: '{"id":1,"name":"x"', error: 40001, text: "not valid JSON", why: "a line cut short" },
     { line: '{"id":1,"name":"x"}{"id":2,"name":"y"}', error: 40001, text: "not valid JSON", why: "two plants in a line" },
     { line: '{"id":1,"name":"x"},', error: 40001, text: "not valid JSON", why: "a comma at the end" },
     { line: `{"id":1,"name":"x","y":${"[".repeat(32)}${"]".repeat(32)}}`, error: 40002, text: "32 levels", why: "nesting" },
-    { line: '{"id":1,"name":"x","name":"x"}', error: 40003, text: "twice", why: "a key that stands twice" },
+    { line: '{"id":1,"name":"x","name":"x"}', error: 40003, text: "twice", why: "a duplicate key" },
     { line: '{"id":1,"name":"\\ud800"}', error: 40004, text: "Unicode", why: "a lone surrogate" },
-    { line: [0x7b, 0xff, 0x7d], error: 40004, text: "Unicode", why: "a byte that is no UTF-8" },
+    { line: [0x7b, 0xff, 0x7d], error: 40004, text: "Unicode", why: "a byte that is not UTF-8" },
     { line: [0xc3], error: 40004, text: "Unicode", why: "a character cut short" },
     { line: '{"name":"x"}', error: 40005, text: "`id`", why: "no id" },
     { line: '{"id":1}', error: 40005, text: "`name`", why: "no name" },
@@ -51,10 +51,10 @@ describe("an import of NDJSON", () => {
     { line: "null", error: 40005, text: "not an object", why: "null" },
     { line: "id,name", error: 40001, text: "not valid JSON", why: "CSV" },
     { line: `{"id":1,"name":"${"x".repeat(65_519)}"}`, error: 41300, text: "65536", why: "a line of 65,537 bytes" },
-    { line: `{"id":1,"name":"${"é".repeat(32_760)}"}`, error: 41300, text: "65536", why: "a line of as many bytes in fewer characters" },
+    { line: `{"id":1,"name":"${"é".repeat(32_760)}"}`, error: 41300, text: "65536", why: "a line of that many bytes in fewer characters" },
     { line: `{"id":1,"name":"${"x".repeat(500_000)}"}`, error: 41300, text: "65536", why: "a much longer line" },
   ] as const) {
-    it(`refuses ${why} by its line and number, and takes the lines around it`, async () => {
+    it(`refuses ${why} with its line and error number, and accepts the lines around it`, async () => {
       const { summary, stored } = await storedFrom(bytesOf('\n{"id":5,"name":"before"}\n', line, '\n{"id":6,"name":"behind"}\n'));
       expect(summary).toMatchObject({ read: 3, created: 2, refused: 1, problems: [{ line: 3, error }] });
       expect(summary.problems[0]!.message).toContain(text);
@@ -62,7 +62,7 @@ describe("an import of NDJSON", () => {
     });
   }
 
-  it("without a body is refused, of both forms", async () => {
+  it("without a body is refused, in both formats", async () => {
     const { origin, port } = new URL(service.url);
     for (const type of ["application/x-ndjson", "text/csv"]) {
       const response = await post("", { type });
@@ -78,7 +78,7 @@ describe("an import of NDJSON", () => {
     }
   });
 
-  it("takes a line of 65,536 bytes, also the last", async () => {
+  it("accepts a line of 65,536 bytes, even as the last one", async () => {
     const line = (id: number) => `{"id":${id},"name":"${"x".repeat(65_518)}"}`;
     expect(line(1)).toHaveLength(65_536);
     expect((await storedFrom(`${line(1)}\n${line(2)}`)).summary).toEqual(clean({ read: 2, created: 2 }));

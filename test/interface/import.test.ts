@@ -11,7 +11,7 @@ afterAll(() => service.stop());
 const { post, importAll, exportAll } = openTransfers(service);
 
 describe("an import", () => {
-  it("counts what became of its lines, and changes nothing when it is repeated", async () => {
+  it("counts its lines by outcome, and changes nothing if repeated", async () => {
     const own = await startTestService();
     await own.post('{"id":1,"name":"there"}');
     await own.post('{"id":2,"name":"there","tag":"x"}');
@@ -32,7 +32,7 @@ describe("an import", () => {
     await own.stop();
   });
 
-  it("with onConflict=replace puts the last of the lines with one id into the place of all before it", async () => {
+  it("with onConflict=replace keeps the last line of each id", async () => {
     const own = await startTestService();
     await own.post('{"id":1,"name":"there","tag":"x"}');
     const body =
@@ -45,13 +45,13 @@ describe("an import", () => {
     await own.stop();
   });
 
-  it("tells the first 1,000 problems and counts them all", async () => {
+  it("lists the first 1,000 problems and counts them all", async () => {
     const summary = await importAll("x\n".repeat(1500));
     expect(summary).toMatchObject({ read: 1500, refused: 1500 });
     expect(summary.problems.map(({ line }) => line)).toEqual(Array.from({ length: 1000 }, (_, at) => at + 1));
   });
 
-  it("goes on over many commits: 10,001 lines, the last of which the first contradicts", async () => {
+  it("spans many commits: the last of 10,001 lines conflicts with the first", async () => {
     const lines = Array.from({ length: 10_000 }, (_, at) => `{"id":${1_000_000 + at},"name":"x"}`);
     const summary = await importAll([...lines, '{"id":1000000,"name":"other"}'].join("\n"));
     expect(summary).toMatchObject({ read: 10_001, created: 10_000, refused: 1 });
@@ -60,12 +60,12 @@ describe("an import", () => {
 
   for (const { type, why } of [
     { type: "application/x-ndjson", why: "the type of NDJSON" },
-    { type: "APPLICATION/X-NDJSON; charset=UTF-8", why: "it in capitals, with its charset" },
+    { type: "APPLICATION/X-NDJSON; charset=UTF-8", why: "the same in capitals, with its charset" },
     { type: "text/csv", why: "the type of CSV" },
-    { type: "text/csv; charset=utf-8", why: "it with its charset" },
-    { type: 'text/csv; header=present; charset="utf8"', why: "it with its header" },
+    { type: "text/csv; charset=utf-8", why: "the same with its charset" },
+    { type: 'text/csv; header=present; charset="utf8"', why: "the same with its header" },
   ]) {
-    it(`takes ${why}: ${type}`, async () => {
+    it(`accepts ${why}: ${type}`, async () => {
       const body = type.startsWith("text/csv") ? "id,name\n10,x\n" : '{"id":10,"name":"x"}\n';
       expect(await importAll(body, { type })).toMatchObject({ read: 1, refused: 0 });
     });
@@ -113,8 +113,8 @@ async function beginImport(on: TestService): Promise<{ send: (text: string) => P
   return { send, destroy: () => socket.destroy() };
 }
 
-describe("a client that goes away in the middle of an import", () => {
-  it("leaves whole commits of what it sent, and the service answers on", async () => {
+describe("a client that disconnects in the middle of an import", () => {
+  it("leaves whole commits of what it sent, and the service goes on", async () => {
     const own = await startTestService();
     const lines = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"plant ${id}"}\n`);
     const { send, destroy } = await beginImport(own);
@@ -136,7 +136,7 @@ describe("a client that goes away in the middle of an import", () => {
     await own.stop();
   });
 
-  it("makes room for another: four imports of one token run at a time, a fifth is answered 503", async () => {
+  it("frees its slot: four imports of one token run at a time, and a fifth is answered 503", async () => {
     const own = await startTestService();
     const open = await Promise.all([1, 2, 3, 4].map(() => beginImport(own)));
     for (const { send } of open) await send('{"id":1,"name":"x"}\n');

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { toJson } from "../../contract/generator/document.ts";
 import { parseInt64, parseJson } from "../../src/json.ts";
 
-/** The digits of `value` written with its point moved by `shift` places, and the exponent that puts it back. */
+/** The digits of `value` with the point moved by `shift` places, and the exponent that makes up for it. */
 function written(value: bigint, shift: number): string {
   const sign = value < 0n ? "-" : "";
   const digits = String(value < 0n ? -value : value).padStart(shift + 1, "0");
@@ -46,7 +46,7 @@ describe("parseInt64", () => {
 });
 
 describe("parseJson", () => {
-  it("reads what the native parser reads, but whole numbers of the outermost object as bigint", () => {
+  it("reads what the native parser reads, except that whole numbers of the outermost object are bigint", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
         const text = JSON.stringify(object);
@@ -62,12 +62,12 @@ describe("parseJson", () => {
     );
   });
 
-  it("finds the number of each key, whatever stands in the strings around it", () => {
+  it("finds the number of each key, whatever the strings around it contain", () => {
     const text = '{ "a\\"b:1" :\n-12 ,"c":"\\\\","d" : [3,{"e":4}], "\\u0065":5e2,"f":"{\\"g\\":6}"}';
     expect(parseJson(text)).toEqual({ 'a"b:1': -12n, c: "\\", d: [3, { e: 4 }], e: 500n, f: '{"g":6}' });
   });
 });
 
-it("toJson writes a bigint as the bare integer that it is", () => {
+it("toJson writes a bigint as a plain integer", () => {
   expect(toJson({ id: 9_223_372_036_854_775_807n, list: [-1n] })).toBe('{"id":9223372036854775807,"list":[-1]}');
 });

@@ -21,7 +21,7 @@ function idsIn(text: string): string[] {
   return Array.from(text.matchAll(/"id":(-?\d+)/g), ([, id]) => id!);
 }
 
-/** The path of the next page: where its Link leads from the page that was asked for. */
+/** The path of the next page: the Link of this page, resolved against it. */
 function nextOf(response: Response): string | undefined {
   const link = response.headers.get("link");
   if (link === null) return undefined;
@@ -29,7 +29,7 @@ function nextOf(response: Response): string | undefined {
   return `${pathname}${search}`;
 }
 
-/** The ids of each page from this path on; `between` runs when a page has come and the next is not yet asked for. */
+/** The ids of each page from this path on; `between` runs after each page, before the next request. */
 async function follow(service: TestService, path: string, between?: (page: number) => Promise<unknown>): Promise<string[][]> {
   const pages: string[][] = [];
   for (let next: string | undefined = path; next !== undefined;) {
@@ -51,7 +51,7 @@ describe("GET /plants", () => {
     return (await service).request(`/plants${query}`);
   }
 
-  it("answers plants by id, from the one end of int64 to the other, exactly, with a tag only where there is one", async () => {
+  it("answers plants by id, exactly, from one end of int64 to the other, with a tag only if there is one", async () => {
     await (await service).request("/plants/9", { method: "PUT", body: '{"name":"x","tag":""}' });
     const response = await list("");
     const expected = ids.map((id) => `{"id":${id},"name":"x"${id === "9" ? ',"tag":""' : ""}}`);
@@ -61,13 +61,13 @@ describe("GET /plants", () => {
   });
 
   for (const { after, first, why } of [
-    { after: MIN, first: 1, why: "the least id leaves out its plant only" },
+    { after: MIN, first: 1, why: "the smallest id leaves out only its plant" },
     { after: "-9223372036854775807", first: 2, why: "the id itself is left out" },
-    { after: "-8", first: 5, why: "an id that names no plant will do" },
-    { after: "-1", first: 6, why: "0 comes behind -1" },
+    { after: "-8", first: 5, why: "an id without a plant works" },
+    { after: "-1", first: 6, why: "0 comes after -1" },
     { after: "9007199254740992", first: 10, why: "an id past 2^53 is exact" },
-    { after: "9223372036854775806", first: 11, why: "the greatest id is behind the one before it" },
-    { after: MAX, first: 12, why: "there is nothing behind the greatest id" },
+    { after: "9223372036854775806", first: 11, why: "the largest id comes after the one before it" },
+    { after: MAX, first: 12, why: "nothing comes after the largest id" },
   ]) {
     it(`with after=${after}: ${why}`, async () => {
       const response = await list(`?after=${after}`);
@@ -85,7 +85,7 @@ describe("GET /plants", () => {
     await large.stop();
   });
 
-  it("has a Link to the next page as long as there is one, and none on the last, even when that is full", async () => {
+  it("has a Link to the next page if there is one, and none on the last page, even a full one", async () => {
     const response = await list("?limit=2");
     expect(response.headers.get("link")).toBe('<?limit=2&after=-9223372036854775807>; rel="next"');
     expect(await follow(await service, "/plants?limit=6")).toEqual([ids.slice(0, 6), ids.slice(6)]);
@@ -99,7 +99,7 @@ describe("GET /plants", () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
-  it("answers an empty array when there is no plant", async () => {
+  it("answers an empty array if there are no plants", async () => {
     const empty = await startTestService();
     const response = await empty.request("/plants");
     expect([response.headers.get("link"), await expectConform(LIST, response)]).toEqual([null, []]);
@@ -129,7 +129,7 @@ describe("the limit of GET /plants", () => {
 });
 
 describe("the pages of GET /plants", () => {
-  it("hold every plant that is there all the while exactly once, in order, while others are created and deleted in between", async () => {
+  it("hold every lasting plant exactly once, in order, while others are created and deleted in between", async () => {
     const stay = Array.from({ length: 100 }, (_, at) => `${at * 10 - 500}`);
     const service = await startWith(stay.map((id) => `{"id":${id},"name":"stays"}`));
     const pages = await follow(service, "/plants?limit=7", async (page) => {
@@ -176,7 +176,7 @@ describe("the tag of GET /plants", () => {
   afterAll(async () => (await service).stop());
 
   for (const [at, tag] of TAGS.entries()) {
-    it(`${JSON.stringify(tag)} finds the plants with exactly this tag, and its Link finds the rest`, async () => {
+    it(`${JSON.stringify(tag)} finds the plants with exactly this tag, and its Link leads to the rest`, async () => {
       const pages = await follow(await service, `/plants?limit=1&tag=${encodeURIComponent(tag)}`);
       expect(pages).toEqual([[`${at}`], [`${at + 100}`]]);
     });
@@ -187,7 +187,7 @@ describe("the tag of GET /plants", () => {
     expect(idsIn(await response.text())).toEqual(["7", "107"]);
   });
 
-  it("that no plant has finds nothing", async () => {
+  it("finds nothing if no plant has it", async () => {
     expect(await follow(await service, "/plants?tag=nothing")).toEqual([[]]);
   });
 });
@@ -200,7 +200,7 @@ describe("tag, q and after of GET /plants together", () => {
   const Q = "aloë & 100% + œi 杏";
   afterAll(async () => (await service).stop());
 
-  it("find what each of them finds, and q and tag survive in the Link", async () => {
+  it("find what all of them find, and the Link keeps q and tag", async () => {
     const path = `/plants?limit=2&tag=${encodeURIComponent("a&b")}&q=${encodeURIComponent(Q)}`;
     const all = ["0", "6", "12", "18", "24", "30", "36", "42", "48", "54"];
     await until("The search finds all", async () => (await follow(await service, path)).flat().length === all.length);

@@ -17,7 +17,7 @@ const name = fc.constantFrom("", "Monstera deliciosa", "Monstera Délíciosa", "
 const tag = fc.constantFrom("", "tree", "tropical", "arbre à fruits");
 const content: fc.Arbitrary<Content> = fc.record({ name, tag }, { requiredKeys: ["name"] });
 const patch: fc.Arbitrary<Patch> = fc.record({ name, tag: fc.option(tag) }, { requiredKeys: [] });
-/** Conditions are filled in when they are used: only then is the ETag known. */
+/** Conditions get their ETag on use: it is not known before. */
 const condition = fc.constantFrom("none", "none", "this", "other", "any", "absent");
 const page: fc.Arbitrary<Page> = fc.record(
   { limit: fc.integer({ min: 1, max: 7 }), after: id, tag, q: fc.constantFrom("", "monst", "DELI monst", "f", "gink bil", "nothing") },
@@ -47,9 +47,9 @@ for (const { engine, openFlags } of ENGINES) {
   let service: TestService = await startTestService(flags);
   afterAll(() => service.stop());
 
-  /** Whether there was an import: searches may lack some of it for a moment, and hold all else at once. */
+  /** Whether there was an import: a search may lack some of it for a moment, and has everything else at once. */
   let isImporting = false;
-  /** How often each operation was compared, so that none is forgotten. */
+  /** How often each operation was compared: none may be 0. */
   const compared = new Map<string, number>();
 
   async function send(
@@ -72,7 +72,7 @@ for (const { engine, openFlags } of ENGINES) {
     if (expected.body !== undefined) expect(answered.body, what).toBe(expected.body);
   }
 
-  /** Asks until the answer is the expected one: the search follows an import. */
+  /** Asks until the response is the expected one: the search index lags behind an import. */
   async function compareSoon(what: string, ask: () => Promise<Answered>, expected: Expected): Promise<void> {
     const answered = await askUntil(ask, ({ body }) => body === expected.body);
     compare(what, answered, expected);
@@ -83,7 +83,7 @@ for (const { engine, openFlags } of ENGINES) {
     service = await startTestService(flags);
   }
 
-  /** Makes one step on both, and compares. */
+  /** Does one step on both, and compares. */
   async function run(model: ReturnType<typeof createModel>, given: Step): Promise<void> {
     function fill(kind: string, of: bigint): Condition {
       if (kind === "this") return { ifMatch: model.etag(of) };
@@ -131,12 +131,12 @@ for (const { engine, openFlags } of ENGINES) {
         return compare("export", await send("GET", "/plants/export"), model.export());
       case "restart":
         await restart();
-        // Tags are counted anew by a service that has just started.
+        // A service that has just started counts tags again.
         return compare("tags", await send("GET", "/tags"), model.tags());
     }
   }
 
-  it(`answers any sequence of operations and restarts as a map in memory does, on ${engine}`, async () => {
+  it(`answers any sequence of operations and restarts like a map in memory, on ${engine}`, async () => {
     const seed = seedOf("model");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: STEPS }), async (steps) => {

@@ -3,14 +3,14 @@ import { loadContract } from "../../src/contract.ts";
 import type { Operation } from "../../src/contract.ts";
 import { startTestService } from "../support/service.ts";
 
-// What is refused comes back in no form: whoever has somebody else send a request could otherwise choose what that one is shown.
+// Refused input never comes back in any form: otherwise an attacker who makes a victim send a request could choose what the victim sees.
 
 const service = await startTestService();
 afterAll(() => service.stop());
 
 const MARKER = "zq7marker";
 
-/** The marker in what other readers of an answer, a page, a log or a terminal could take for more than text. */
+/** The marker inside text that a page, a log or a terminal could take for more than text. */
 const HOSTILE = [
   MARKER,
   `<script>${MARKER}</script>`,
@@ -28,12 +28,12 @@ const HOSTILE = [
 
 type Sent = Readonly<{ method?: string; path?: string; headers?: Record<string, string>; body?: string }>;
 
-/** Headers take no line ends and nothing beyond Latin-1. */
+/** Headers allow no line ends and nothing beyond Latin-1. */
 const inHeader = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, "");
 
 const encoded = encodeURIComponent;
 
-/** Where a request can hold text that makes it one to refuse. */
+/** Where a request can hold text for which it is refused. */
 const PLACES: Readonly<Record<string, (text: string, operation: Operation) => Sent>> = {
   "the path": (text, { path }) => ({ path: `${path}/${encoded(text)}` }),
   "the id in the path": (text, { path }) => ({ path: `/${path.split("/")[1]}/${encoded(text)}+` }),
@@ -54,26 +54,26 @@ const PLACES: Readonly<Record<string, (text: string, operation: Operation) => Se
   }),
   "the coding of the body": (text, { path }) => ({ path, headers: { "content-encoding": inHeader(text) }, body: "{}" }),
   "a condition": (text, { path }) => ({ path, headers: { "if-match": `"${inHeader(text)}"` }, body: '{"name":"x"}' }),
-  "a request id that breaks the form": (text, { path }) => ({ path: `${path}?x`, headers: { "x-request-id": `${inHeader(text)} /` } }),
+  "a malformed request id": (text, { path }) => ({ path: `${path}?x`, headers: { "x-request-id": `${inHeader(text)} /` } }),
   "any other header": (text, { path }) => ({
     path: `${path}?x`,
     headers: { "x-forwarded-for": inHeader(text), "user-agent": inHeader(text), origin: inHeader(text) },
   }),
-  "text that is no JSON": (text, { path }) => ({ path, body: text }),
+  "text that is not JSON": (text, { path }) => ({ path, body: text }),
   "a key": (text, { path }) => ({ path, body: JSON.stringify({ [text]: 1 }) }),
-  "a key that stands twice": (text, { path }) => ({ path, body: `{${JSON.stringify(text)}:1,${JSON.stringify(text)}:2}` }),
+  "a duplicate key": (text, { path }) => ({ path, body: `{${JSON.stringify(text)}:1,${JSON.stringify(text)}:2}` }),
   "a value where a number belongs": (text, { path }) => ({ path, body: JSON.stringify({ id: text, name: "x", scopes: [], days: text }) }),
   "a value where text belongs": (text, { path }) => ({
     path,
     body: JSON.stringify({ id: 1, name: [text], tag: { [text]: text }, scopes: text }),
   }),
-  "a value where one of some belongs": (text, { path }) => ({ path, body: JSON.stringify({ name: "x", scopes: [text] }) }),
+  "a value where one of a few belongs": (text, { path }) => ({ path, body: JSON.stringify({ name: "x", scopes: [text] }) }),
   "a name of 100,000 characters": (text, { path }) => ({ path, body: JSON.stringify({ name: text.padEnd(100_000) }) }),
 };
 
 const { operations } = loadContract();
 
-/** The statuses of the refusals, so that each kind of them has been met. */
+/** The statuses of the refusals: each kind must occur. */
 const met = new Set<number>();
 
 async function expectSilent({ path = "/", ...init }: Sent): Promise<void> {
@@ -85,7 +85,7 @@ async function expectSilent({ path = "/", ...init }: Sent): Promise<void> {
   expect(`${[...response.headers].join("\n")}\n${text}`.toLowerCase()).not.toContain(MARKER);
 }
 
-describe("what is refused repeats nothing of", () => {
+describe("a refusal repeats nothing of", () => {
   for (const [place, request] of Object.entries(PLACES)) {
     it(place, async () => {
       for (const operation of operations) {
@@ -98,7 +98,7 @@ describe("what is refused repeats nothing of", () => {
     });
   }
 
-  it("the lines of an import, which answers 200 and tells what was refused", async () => {
+  it("the lines of an import, which answers 200 and lists the refused ones", async () => {
     for (const text of HOSTILE) {
       const lines = [text.replaceAll(/[\r\n]/g, ""), JSON.stringify({ id: text, name: "x" }), JSON.stringify({ [text]: 1 })];
       const rows = [`x${text.replaceAll(/["\r\n,]/g, "")},b`, `"${text}`];

@@ -19,7 +19,7 @@ async function expectRefused(response: Response, code: ErrorCode): Promise<{ err
 }
 
 describe("POST /plants", () => {
-  it("answers 200 with name and tag, without the id, and says where the plant is", async () => {
+  it("answers 200 with name and tag, without the id, and the location of the plant", async () => {
     const response = await service.post('{"id":1,"name":"Monstera deliciosa","tag":"tropical"}');
     expect(response.status).toBe(200);
     expect(response.headers.get("content-location")).toBe("plants/1");
@@ -33,7 +33,7 @@ describe("POST /plants", () => {
     expect(await response.text()).toBe('{"name":"Ginkgo biloba"}');
   });
 
-  it("answers 200 and the same ETag to the same plant again", async () => {
+  it("answers the same plant again with 200 and the same ETag", async () => {
     const first = await service.post('{"id":3,"name":"Aloe vera","tag":"Asphodelaceae"}');
     const second = await service.post('{ "tag":"Asphodelaceae", "name":"Aloe vera", "id":3.0, "note":"again" }');
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -52,7 +52,7 @@ describe("POST /plants", () => {
     });
   }
 
-  it("gives exactly one 200 to two different plants with one new id at the same moment, 50 times", async () => {
+  it("answers 200 to exactly one of two different plants that come with one new id at the same moment, 50 times", async () => {
     for (let id = 1000; id < 1050; id += 1) {
       const responses = await Promise.all(["Aloe vera", "Aloe ferox"].map((name) => service.post(JSON.stringify({ id, name }))));
       expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -152,7 +152,7 @@ describe("a body", () => {
   for (const { body, name, why } of [
     { body: deep(32), name: "deep", why: "nested 32 deep" },
     { body: '\uFEFF{"id":21,"name":"bom"}', name: "bom", why: "after a byte order mark" },
-    { body: ' \r\n\t{"id" : 22 , "name":"space"}\n', name: "space", why: "with white space around" },
+    { body: ' \r\n\t{"id" : 22 , "name":"space"}\n', name: "space", why: "surrounded by white space" },
     { body: '{"id":23,"name":""}', name: "", why: "with an empty name" },
     { body: '{"id":24,"name":"a\\u0000b"}', name: "a\0b", why: "with U+0000 in the name" },
     { body: '{"id":25,"name":"\\ud83c\\udf3f"}', name: "🌿", why: "with an escaped pair of surrogates" },
@@ -179,7 +179,7 @@ describe("the size of a body", () => {
     await expectRefused(await service.post(ofSize(65_537)), "body_too_large");
   });
 
-  it("is counted too when it is not declared, and refused as soon as it is exceeded", async () => {
+  it("is also counted if it is not declared, and refused as soon as it is over the limit", async () => {
     let sent = 0;
     const body = new ReadableStream({
       async pull(controller) {
@@ -235,7 +235,7 @@ describe("the headers of a body", () => {
     });
   }
 
-  it("no Content-Type at all is read as JSON", async () => {
+  it("without a Content-Type the body is read as JSON", async () => {
     const body = new TextEncoder().encode(PLANT);
     const response = await service.request("/plants", { method: "POST", body });
     expect(response.status).toBe(200);
@@ -247,7 +247,7 @@ describe("the headers of a body", () => {
     await expectRefused(response, "unsupported_encoding");
   });
 
-  it("an Accept that excludes JSON gets JSON all the same", async () => {
+  it("an Accept that excludes JSON still gets JSON", async () => {
     const response = await service.post(PLANT, { accept: "text/html" });
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.status).toBe(200);

@@ -150,7 +150,7 @@ describe("bodies made from the base contract", () => {
 });
 
 describe("the big list of naughty strings", () => {
-  it("comes back byte for byte, as name and as tag, now and from the disk", async () => {
+  it("comes back byte for byte, as name and as tag, at once and from the disk", async () => {
     const texts = naughtyStrings as readonly string[];
     expect(texts.length).toBeGreaterThan(400);
     const answers = await postAll(texts.map((text, at) => JSON.stringify({ id: -1_000_000 - at, name: text, tag: text })));

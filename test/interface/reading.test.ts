@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe("GET /plants/{id}", () => {
-  it("answers the plant with its id, and the ETag that the create gave", async () => {
+  it("answers the plant with its id, and the ETag of the create", async () => {
     const response = await service.request("/plants/1");
     expect([response.status, response.headers.get("etag")]).toEqual([200, etag]);
     expect(await response.clone().text()).toBe('{"id":1,"name":"Monstera deliciosa","tag":"tropical"}');
@@ -27,7 +27,7 @@ describe("GET /plants/{id}", () => {
   });
 
   for (const id of ["9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1"]) {
-    it(`answers the id ${id} exactly, and leaves out a tag that there is not`, async () => {
+    it(`answers the id ${id} exactly, and no tag if there is none`, async () => {
       await service.post(`{"id":${id},"name":"x"}`);
       const response = await service.request(`/plants/${id}`);
       expect(await response.text()).toBe(`{"id":${id},"name":"x"}`);
@@ -40,14 +40,14 @@ describe("GET /plants/{id}", () => {
     { what: "a list with the tag", header: () => `"other" , ${etag}` },
     { what: "*", header: () => "*" },
   ]) {
-    it(`answers 304 with the ETag and no body when If-None-Match is ${what}`, async () => {
+    it(`answers 304 with the ETag and no body if If-None-Match is ${what}`, async () => {
       const response = await service.request("/plants/1", { headers: { "if-none-match": header() } });
       expect([response.status, response.headers.get("etag")]).toEqual([304, etag]);
       await expectConform(READ, response);
     });
   }
 
-  it("answers 200 when If-None-Match has other tags only", async () => {
+  it("answers 200 if If-None-Match has only other tags", async () => {
     const response = await service.request("/plants/1", { headers: { "if-none-match": '"other", W/"another"' } });
     expect(response.status).toBe(200);
   });
@@ -57,31 +57,31 @@ describe("GET /plants/{id}", () => {
     { what: "a list with the tag", header: () => `"other" , ${etag}` },
     { what: "*", header: () => "*" },
   ]) {
-    it(`answers 200 when If-Match is ${what}`, async () => {
+    it(`answers 200 if If-Match is ${what}`, async () => {
       const response = await service.request("/plants/1", { headers: { "if-match": header() } });
       expect([response.status, response.headers.get("etag")]).toEqual([200, etag]);
       await expectConform(READ, response);
     });
   }
 
-  it("answers 412 when If-Match is the tag, marked as weak", async () => {
+  it("answers 412 if If-Match is the tag, marked as weak", async () => {
     const response = await service.request("/plants/1", { headers: { "if-match": `W/${etag}` } });
     expect(await expectConform(READ, response)).toMatchObject({ error: 41200 });
   });
 
-  it("answers 412 when If-Match fails, even if If-None-Match would give a 304", async () => {
+  it("answers 412 if If-Match fails, even if If-None-Match would give a 304", async () => {
     const response = await service.request("/plants/1", { headers: { "if-match": '"other"', "if-none-match": etag } });
     expect(await expectConform(READ, response)).toMatchObject({ error: 41200 });
   });
 
   const refusals: { what: string; path: string; headers?: Record<string, string>; code: ErrorCode; message?: string }[] = [
-    { what: "an id that names no plant", path: "/plants/404", code: "plant_not_found" },
+    { what: "an id without a plant", path: "/plants/404", code: "plant_not_found" },
     { what: "such an id even with If-None-Match: *", path: "/plants/404", headers: { "if-none-match": "*" }, code: "plant_not_found" },
     { what: "such an id even with If-Match: *", path: "/plants/404", headers: { "if-match": "*" }, code: "plant_not_found" },
     { what: "an id out of range", path: "/plants/9223372036854775808", code: "unknown_path" },
-    { what: "the other zero", path: "/plants/-0", code: "unknown_path" },
+    { what: "negative zero", path: "/plants/-0", code: "unknown_path" },
     { what: "the template itself", path: "/plants/{id}", code: "unknown_path" },
-    { what: "more path behind the id", path: "/plants/1/", code: "unknown_path" },
+    { what: "more path after the id", path: "/plants/1/", code: "unknown_path" },
     { what: "another scheme", path: "/plants/1", headers: { authorization: "Basic eA==" }, code: "missing_token" },
     { what: "an unknown token", path: "/plants/1", headers: { authorization: "Bearer x" }, code: "invalid_token" },
     {

@@ -13,7 +13,7 @@ const lines = Array.from({ length: 3000 }, (_, id) => `{"id":${id},"name":"Monst
   "",
 );
 expect((await service.request("/plants/import", { method: "POST", body: lines })).status).toBe(200);
-// The search follows; until there is an index it answers 503.
+// The search index lags behind; until it is there the search answers 503.
 await until("The last plant is found", async () => {
   const response = await service.request("/plants?q=monst&after=2998");
   return response.status === 200 && (await response.text()) !== "[]";
@@ -21,12 +21,12 @@ await until("The last plant is found", async () => {
 
 const UNPACK: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = { gzip: gunzipSync, zstd: zstdDecompressSync };
 
-/** The answer as it came over the wire. */
+/** The response as it came over the wire. */
 function ask(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> {
   return service.request(path, { method, headers: { "accept-encoding": "identity", ...headers }, decompress: false } as object);
 }
 
-/** The text of an answer, and the coding in which it came. */
+/** The text of a response, and its content coding. */
 async function read(response: Response): Promise<readonly [coding: string | null, text: string]> {
   const coding = response.headers.get("content-encoding");
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -37,10 +37,10 @@ const LISTS = ["/plants?limit=1000", "/plants?tag=tag%207&limit=100", "/plants?q
 const EXPORTS = ["/plants/export", "/plants/export?format=csv", "/plants/export?profile=dwc"];
 const CONTRACTS = ["/openapi.json", "/openapi/1.0.0.json"];
 
-describe("an answer that is compressed", () => {
+describe("a compressed response", () => {
   const bits = [...LISTS, ...EXPORTS].flatMap((path) => ["gzip", "zstd"].map((coding) => ({ path, coding })));
   for (const { path, coding } of [...bits, ...CONTRACTS.map((contract) => ({ path: contract, coding: "gzip" }))]) {
-    it(`${path} in ${coding} is what it is without, and says on what it depends`, async () => {
+    it(`${path} in ${coding} decodes to the plain response, and has Vary: Accept-Encoding`, async () => {
       const [plain, packed] = await Promise.all([ask(path), ask(path, { "accept-encoding": `x;q=0.5, ${coding}` })]);
       const [withoutCoding, text] = await read(plain);
       expect([withoutCoding, plain.headers.get("vary")]).toEqual([null, packed.headers.get("vary")]);
@@ -51,14 +51,14 @@ describe("an answer that is compressed", () => {
     });
   }
 
-  it("is zstd where both are liked alike", async () => {
+  it("is zstd if both are equally acceptable", async () => {
     for (const path of [...LISTS, ...EXPORTS]) {
       const response = await ask(path, { "accept-encoding": "gzip, deflate, br, zstd" });
       expect((await read(response))[0]).toBe("zstd");
     }
   });
 
-  it("is none that is short, none of a single plant, no error, and nothing about tokens", async () => {
+  it("is never a short one, a single plant, an error, or one about tokens", async () => {
     const name = "x".repeat(5000);
     for (let at = 0; at < 10; at += 1) {
       const body = JSON.stringify({ name: `token ${at} `.padEnd(100, "x"), scopes: ["plants:read"] });
@@ -86,7 +86,7 @@ describe("an answer that is compressed", () => {
     expect((await service.request("/plants/-1", { method: "DELETE" })).status).toBe(204);
   });
 
-  it("is one of four at a time: those beyond are sent as they are", async () => {
+  it("is one of four at a time: others are sent uncompressed", async () => {
     const represent = createRepresent();
     const headers = new Headers({ "accept-encoding": "zstd" });
     const answers = Array.from({ length: 10 }, () => represent({ status: 200, body: lines }, headers));
@@ -99,7 +99,7 @@ describe("an answer that is compressed", () => {
     expect(represent({ status: 200, body: lines }, headers)).toBeInstanceOf(Promise);
   });
 
-  it("is right for everybody who asks at once", async () => {
+  it("is right for many clients at once", async () => {
     const [, text] = await read(await ask(LISTS[0]!));
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, at) => ask(LISTS[0]!, { "accept-encoding": at % 2 === 0 ? "gzip" : "zstd" })),
@@ -109,7 +109,7 @@ describe("an answer that is compressed", () => {
 });
 
 describe("a compressed export", () => {
-  it("ends its reading when its reader goes away, so that others can export", async () => {
+  it("stops reading if its reader disconnects, so that others can export", async () => {
     for (let at = 0; at < 20; at += 1) {
       const response = await ask("/plants/export", { "accept-encoding": "gzip" });
       await response.body!.cancel();
@@ -119,7 +119,7 @@ describe("a compressed export", () => {
   });
 
   for (const coding of ["gzip", "zstd"] as const) {
-    it(`in ${coding} breaks as what it is made of breaks, and ends that when it is ended`, async () => {
+    it(`in ${coding} passes on an error of its source, and a cancel to its source`, async () => {
       let isEnded = false;
       async function* texts(isBroken: boolean): AsyncGenerator<string, void, void> {
         try {
@@ -141,7 +141,7 @@ describe("a compressed export", () => {
       expect(isEnded).toBe(true);
     });
 
-    it(`in ${coding} is read no further than it is taken`, async () => {
+    it(`in ${coding} reads its source no faster than it is read`, async () => {
       let pieces = 0;
       async function* texts(): AsyncGenerator<string, void, void> {
         for (; pieces < 10_000; pieces += 1) yield Buffer.from(Array.from({ length: 5000 }, () => Math.random() * 256)).toString("latin1");
@@ -157,7 +157,7 @@ describe("a compressed export", () => {
 
 describe("an ETag", () => {
   for (const path of LISTS) {
-    it(`of ${path} is weak and the same in each coding, and whoever has it is answered 304 without a body`, async () => {
+    it(`of ${path} is weak and the same in each coding, and answers 304 without a body`, async () => {
       const answers = await Promise.all(["identity", "gzip", "zstd"].map((coding) => ask(path, { "accept-encoding": coding })));
       const [etag, ...others] = answers.map(({ headers }) => headers.get("etag")!);
       expect(etag).toMatch(/^W\/"[\w-]{22}\+?"$/);
@@ -177,7 +177,7 @@ describe("an ETag", () => {
     });
   }
 
-  it("of a page changes with a plant in it, and when there is one behind it for the first time", async () => {
+  it("of a page changes with a plant in it, and when the first plant after it appears", async () => {
     const path = "/plants?limit=3&after=2996";
     const first = await ask(path);
     const etag = first.headers.get("etag")!;
@@ -194,7 +194,7 @@ describe("an ETag", () => {
   });
 
   for (const path of CONTRACTS) {
-    it(`of ${path} is strong, another in each coding, and answers 304 to whoever has that coding`, async () => {
+    it(`of ${path} is strong, different in each coding, and answers 304 in that coding`, async () => {
       const [plain, packed] = await Promise.all([ask(path), ask(path, { "accept-encoding": "gzip" })]);
       const [etag, other] = [plain, packed].map(({ headers }) => headers.get("etag")!);
       expect(etag).toMatch(/^"[\w-]{22}"$/);

@@ -66,19 +66,19 @@ describe("q of GET /plants", () => {
     { q: "DELICIOUS angstrom", ids: [1], why: "capitals, and no accents where the name has them" },
     { q: "de\u0301licio", ids: [0, 1], why: "an accent as a character of its own" },
     { q: "m m m", ids: [0, 1], why: "one beginning more than once" },
-    { q: "elic", ids: [], why: "no middle of a word" },
+    { q: "elic", ids: [], why: "not the middle of a word" },
     { q: "monstera aloe", ids: [], why: "only names that have all words" },
     { q: "weissdorn", ids: [2, 3], why: "ß as ss" },
     { q: "Weiß", ids: [2, 3], why: "ss as ß" },
     { q: "gross", ids: [3], why: "the capital ß as ss" },
-    { q: "σισυφοσ", ids: [4, 5], why: "the sigma at the end of a word as any other" },
+    { q: "σισυφοσ", ids: [4, 5], why: "the sigma at the end of a word like any other" },
     { q: "ΣΙΣ", ids: [4, 5], why: "Greek capitals" },
     { q: "σισυφος φυτον", ids: [5], why: "Greek without accents" },
     { q: "береза", ids: [6], why: "Cyrillic, е for ё" },
     { q: "ПОВИС", ids: [6], why: "Cyrillic capitals" },
-    { q: "杏", ids: [7], why: "a Chinese character inside of a word" },
+    { q: "杏", ids: [7], why: "a Chinese character inside a word" },
     { q: "杏銀", ids: [7], why: "Chinese characters in any order" },
-    { q: "銀", ids: [7, 8], why: "a Chinese character behind Latin letters" },
+    { q: "銀", ids: [7, 8], why: "a Chinese character after Latin letters" },
     { q: "ちょ", ids: [7], why: "Hiragana" },
     { q: "은행", ids: [12], why: "the beginning of a Korean word" },
     { q: "1843", ids: [9], why: "a number" },
@@ -86,14 +86,14 @@ describe("q of GET /plants", () => {
     { q: "x".repeat(99), ids: [10], why: "a word of 99 characters" },
     { q: `${"x".repeat(99)}y`, ids: [10], why: "a word of 100" },
     { q: `${"x".repeat(99)}yqqq tai`, ids: [10], why: "a longer one by its first 100" },
-    { q: `${"x".repeat(99)}z`, ids: [], why: "not a word whose 100th is another" },
+    { q: `${"x".repeat(99)}z`, ids: [], why: "not a word whose 100th character differs" },
     { q: "vera aloe", ids: [15], why: "words beside U+0000" },
     { q: "aloe\0vera", ids: [15], why: "words that have U+0000 between them" },
     { q: '"quoted"', ids: [11], why: "quotes are plain text" },
-    { q: '"monstera deliciosa', ids: [0], why: "so is a quote alone" },
-    { q: '"deliciosa monstera"', ids: [0], why: "quotes make no phrase" },
+    { q: '"monstera deliciosa', ids: [0], why: "so is a single quotation mark" },
+    { q: '"deliciosa monstera"', ids: [0], why: "quotes do not make a phrase" },
     { q: "star* del*", ids: [], why: "so is *" },
-    { q: "deli*", ids: [0, 1], why: "so is * behind a beginning" },
+    { q: "deli*", ids: [0, 1], why: "so is * after a beginning" },
     { q: "monstera AND ginkgo", ids: [], why: "so is AND" },
     { q: "monstera OR ginkgo", ids: [], why: "so is OR" },
     { q: "monstera NOT deliciosa", ids: [], why: "so is NOT" },
@@ -105,17 +105,17 @@ describe("q of GET /plants", () => {
     { q: "words:monstera", ids: [], why: "so is a colon" },
     { q: "a:b c-d -up", ids: [11], why: "so is -" },
     { q: "{monstera} + 'deliciosa' \\", ids: [0], why: "so are all other signs" },
-    { q: "%", ids: NAMES.map((_, id) => id), why: "every plant when there is no word" },
-    { q: "", ids: NAMES.map((_, id) => id), why: "every plant when q is empty" },
-    { q: "🌿", ids: NAMES.map((_, id) => id), why: "every plant when q is an emoji, which is no word" },
-    { q: "\0", ids: NAMES.map((_, id) => id), why: "every plant when q is U+0000" },
+    { q: "%", ids: NAMES.map((_, id) => id), why: "every plant if there is no word" },
+    { q: "", ids: NAMES.map((_, id) => id), why: "every plant if q is empty" },
+    { q: "🌿", ids: NAMES.map((_, id) => id), why: "every plant if q is an emoji, which is not a word" },
+    { q: "\0", ids: NAMES.map((_, id) => id), why: "every plant if q is U+0000" },
   ]) {
     it(`${JSON.stringify(q.slice(0, 40))} finds ${why}`, async () => {
       expect(await search(q)).toEqual(ids);
     });
   }
 
-  it("takes 32 words and refuses 33, naming the parameter", async () => {
+  it("accepts 32 words and refuses 33, naming the parameter", async () => {
     expect(await search("m ".repeat(32))).toEqual([0, 1]);
     const response = await service.request(`/plants?q=${"m+".repeat(33)}`);
     expect(await expectConform(LIST, response)).toEqual({
@@ -124,7 +124,7 @@ describe("q of GET /plants", () => {
     });
   });
 
-  it("takes 1,000 characters and refuses 1,001, naming the parameter", async () => {
+  it("accepts 1,000 characters and refuses 1,001, naming the parameter", async () => {
     expect(await search(`monstera${" ".repeat(992)}`)).toEqual([0, 1]);
     expect(await search(`${"🌿".repeat(992)}monstera`)).toEqual([0, 1]);
     const response = await service.request(`/plants?q=${"m".repeat(1001)}`);
@@ -141,7 +141,7 @@ describe("q of GET /plants", () => {
 });
 
 describe("a search", () => {
-  it("finds a plant as soon as its create, put or patch is answered, no longer by the name that it had, and nothing after its delete", async () => {
+  it("finds a plant as soon as its create, put or patch is answered, no longer by its old name, and not after its delete", async () => {
     await service.post('{"id":5000,"name":"Quercus robur"}');
     expect(await search("quercus rob")).toEqual([5000]);
     await service.request("/plants/5000", { method: "PUT", body: '{"name":"Fagus sylvatica"}' });
@@ -168,7 +168,7 @@ describe("a search", () => {
     expect(await search("salix")).toEqual([5001]);
   });
 
-  it("does not take a word for a tag, nor a tag for a word", async () => {
+  it("does not mistake a word for a tag, or a tag for a word", async () => {
     await service.post('{"id":5002,"name":"Cornus mas","tag":"mas"}');
     expect(await search("cornus")).toEqual([5002]);
     expect(await search("cornus", { tag: "cornus" })).toEqual([]);
@@ -208,7 +208,7 @@ describe("random searches", () => {
       .map((parts) => parts.flat().join(""));
   const tag = fc.constantFrom(undefined, undefined, "", "a", "ab", "#a", "\0");
 
-  it(`${SEARCHES} of 1 to 8 words find what a look at every one of ${PLANTS} plants finds`, async () => {
+  it(`${SEARCHES} of 1 to 8 words find what a scan of ${PLANTS} plants finds`, async () => {
     const own = await startTestService();
     const contents = fc.sample(fc.record({ name: text(6), tag }), { numRuns: PLANTS, seed });
     const plants: NewPlant[] = contents.map((content, at) => ({
@@ -242,7 +242,7 @@ describe("random searches", () => {
         const words = tokenize(q);
         const expected = plants.filter((plant) => isFound(plant, { words, tag: wanted })).map(({ id }) => Number(id));
         if (words.length > 0 && expected.length > 0) hits += 1;
-        // The plant that was waited for is found only by what finds every plant.
+        // The marker plant is found only by a search that finds every plant.
         expect(
           found[offset]!.filter((id) => id < PLANTS),
           JSON.stringify({ q, tag: wanted, seed }),

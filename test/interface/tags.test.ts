@@ -14,7 +14,7 @@ async function readTags(service: TestService, query = ""): Promise<TagCount[]> {
   return (await expectConform({ method: "get", path: "/tags" }, response)) as TagCount[];
 }
 
-/** A service of its own, with one plant a tag; undefined is none. The ids go down from 2^63-1 and up from -2^63. */
+/** A separate service with one plant a tag; undefined is no tag. The ids go down from 2^63-1 and up from -2^63. */
 async function startWith(tags: readonly (string | undefined)[]): Promise<TestService> {
   const service = await startTestService();
   const lines = tags.map((tag, at) => {
@@ -32,13 +32,13 @@ function times(count: number, tag: string | undefined): (string | undefined)[] {
 }
 
 describe.concurrent("GET /tags", () => {
-  it("answers an empty array when no plant has a tag", async () => {
+  it("answers an empty array if no plant has a tag", async () => {
     const service = await startWith(times(3, undefined));
     expect(await readTags(service)).toEqual([]);
     await service.stop();
   });
 
-  it("counts the plants of each tag, also at both ends of int64 and of the empty tag, the most frequent first, then by tag", async () => {
+  it("counts the plants of each tag, even at both ends of int64 and of the empty tag, sorted by frequency, then by tag", async () => {
     const tags = [...times(3, "b"), ...times(3, "a"), ...times(5, ""), ...times(1, "B"), ...times(4, undefined), "a ", "\0", "ä", "樹🌳"];
     const service = await startWith(tags);
     const expected = [
@@ -54,7 +54,7 @@ describe.concurrent("GET /tags", () => {
     await service.stop();
   });
 
-  it("counts a small catalogue anew sooner than a large one, which may be five seconds old", async () => {
+  it("recounts a small catalogue sooner than a large one, whose counts may be five seconds old", async () => {
     const service = await startWith(["fern"]);
     expect(await readTags(service)).toEqual([{ tag: "fern", plants: 1 }]);
     await service.post('{"id":1,"name":"x","tag":"fern"}');
@@ -76,7 +76,7 @@ describe.concurrent("GET /tags", () => {
     await service.stop();
   });
 
-  it("counts a tag of more plants than are counted in one step", async () => {
+  it("counts a tag with more plants than one step counts", async () => {
     const service = await startWith([...times(50_001, "many"), ...times(2, "few"), ...times(50_000, "zebra")]);
     expect(await readTags(service)).toEqual([
       { tag: "many", plants: 50_001 },

@@ -4,19 +4,19 @@ import { isFound, SEARCHED_LENGTH_MAX, tokenize } from "../../src/tokenizer.ts";
 
 describe("tokenize", () => {
   for (const { text, words, why } of [
-    { text: "", words: [], why: "nothing has no words" },
-    { text: " \t\n.,;:!?-_'\"()[]{}#*^+&|~/\\<>=%$@`", words: [], why: "white space and signs of ASCII are no words" },
+    { text: "", words: [], why: "empty text has no words" },
+    { text: " \t\n.,;:!?-_'\"()[]{}#*^+&|~/\\<>=%$@`", words: [], why: "white space and signs of ASCII are not words" },
     { text: "Monstera deliciosa", words: ["monstera", "deliciosa"], why: "letter case is folded" },
-    { text: "Aloe-vera(L.)Burm.f.", words: ["aloe", "vera", "l", "burm", "f"], why: "every sign parts words" },
+    { text: "Aloe-vera(L.)Burm.f.", words: ["aloe", "vera", "l", "burm", "f"], why: "every sign separates words" },
     { text: "x1 2y 007", words: ["x1", "2y", "007"], why: "digits are part of words" },
-    { text: "a\0b", words: ["a", "b"], why: "U+0000 parts words" },
+    { text: "a\0b", words: ["a", "b"], why: "U+0000 separates words" },
     { text: "Délicio", words: ["delicio"], why: "an accent is dropped" },
-    { text: "De\u0301licio", words: ["delicio"], why: "so is one that stands as a character of its own" },
+    { text: "De\u0301licio", words: ["delicio"], why: "so is one that is a separate character" },
     { text: "Ệ ñ ç Å", words: ["e", "n", "c", "a"], why: "so are two at once, and those of other languages" },
     { text: "Weißdorn WEISSDORN", words: ["weissdorn", "weissdorn"], why: "ß is ss" },
     { text: "ẞ", words: ["ss"], why: "the capital ß too" },
-    { text: "Œillet Æther Øl", words: ["œillet", "æther", "øl"], why: "letters that are no accents stay" },
-    { text: "ΣΊΣΥΦΟΣ σίσυφος", words: ["σισυφοσ", "σισυφοσ"], why: "there is one sigma" },
+    { text: "Œillet Æther Øl", words: ["œillet", "æther", "øl"], why: "letters without accents stay" },
+    { text: "ΣΊΣΥΦΟΣ σίσυφος", words: ["σισυφοσ", "σισυφοσ"], why: "all forms of sigma are one" },
     { text: "İris IRIS", words: ["iris", "iris"], why: "the Turkish capital i is an i" },
     { text: "Берёза", words: ["береза"], why: "ё is е" },
     { text: "мой", words: ["мои"], why: "й is и" },
@@ -25,33 +25,37 @@ describe("tokenize", () => {
     { text: "銀杏", words: ["銀", "杏"], why: "each Chinese character is a word" },
     { text: "さくら", words: ["さ", "く", "ら"], why: "so is each of Hiragana" },
     { text: "ガ ｶﾞ", words: ["ガ", "ガ"], why: "and each of Katakana with its mark, wide or narrow" },
-    { text: "ginkgo銀杏tree", words: ["ginkgo", "銀", "杏", "tree"], why: "such a character parts the words around it" },
+    { text: "ginkgo銀杏tree", words: ["ginkgo", "銀", "杏", "tree"], why: "such a character separates the words around it" },
     { text: "은행나무", words: ["은행나무"], why: "Hangul is written with spaces" },
-    { text: "อัญชัน", words: ["อัญชัน".normalize("NFC")], why: "marks that are no accents stay" },
-    { text: "🌿rose🌹", words: ["rose"], why: "emoji are no letters" },
+    { text: "อัญชัน", words: ["อัญชัน".normalize("NFC")], why: "marks that are not accents stay" },
+    { text: "🌿rose🌹", words: ["rose"], why: "emoji are not letters" },
     { text: "𝕽ose 𞤀", words: ["rose", "\u{1e922}"], why: "letters beyond U+FFFF are letters" },
-    { text: "x".repeat(101), words: ["x".repeat(100)], why: "a word is cut behind 100 characters" },
-    { text: `${"д".repeat(101)} b`, words: ["д".repeat(100), "b"], why: "also outside ASCII, and the next is whole" },
+    { text: "x".repeat(101), words: ["x".repeat(100)], why: "a word is cut after 100 characters" },
+    { text: `${"д".repeat(101)} b`, words: ["д".repeat(100), "b"], why: "also outside ASCII, and the next word is whole" },
     {
       text: `${"д".repeat(99)}\u{20bb7}`,
       words: ["д".repeat(99), "\u{20bb7}"],
-      why: "a character beyond U+FFFF is a word of its own there",
+      why: "a character beyond U+FFFF is a separate word there",
     },
     { text: `${"д".repeat(99)}\u{1e922}`, words: ["д".repeat(99)], why: "and is never cut in two" },
-    { text: `${" ".repeat(997)}oak elm`, words: ["oak"], why: "what stands behind 1,000 characters is not searched" },
+    { text: `${" ".repeat(997)}oak elm`, words: ["oak"], why: "text after 1,000 characters is not searched" },
     { text: `${"🌿".repeat(997)}oak elm`, words: ["oak"], why: "and a character beyond U+FFFF is one of them" },
-    { text: `${"🌿".repeat(999)}\u{1e922}`, words: ["\u{1e922}"], why: "which is never cut in two there either" },
+    { text: `${"🌿".repeat(999)}\u{1e922}`, words: ["\u{1e922}"], why: "which is not cut in two there either" },
     { text: `a${"\u05b0".repeat(30)}`, words: [`a${"\u05b0".repeat(30)}`], why: "30 marks in a row stay" },
-    { text: `a${"\u05b0".repeat(31)}b`, words: [`a${"\u05b0".repeat(30)}b`], why: "of more the rest is dropped, and no word parted" },
+    {
+      text: `a${"\u05b0".repeat(31)}b`,
+      words: [`a${"\u05b0".repeat(30)}b`],
+      why: "from the 31st on they are dropped, without separating words",
+    },
   ]) {
     it(`${JSON.stringify(text.slice(0, 30))}: ${why}`, () => {
       expect(tokenize(text)).toEqual(words);
     });
   }
 
-  it("takes every character for a mark that is put into an order with others, so that no run of them is long", () => {
+  it("treats every character that normalization reorders as a mark, so that no run of them is long", () => {
     const scalars = Array.from({ length: 0x11_0000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
-    // U+0334 goes before all other marks but those of its own class, of which none is missing from the property M.
+    // U+0334 sorts before all other marks except those of its class, all of which have the property M.
     const isMark = (char: string) => `${char}\u0334`.normalize("NFKD").startsWith("\u0334");
     const marks = scalars.map((code) => String.fromCodePoint(code)).filter(isMark);
     expect(marks.length).toBeGreaterThan(700);
@@ -59,16 +63,16 @@ describe("tokenize", () => {
     expect(marks.filter((char) => !isCut(char))).toEqual([]);
   });
 
-  it("gives few enough words of any name for PostgreSQL's tsvector, whichever character it is made of", () => {
+  it("gives few enough words for PostgreSQL's tsvector, whichever character a name consists of", () => {
     const scalars = Array.from({ length: 0x11_0000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
     const bytesOf = (code: number) => Buffer.byteLength(tokenize(` ${String.fromCodePoint(code)}`).join(" "));
     const bytesMax = scalars.reduce((most, code) => Math.max(most, bytesOf(code)), 0);
     expect(bytesMax).toBeGreaterThan(20);
-    // The lexemes of a tsvector take less than 1 MiB; to each its place adds a few bytes (doc: textsearch-limitations).
+    // The lexemes of a tsvector take less than 1 MiB; each position adds a few bytes (doc: textsearch-limitations).
     expect(SEARCHED_LENGTH_MAX * bytesMax).toBeLessThan(2 ** 19);
   });
 
-  it("of its own words gives them again", () => {
+  it("returns its own words unchanged", () => {
     const words = tokenize("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");
     expect(tokenize(words.join(" "))).toEqual(words);
   });
@@ -78,12 +82,12 @@ describe("isFound", () => {
   const plant = { id: asPlantId(1n), name: "Monstera deliciosa Liebm.", tag: "tropical" };
 
   for (const { words, tag, found, why } of [
-    { words: [], tag: undefined, found: true, why: "no word finds every plant" },
+    { words: [], tag: undefined, found: true, why: "without words every plant is found" },
     { words: ["liebm", "monstera"], tag: undefined, found: true, why: "the order of words does not matter" },
     { words: ["deli", "m"], tag: undefined, found: true, why: "beginnings are enough" },
     { words: ["onstera"], tag: undefined, found: false, why: "endings are not" },
     { words: ["monstera", "aloe"], tag: undefined, found: false, why: "every word must be there" },
-    { words: ["monsterad"], tag: undefined, found: false, why: "a word does not reach over a space" },
+    { words: ["monsterad"], tag: undefined, found: false, why: "a word does not span a space" },
     { words: ["tropical"], tag: undefined, found: false, why: "the tag is not searched" },
     { words: ["monstera"], tag: "tropical", found: true, why: "the word and the tag are there" },
     { words: ["monstera"], tag: "tropica", found: false, why: "the beginning of a tag is not enough" },
