@@ -79,12 +79,12 @@ describe("npm start", () => {
     const data = temporaryFolder();
     const npm = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data", data], {
       cwd: PROJECT,
-      stdio: ["ignore", "pipe", "ignore"],
+      stdio: ["ignore", "pipe", "inherit"],
     });
     const lines: string[] = [];
     const reader = createInterface({ input: npm.stdout });
     reader.on("line", (line) => lines.push(line));
-    while (!lines.some((line) => line.includes('"event":"started"'))) await Bun.sleep(10);
+    while (!lines.some((line) => line.includes('"event":"started"')) && npm.exitCode === null) await Bun.sleep(10);
     npm.kill("SIGTERM");
     await once(reader, "close");
     expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
