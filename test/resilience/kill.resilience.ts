@@ -13,6 +13,7 @@ import type { Flood, Journal } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killAgain } from "../support/kills.ts";
 import type { Kills } from "../support/kills.ts";
+import { until } from "../support/until.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { countPlants, judgeFolder, SOUND } from "../support/stored.ts";
 import type { Verdict } from "../support/stored.ts";
@@ -180,7 +181,8 @@ describe("kill -9 in the middle of an import", () => {
     for (let cycle = 0; cycle < CYCLES_IMPORTING; cycle += 1) {
       const service = await startService({ data });
       const importing = importPlants(service, { data, ids: IDS }).catch(() => undefined);
-      await sleepBetween({ min: 100, max: 500 });
+      if (cycle === 0) await until("Some are stored", () => countPlants(data) > 0);
+      await sleepBetween({ min: 0, max: 400 });
       await service.end("SIGKILL");
       await importing;
       expect(judgeFolder(data, SENT)).toEqual(SOUND);

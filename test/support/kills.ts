@@ -1,6 +1,7 @@
 import { readToken } from "./service.ts";
 import type { ServiceProcess } from "./process.ts";
 import { startFlood } from "./flood.ts";
+import { until } from "./until.ts";
 import type { Flood, Journal } from "./flood.ts";
 import { startService } from "./service-process.ts";
 
@@ -38,6 +39,7 @@ export async function killAgain({ cycles, isEnough = () => false, moment, judge,
   const token = await readToken(options.data);
   while (journals.length < cycles && !isEnough()) {
     const flood = startFlood({ url: service.url, token, firstId });
+    await until("The first plant is answered", () => flood.count() > 0);
     await moment(service, flood);
     if ((await service.end("SIGKILL")) === null) struck += 1;
     const journal = await flood.stop();

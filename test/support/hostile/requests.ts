@@ -109,7 +109,7 @@ function revokeToken(random: Random): Draft {
 }
 
 function ask(random: Random): Draft {
-  const path = pick(random, ["/livez", "/readyz", "/openapi.json", "/openapi/1.0.0.json", "/tokens"]);
+  const path = pick(random, ["/livez", "/readyz", "/openapi.json", "/openapi/1.0.0.json", "/tokens", "/session"]);
   return { method: pick(random, ["GET", "HEAD"]), target: path + (random() < 0.8 ? "" : drawQuery(random, ["limit"])), path, headers: [] };
 }
 
