@@ -15,7 +15,7 @@ function post({ url }: ServiceProcess, token: string, id = 1): Promise<Response>
 }
 
 describe("plant-store serve", () => {
-  it("makes a token with all scopes on the first start, in a file for its owner alone, and never in the log", async () => {
+  it("creates a token with all scopes on the first start, in a file that only its owner can read, and never in the log", async () => {
     const data = join(temporaryFolder(), "new", "data");
     const service = await startProcess({ data });
     const token = await readToken(data);
@@ -46,7 +46,7 @@ describe("plant-store serve", () => {
     await service.end("SIGTERM");
   });
 
-  it("refuses a port that another program has, and a data folder that another service has, each with one line", async () => {
+  it("refuses a port of another program, and a data folder of another service, each with one line", async () => {
     const data = temporaryFolder();
     const service = await startProcess({ data });
     const { port } = new URL(service.url);
@@ -75,7 +75,7 @@ describe("plant-store serve", () => {
 });
 
 describe("npm start", () => {
-  it("passes SIGTERM on: the service drains and lets go of port and data", async () => {
+  it("passes on SIGTERM: the service drains and frees port and data", async () => {
     const data = temporaryFolder();
     const npm = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data", data], {
       cwd: PROJECT,
@@ -98,7 +98,7 @@ describe("npm start", () => {
 });
 
 describe("plant-store token", () => {
-  it("makes tokens that a running service knows at once, and revokes them within a second", async () => {
+  it("creates tokens that work at once in a running service, and revokes them within a second", async () => {
     const data = temporaryFolder();
     const service = await startProcess({ data });
     const made = await runCommand([

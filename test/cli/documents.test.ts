@@ -29,7 +29,7 @@ describe("the program of", () => {
   }
 });
 
-/** Runs a program in a copy of the project, as the package knows itself by its name only there, and gives what it prints. */
+/** Runs a program in a copy of the project, where the package resolves its own name, and returns what it prints. */
 async function run(program: string): Promise<string> {
   const path = join(plantBugs([]), "program.ts");
   writeFileSync(path, program);
@@ -41,7 +41,7 @@ async function run(program: string): Promise<string> {
   return output;
 }
 
-it("every request of docs/how-to/call-the-api.md is one that the service answers", async () => {
+it("the service answers every request of docs/how-to/call-the-api.md", async () => {
   const guide = read("docs/how-to/call-the-api.md");
   const requests = [...guide.matchAll(/^plants (?:-i )?(?:-X (\w+) )?(?:-d '(.*?)' )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
   expect(requests.length).toBeGreaterThan(7);
@@ -103,7 +103,7 @@ describe("the check of Markdown", () => {
     it(`names ${why}`, () => expect(check(text)).toContain(problem));
   }
 
-  it("passes over code, addresses, and what cannot be wrapped", () => {
+  it("ignores code, URLs, and what cannot be wrapped", () => {
     const address = `https://example.org/${"x".repeat(150)}`;
     expect(check(`# One (\`two\`)\n\n[a](#one-two) [b](page.md#one-two)\n\n\`\`\`\n${long}\n\`\`\`\n\n- ${address}\n`)).toBe("");
   });

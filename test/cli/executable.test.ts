@@ -39,7 +39,7 @@ describe("the executable", () => {
     expect(readdirSync(cwd)).toEqual(["data"]);
   });
 
-  it("has the commands, and reads no settings from the folder that it is started in", () => {
+  it("has the commands, and reads no settings from its working directory", () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, ".env"), "PLANT_STORE_PORT=none\n");
     const run = (...words: string[]) => spawnSync(program, words, { cwd, encoding: "utf8", env: { PATH: process.env["PATH"] } });

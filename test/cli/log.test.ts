@@ -9,7 +9,7 @@ function logTo(lines: string[], isTerminal: boolean) {
 }
 
 describe("the log", () => {
-  it("is one JSON line an event when there is no terminal", () => {
+  it("is one JSON line an event without a terminal", () => {
     const lines: string[] = [];
     logTo(lines, false).info("started", { address: "http://x\n", id: 2n ** 60n });
     expect(lines).toHaveLength(1);
@@ -29,7 +29,7 @@ describe("the log", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ error: { message: "outer", cause: { message: "inner" } } });
   });
 
-  it("survives an error that is its own cause, and an object that holds itself", () => {
+  it("survives an error that is its own cause, and an object that contains itself", () => {
     const lines: string[] = [];
     const error = new Error("loop");
     error.cause = error;
@@ -47,7 +47,7 @@ describe("the log", () => {
     expect(lines).toEqual([]);
   });
 
-  it("never shows a token, wherever it stands", () => {
+  it("never shows a token, wherever it is", () => {
     const token = createToken(randomBytes);
     const lines: string[] = [];
     for (const isTerminal of [true, false]) logTo(lines, isTerminal).error("bug", { token, error: new Error(`Bearer ${token}`) });

@@ -14,7 +14,7 @@ import type { Scope } from "../../src/scope.ts";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
 
-// What holds for every operation, read from the contract itself: a new operation is held to it from its first day.
+// What is true for every operation, read from the contract itself: a new operation is tested from its first day.
 
 const service = await startTestService();
 const { tokens } = service.store;
@@ -33,24 +33,24 @@ const revoked = await issue(SCOPES);
 await tokens.revoke((await tokens.find(hashToken(revoked)))!.id, Date.now(), { isKeepingChildren: false });
 const expired = await issue(SCOPES, -1);
 
-/** Any token: to revoke it again answers the same. */
+/** Any token: a second revocation is answered the same. */
 const { token: anyToken } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "other", scopes: ["plants:read"] });
 
-/** What stands for the id in the paths that end in one. */
+/** The id in the paths that end in one. */
 const IDS: Readonly<Record<string, string>> = { "/plants/{id}": "1", "/tokens/{id}": anyToken.id };
 
-/** A body that each operation takes; a plant for all that are not named here. */
+/** A body that each operation accepts; a plant for all that are not listed here. */
 const BODIES: Readonly<Record<string, string>> = { createToken: '{"name":"test","scopes":["admin"],"days":1}' };
 
 type Sent = Readonly<{ query?: string; headers?: Record<string, string> }>;
 
-/** A request that the operation takes, on plant 1 or a token, without a token of its own. */
+/** A request that the operation accepts, on plant 1 or a token, without authorization. */
 function send({ id, method, path, body }: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
   const init = body.kind === "none" ? {} : { body: new TextEncoder().encode(BODIES[id] ?? '{"id":1,"name":"Aloe vera"}') };
   return fetch(`${service.url}${path.replace("{id}", IDS[path] ?? "")}${query}`, { method, headers, ...init });
 }
 
-/** The same with the first token, which may do everything. */
+/** The same with the first token, which has every scope. */
 function sendAdmitted(operation: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
   return send(operation, { query, headers: { authorization: `Bearer ${service.token}`, ...headers } });
 }
@@ -73,7 +73,7 @@ const REFUSED_TOKENS: readonly Readonly<{ why: string; headers: Record<string, s
   { why: "another scheme", headers: { authorization: "Basic dXNlcjpwYXNz" }, code: "missing_token", challenge: BARE },
   { why: "the token without its scheme", headers: { authorization: service.token }, code: "missing_token", challenge: BARE },
   { why: "the token in a cookie", headers: { cookie: `access_token=${service.token}` }, code: "missing_token", challenge: BARE },
-  { why: "nothing behind the scheme", headers: { authorization: "Bearer" }, code: "invalid_token", challenge: INVALID },
+  { why: "nothing after the scheme", headers: { authorization: "Bearer" }, code: "invalid_token", challenge: INVALID },
   { why: "a malformed token", headers: { authorization: "Bearer plant_x" }, code: "invalid_token", challenge: INVALID },
   { why: "a cut token", headers: { authorization: `Bearer ${service.token.slice(0, -1)}` }, code: "invalid_token", challenge: INVALID },
   { why: "two tokens", headers: { authorization: `Bearer ${service.token} ${service.token}` }, code: "invalid_token", challenge: INVALID },
@@ -82,7 +82,7 @@ const REFUSED_TOKENS: readonly Readonly<{ why: string; headers: Record<string, s
   { why: "a revoked token", headers: { authorization: `Bearer ${revoked}` }, code: "invalid_token", challenge: INVALID },
 ];
 
-/** Values that each query parameter refuses; one that takes any text has none. */
+/** Values that each query parameter refuses; a parameter that accepts any text has none. */
 const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
   limit: ["", "0", "-1", "+1", "x", "1.5", "1e2", "0x10", " 1", "2147483648", "99999999999999999999", "null"],
   after: ["", "x", "01", "-01", "-0", "+1", "1.0", "1e3", " 1", "9223372036854775808", "-9223372036854775809"],
@@ -96,7 +96,7 @@ const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
   children: ["", "Keep", "kill"],
 };
 
-/** A value that each query parameter takes. */
+/** A value that each query parameter accepts. */
 const RIGHT_VALUES: Readonly<Record<string, string>> = {
   limit: "1",
   after: "0",
@@ -110,7 +110,7 @@ const RIGHT_VALUES: Readonly<Record<string, string>> = {
   children: "keep",
 };
 
-it("the contract has operations behind a token, and others that are its own", () => {
+it("the contract has operations that need a token, and these that do not", () => {
   expect(guarded.map(({ id }) => id)).toContain("createPlant");
   expect(operations.filter(({ scope }) => scope === undefined).map(({ path }) => path)).toEqual([
     "/livez",
@@ -120,7 +120,7 @@ it("the contract has operations behind a token, and others that are its own", ()
   ]);
 });
 
-it("every query parameter of the contract has its row in the tables of this test", () => {
+it("every query parameter of the contract is in the tables of this test", () => {
   const names = [...new Set(operations.flatMap(({ query }) => query.map(({ name }) => name)))].toSorted();
   expect(Object.keys(WRONG_VALUES).toSorted()).toEqual(names);
   expect(Object.keys(RIGHT_VALUES).toSorted()).toEqual(names);
@@ -138,7 +138,7 @@ for (const operation of guarded) {
     }
 
     if (scope === "any") {
-      it("lets in every valid token, whichever scope it has", async () => {
+      it("accepts every valid token, whatever its scope", async () => {
         for (const only of SCOPES) {
           const response = await send(operation, { headers: { authorization: `Bearer ${await issue([only])}` } });
           expect(response.status).toBe(200);
@@ -146,7 +146,7 @@ for (const operation of guarded) {
         }
       });
     } else if (scope !== undefined) {
-      it("answers 403 to a valid token that has every other scope, and names the one that it lacks", async () => {
+      it("answers 403 to a valid token with every other scope, and names the missing one", async () => {
         const token = await issue(SCOPES.filter((other) => other !== scope));
         const response = await send(operation, { headers: { authorization: `Bearer ${token}` } });
         expect(response.status).toBe(403);
@@ -154,20 +154,20 @@ for (const operation of guarded) {
         expect(await expectRefused(operation, response, "insufficient_scope")).toContain(scope);
       });
 
-      it("lets in a valid token that has its scope alone", async () => {
+      it("accepts a valid token with only its scope", async () => {
         const response = await send(operation, { headers: { authorization: `Bearer ${await issue([scope])}` } });
         expect([200, 204]).toContain(response.status);
         await expectConform(operation, response);
       });
     }
 
-    it("takes no token from the query: 401 without another, 400 beside one", async () => {
+    it("accepts no token in the query: 401 without another, 400 with one", async () => {
       const given = { query: `?access_token=${service.token}` };
       await expectRefused(operation, await send(operation, given), "missing_token");
       expect(await expectRefused(operation, await sendAdmitted(operation, given), "invalid_query")).not.toContain("access_token");
     });
 
-    it("refuses a query parameter that it does not know, and names those that it does", async () => {
+    it("refuses an unknown query parameter, and names the known ones", async () => {
       for (const name of ["limits", "LIMIT", "__proto__", "toString", "id"]) {
         const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${name}=1` }), "invalid_query");
         if (query.length === 0) expect(message).toBe("This operation has no query parameters: send none.");
@@ -175,14 +175,14 @@ for (const operation of guarded) {
       }
     });
 
-    it("refuses a query that is broken in its percent-encoding or is no UTF-8", async () => {
+    it("refuses a query with broken percent-encoding or that is not UTF-8", async () => {
       for (const broken of ["%", "%zz=1", "%4", "%ff=1", "%ed%a0%80", ...query.map(({ name }) => `${name}=%c3`)]) {
         const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${broken}` }), "invalid_query");
         expect(message, broken).toContain("percent-encoding");
       }
     });
 
-    it("takes an empty query, and one of empty pairs", async () => {
+    it("accepts an empty query, and one of empty pairs", async () => {
       for (const empty of ["?", "?&", "?&&"]) {
         await service.request("/plants/1", { method: "PUT", body: '{"name":"Aloe vera"}' });
         const response = await sendAdmitted(operation, { query: empty });
@@ -194,7 +194,7 @@ for (const operation of guarded) {
     for (const { name } of query) {
       const right = `${name}=${RIGHT_VALUES[name]}`;
 
-      it(`takes ${right}, also when the name is percent-encoded`, async () => {
+      it(`accepts ${right}, even if the name is percent-encoded`, async () => {
         const encoded = `%${name.charCodeAt(0).toString(16)}${right.slice(1)}`;
         for (const given of [right, encoded]) {
           const response = await sendAdmitted(operation, { query: `?${given}` });
@@ -203,7 +203,7 @@ for (const operation of guarded) {
         }
       });
 
-      it(`refuses ${name} when it is given twice, even with one value, and names it`, async () => {
+      it(`refuses ${name} given twice, even with the same value, and names it`, async () => {
         const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${right}&${right}` }), "invalid_query");
         expect(message).toBe(`The query parameter \`${name}\` is given twice: send it once.`);
       });
@@ -217,7 +217,7 @@ for (const operation of guarded) {
       }
     }
 
-    it("gives a request id back, with a success and with an error", async () => {
+    it("returns the request id, with a success and with an error", async () => {
       for (const [bad, id] of [
         ["", "import_17.b-2"],
         ["?nothing=1", "x".repeat(128)],

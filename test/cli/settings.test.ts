@@ -13,7 +13,7 @@ function problemsOf(environment: Record<string, string>, flags = {}, unknown: st
 }
 
 describe("the settings", () => {
-  it("have the defaults that docs/reference/settings.md gives", () => {
+  it("have the defaults of docs/reference/settings.md", () => {
     expect(parseConfig({}, { data: "/var/plants" })).toEqual({
       host: "127.0.0.1",
       port: 8080,
@@ -53,7 +53,7 @@ describe("the settings", () => {
     expect(explained).toEqual(Object.values(SETTINGS).map(({ flag }) => flag));
   });
 
-  it("let a flag beat a variable", () => {
+  it("prefer a flag to a variable", () => {
     const environment = { PLANT_STORE_PORT: "1", PLANT_STORE_HOST: "0.0.0.0" };
     expect(parseConfig(environment, { port: "2" })).toMatchObject({ port: 2, host: "0.0.0.0" });
   });
@@ -67,7 +67,7 @@ describe("the settings", () => {
     expect(message.match(/^ {2}- /gm)).toHaveLength(6);
   });
 
-  it("are never repeated in a message, as they may hold a password", () => {
+  it("are never repeated in a message, because they may contain a password", () => {
     expect(problemsOf({ PLANT_STORE_DATABASE: "postgres://anna:secret@db/plants" })).not.toContain("secret");
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it, spyOn } from "bun:test";
 import { startTestService } from "../support/service.ts";
 
 describe("a start that fails", () => {
-  it("on a port that is taken leaves no interval behind", async () => {
+  it("on a port in use leaves no interval behind", async () => {
     const other = await startTestService();
     const made = spyOn(globalThis, "setInterval");
     const cleared = spyOn(globalThis, "clearInterval");

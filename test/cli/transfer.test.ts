@@ -13,7 +13,7 @@ const WITH_BAD = join(folder, "bad.ndjson");
 writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"Hedera"}\n');
 const EXPORTED = "id,name,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n";
 
-/** Exports in the making. */
+/** Unfinished exports. */
 function partsIn(where: string): string[] {
   return readdirSync(where).filter((name) => name.includes(".part"));
 }
@@ -29,7 +29,7 @@ for (const { where, flags, environment, made } of [
   { where: "through a running service", flags: [], environment: throughService, made: "" },
 ]) {
   describe(`plant-store import and export ${where}`, () => {
-    it("imports a file, says what became of it, and exports it again", async () => {
+    it("imports a file, reports the result, and exports it again", async () => {
       const imported = await runCommand(["import", FILE, ...flags], { environment });
       expect(imported).toEqual({
         status: 0,
@@ -42,12 +42,12 @@ for (const { where, flags, environment, made } of [
       expect(partsIn(folder)).toEqual([]);
     });
 
-    it("changes nothing when a file is imported again", async () => {
+    it("changes nothing if a file is imported again", async () => {
       const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
       expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
     });
 
-    it("ends with 1 when lines are refused, names each, and takes the others", async () => {
+    it("ends with 1 if lines are refused, names each, and imports the others", async () => {
       const { status, stdout, stderr } = await runCommand(["import", WITH_BAD, ...flags], { environment });
       expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
       expect(stderr).toMatch(
@@ -55,7 +55,7 @@ for (const { where, flags, environment, made } of [
       );
     });
 
-    it("writes the refused lines to a file when told so", async () => {
+    it("writes the refused lines to a file if asked to", async () => {
       const refused = join(folder, "refused.txt");
       const { status, stderr } = await runCommand(["import", WITH_BAD, "--refused", refused, "--force", ...flags], { environment });
       expect([status, stderr]).toEqual([1, ""]);
@@ -84,7 +84,7 @@ for (const { where, flags, environment, made } of [
 describe("plant-store import and export", () => {
   for (const { what, words, environment = {}, message } of [
     {
-      what: "a file that is not there",
+      what: "a missing file",
       words: ["import", "nofile.csv", "--data", folder],
       message: "There is no file nofile.csv: check its name.",
     },
@@ -94,7 +94,7 @@ describe("plant-store import and export", () => {
       message: `There is no store in ${folder}/none: name its folder with --data.`,
     },
     {
-      what: "a folder in the place of a file",
+      what: "a folder instead of a file",
       words: ["import", folder, "--data", folder],
       message: `${folder} is a folder: name the files in it.`,
     },
@@ -104,7 +104,7 @@ describe("plant-store import and export", () => {
       message: `${folder} is a folder: name a file in it.`,
     },
     {
-      what: "a file in the place of the data folder",
+      what: "a file instead of the data folder",
       words: ["import", FILE, "--data", FILE],
       message: `${FILE} is not a folder: name one with --data.`,
     },
@@ -114,12 +114,12 @@ describe("plant-store import and export", () => {
       message: `${FILE} is one of the files to import: write the refused lines to another file.`,
     },
     {
-      what: "a file for refused lines below a file",
+      what: "a file for refused lines inside a file",
       words: ["import", FILE, "--refused", join(FILE, "x"), "--data", folder],
       message: `There is no folder ${FILE}: create it, or name another file.`,
     },
     {
-      what: "a url that is none",
+      what: "an invalid url",
       words: ["export", "--url", "foo"],
       environment: { PLANT_STORE_TOKEN: "x" },
       message: "foo is not the address of a service: use one such as http://127.0.0.1:8080.",
@@ -148,21 +148,21 @@ describe("plant-store import and export", () => {
     });
   }
 
-  it("name the way through the service when one uses the folder", async () => {
+  it("suggest the way through the service if one uses the folder", async () => {
     const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile!, "..")]);
     expect(status).toBe(1);
     expect(stderr).toContain("Another Plant Store is using this data folder");
     expect(stderr).toContain("use --url to import or export through it");
   });
 
-  it("take NDJSON by its name even when its first line is bad, and a pipe by what it begins with", async () => {
+  it("recognize NDJSON by its name even if its first line is bad, and a pipe by its beginning", async () => {
     const badFirst = join(folder, "first.ndjson");
     writeFileSync(badFirst, 'oops\n{"id":900,"name":"Acer"}\n');
     const { status, stdout } = await runCommand(["import", badFirst, "--data", join(folder, "new")]);
     expect([status, stdout]).toEqual([1, `${badFirst}: 2 read, 1 created, 0 unchanged, 0 replaced, 1 refused\n`]);
   });
 
-  it("leave no file behind when an export fails", async () => {
+  it("leave no file behind if an export fails", async () => {
     const target = join(folder, "never.csv");
     const { status } = await runCommand(["export", target], { environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" } });
     expect([status, existsSync(target), partsIn(folder)]).toEqual([1, false, []]);
@@ -174,7 +174,7 @@ describe("a file that a command writes", () => {
     { what: "an export", words: (file: string) => ["export", file] },
     { what: "the list of refused lines", words: (file: string) => ["import", WITH_BAD, "--refused", file] },
   ]) {
-    it(`is not overwritten without --force, nor followed when it is a link: ${what}`, async () => {
+    it(`is not overwritten without --force, or followed if it is a link: ${what}`, async () => {
       const own = temporaryFolder();
       const victim = join(own, "victim");
       writeFileSync(victim, "precious");
@@ -201,7 +201,7 @@ describe("a file that a command writes", () => {
     });
   }
 
-  it("is written through a name that nobody can plant a link at, and what a killed export has left is removed", async () => {
+  it("is written under a name at which no link can be planted, and the leftovers of a killed export are removed", async () => {
     const own = temporaryFolder();
     const victim = join(own, "victim");
     writeFileSync(victim, "precious");
@@ -221,7 +221,7 @@ describe("a file that a command writes", () => {
     { what: "an export", words: (file: string) => ["export", file, "--force"] },
     { what: "the list of refused lines", words: (file: string) => ["import", WITH_BAD, "--refused", file, "--force"] },
   ]) {
-    it(`never is one of a store, whatever is asked for: ${what}`, async () => {
+    it(`is never a file of a store, even with --force: ${what}`, async () => {
       const data = join(temporaryFolder(), "data");
       expect((await runCommand(["import", FILE, "--data", data])).status).toBe(0);
       const names = ["plants.db", "plants.db-wal", "plants.db.lock", "plants.db.search", "first-token"];
@@ -234,7 +234,7 @@ describe("a file that a command writes", () => {
       expect((await runCommand(["export", "--data", data])).stdout).toContain('"Ginkgo biloba"');
     });
 
-    it(`has a name, in a folder that is there: ${what}`, async () => {
+    it(`has a name, in an existing folder: ${what}`, async () => {
       const folderless = join(folder, "no", "such");
       for (const { path, message } of [
         { path: join(folderless, "file"), message: `There is no folder ${folderless}: create it, or name another file.` },
@@ -246,8 +246,8 @@ describe("a file that a command writes", () => {
     });
   }
 
-  // Only root can make what belongs to another user.
-  it.skipIf(process.getuid?.() !== 0)("does not go to a pipe or a link that another user has put there", async () => {
+  // Only root can create files of another user.
+  it.skipIf(process.getuid?.() !== 0)("is not written to a pipe or a link of another user", async () => {
     const own = temporaryFolder();
     const pipe = join(own, "pipe");
     const link = join(own, "link");
@@ -261,7 +261,7 @@ describe("a file that a command writes", () => {
     }
   });
 
-  it("may be a device, which is written as it is", async () => {
+  it("may be a device, which is written directly", async () => {
     const { status, stdout } = await runCommand(["export", "/dev/null"], { environment: throughService });
     expect([status, stdout, lstatSync("/dev/null").isCharacterDevice()]).toEqual([0, "", true]);
   });
@@ -282,8 +282,8 @@ const FORMULAS = [
   { name: "", guarded: "" },
 ];
 
-describe("an export that is guarded against formulas", () => {
-  it("puts a ' before each name and tag that begins one, and leaves ids and all else; without the guard nothing is changed", async () => {
+describe("an export with the guard against formulas", () => {
+  it("puts a ' before each name and tag that begins a formula, and changes nothing else; without the guard it changes nothing", async () => {
     const own = await startTestService();
     const lines = FORMULAS.map(({ name }, at) => `{"id":${at - 5},"name":${JSON.stringify(name)},"tag":${JSON.stringify(name)}}\n`);
     await own.request("/plants/import", { method: "POST", body: lines.join("") });

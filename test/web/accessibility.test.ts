@@ -9,14 +9,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const place = usePlace();
 
-/** What fades in would be looked at half seen. */
+/** Without it, axe would look at elements that are still fading in. */
 const CALM = { reducedMotion: "reduce" } as const;
 
 type Results = Readonly<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>;
 
-/** What axe finds wrong with what is shown now: the colours, the rule and the element. */
+/** What axe finds wrong with the current view: the colours, the rule and the element. */
 async function findViolations(page: Page): Promise<string[]> {
-  // It is evaluated by the browser itself, which the page's policy does not hold back.
+  // The browser itself evaluates it, so the page's policy does not block it.
   await page.evaluate(AXE);
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
@@ -29,7 +29,7 @@ async function findViolations(page: Page): Promise<string[]> {
 
 const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", "9007199254740994,Ginkgo biloba,tree", "9223372036854775807,Untagged,"];
 
-/** Each view, from the catalogue of PLANTS on. */
+/** Each view, starting from the catalogue of PLANTS. */
 const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   "the catalogue": async ({ sees }) => sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]),
   "a search with a filter": async ({ button, reads }) => {
@@ -59,7 +59,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await reads("Someone changed this plant in the meantime.");
     await place.service.request("/plants/9007199254740994", { ...init, body: '{"name":"Ginkgo biloba","tag":"tree"}' });
   },
-  "a plant that is gone": async ({ button, reads }) => {
+  "a deleted plant": async ({ button, reads }) => {
     place.expectStatus(404);
     await place.service.request("/plants/9007199254740994", { method: "DELETE" });
     await button("Edit Ginkgo biloba").click();
@@ -91,14 +91,14 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await visit.button("Preview the rows").click();
     await visit.reads("1 line that will be refused");
   },
-  "a file that is being sent": async (visit) => {
+  "a file during the import": async (visit) => {
     await VIEWS["the preview of a file"]!(visit);
     // Never answered.
     await visit.page.route("**/plants/import*", () => {});
     await visit.button("Import 1 plant").click();
     await visit.reads("0 of 2");
   },
-  "what became of a file": async (visit) => {
+  "the result of an import": async (visit) => {
     await VIEWS["the preview of a file"]!(visit);
     await visit.button("Import 1 plant").click();
     await visit.reads("0 plants added, 2 refused.");
@@ -112,7 +112,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await button("New token").click();
     await field("Name").fill("somebody");
   },
-  "a token that was made": async (visit) => {
+  "a created token": async (visit) => {
     await VIEWS["a new token"]!(visit);
     await visit.button("Create token").click();
     await visit.field("The new token").waitFor();
@@ -120,7 +120,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
 };
 
 describe("in light and dark, axe finds no violation in", () => {
-  it("the sign-in, also with a problem", async () => {
+  it("the sign-in, with and without a problem", async () => {
     place.expectStatus(401);
     const { page, field, button, reads } = await place.visit("/", CALM);
     expect(await findViolations(page)).toEqual([]);
@@ -172,7 +172,7 @@ describe("in light and dark, axe finds no violation in", () => {
   }
 });
 
-/** On a phone, some buttons are behind another. */
+/** On a phone, some buttons are in a menu. */
 function withMenu(visit: Visit): Visit {
   const { page, button } = visit;
   function buttonInMenu(name: RegExp | string) {
@@ -210,7 +210,7 @@ describe("the page", () => {
     await keyboard.type(place.service.token);
     await keyboard.press("Enter");
     await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
-    // The first stop leads past everything to the plants.
+    // The first stop skips everything before the plants.
     await keyboard.press("Tab");
     await reads("Skip to the plants");
     await keyboard.press("Enter");
@@ -248,7 +248,7 @@ describe("the page", () => {
     expect(await focused(page)).toBe("BUTTON Add plant");
   });
 
-  it("keeps the focus in a dialog when what had it is gone", async () => {
+  it("keeps the focus in a dialog if the focused element disappears", async () => {
     const { page, signIn, button, reads } = await place.visit();
     await signIn();
     await button("Tokens").click();
@@ -258,7 +258,7 @@ describe("the page", () => {
     expect(await focused(page)).toBe("H2 Tokens");
   });
 
-  it("closes its menu when the focus goes on", async () => {
+  it("closes its menu when the focus leaves it", async () => {
     await place.plant(PLANTS);
     const { page, signIn, button } = await place.visit("/", { viewport: { width: 360, height: 740 } });
     await signIn();
@@ -277,7 +277,7 @@ describe("the page", () => {
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
   });
 
-  it("tells a screen reader how many plants there are, and what was done", async () => {
+  it("tells a screen reader how many plants there are, and how many a search found", async () => {
     await place.plant(PLANTS);
     const { page, signIn, sees, field } = await place.visit();
     await signIn();
@@ -291,7 +291,7 @@ describe("the page", () => {
     await page.getByRole("status").filter({ hasText: "1 plant found." }).waitFor();
   });
 
-  it("comes in less than 60 KB, compressed, in all", async () => {
+  it("has less than 60 KB in all, compressed", async () => {
     const { page } = await place.visit();
     await page.getByLabel("Token").waitFor();
     const sizes = await page.evaluate<[string, number][]>(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { usePlace } from "../support/web/place.ts";
 
-/** Past 2^53, where two neighbours are one number. */
+/** Past 2^53, where neighbouring ids are the same number in JavaScript. */
 const BASE = 2n ** 53n;
 
 const place = usePlace();
@@ -39,7 +39,7 @@ describe("the catalogue", () => {
     ]);
   });
 
-  it("searches as one types, filters by tag, and goes back step by step", async () => {
+  it("searches while you type, filters by tag, and goes back step by step", async () => {
     await place.plant(FEW);
     await untilFound("mon", 2);
     const { page, signIn, sees, field, button, address } = await place.visit();
@@ -77,7 +77,7 @@ describe("the catalogue", () => {
     await sees(["Monstera adansonii"]);
   });
 
-  it("drops an answer that comes after that of a later search", async () => {
+  it("ignores a response that arrives after that of a later search", async () => {
     await place.plant(FEW);
     await untilFound("mon", 2);
     const { page, signIn, sees, field } = await place.visit();
@@ -120,7 +120,7 @@ describe("the catalogue", () => {
     await sees([...ALL, "Quercus robur"]);
   });
 
-  it("loads ten thousand plants as one scrolls, and holds only those in sight", async () => {
+  it("loads ten thousand plants while you scroll, and keeps only the visible ones in the page", async () => {
     await place.plant(Array.from({ length: 10_000 }, (_, at) => `${BASE + BigInt(at)},Plant ${at},tag ${at % 7}`));
     const { page, signIn, rows, reads } = await place.visit();
     await signIn();
@@ -141,7 +141,7 @@ describe("the catalogue", () => {
     expect(await rows.count()).toBeLessThan(80);
   });
 
-  it("welcomes whoever comes first, with thirty plants to try", async () => {
+  it("welcomes the first visitor, with thirty plants to try", async () => {
     const { page, signIn, reads, button, rows } = await place.visit();
     await signIn();
     await reads("Nothing grows here yet");

@@ -16,7 +16,7 @@ const LARGEST = "9223372036854775807";
 let service: TestService;
 let browser: Browser;
 let page: Page;
-/** Where the page sent requests, and what the console said that it should not. */
+/** Where the page sent requests, and the unexpected messages on the console. */
 const requested: string[] = [];
 const complaints: string[] = [];
 
@@ -38,27 +38,27 @@ beforeEach(async () => {
   page.on("request", (request) => requested.push(new URL(request.url()).origin));
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
-    // An answer from 400 up is what some of these tests ask for.
+    // Some of these tests ask for a status of 400 or more.
     if (["error", "warning"].includes(message.type()) && !message.text().startsWith("Failed to load resource"))
       complaints.push(message.text());
   });
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText;
-    // So does Chromium now and then call an answer that the page has read to its end.
+    // Chromium sometimes says this of a response that the page has read to its end.
     if (reason !== "net::ERR_ABORTED") complaints.push(`${request.url()} ${reason}`);
   });
   await page.goto(`${service.url}/docs`);
   await page.locator("#createPlant").waitFor();
 });
 
-/** Whatever was done on it, the page spoke to its own service only, and nothing broke. */
+/** Whatever was done on the page, it sent requests only to its own service, and nothing broke. */
 async function expectQuiet(): Promise<void> {
   await page.close();
   expect(complaints).toEqual([]);
   expect(new Set(requested.filter((origin) => origin !== "null"))).toEqual(new Set([service.url]));
 }
 
-/** The value of an expression in the page. As text: the types of a browser are not those of our runtime. */
+/** The value of an expression in the page. As text, because the types of a browser are not those of our runtime. */
 function inPage<Value>(expression: string): Promise<Value> {
   return page.evaluate(expression);
 }
@@ -82,7 +82,7 @@ async function tryIt(operation: string) {
   };
 }
 
-/** What a line writes in a shell that has the token. Not synchronously: the service is in this process. */
+/** The output of a line in a shell that has the token. Not synchronous, because the service is in this process. */
 function run(line: string): Promise<string> {
   const { stdout } = Bun.spawn(["sh", "-c", line], { env: { ...process.env, TOKEN: service.token }, stderr: "inherit" });
   return new Response(stdout).text();
@@ -93,7 +93,7 @@ async function signIn(): Promise<void> {
 }
 
 describe("the reference at /docs", () => {
-  it("has every operation of the served contract, with its scope and all its answers", async () => {
+  it("has every operation of the served contract, with its scope and all its responses", async () => {
     for (const { id, method, path, scope } of operations) {
       const section = page.locator(`#${id}`);
       expect(await section.locator("h3").innerText()).toContain(`${method} ${path}`);
@@ -108,7 +108,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("has no link into itself that leads nowhere, and no name twice", async () => {
+  it("has no broken link to itself, and no id twice", async () => {
     const targets = await inPage<string[]>(
       `[...document.querySelectorAll('a[href^="#"]')].map((link) => link.getAttribute("href").slice(1))`,
     );
@@ -123,7 +123,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("creates a plant with the largest id, and shows it exactly, also in a list and when a change is refused", async () => {
+  it("creates a plant with the largest id, and shows it exactly, also in a list and after a refused change", async () => {
     await signIn();
     const create = await tryIt("createPlant");
     await create.form.getByLabel("body", { exact: true }).fill(`{"id": ${LARGEST}, "name": "Ginkgo biloba", "tag": "tree"}`);
@@ -145,7 +145,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("sends an example with the smallest id as it stands, and a line for a terminal that does the same", async () => {
+  it("sends an example with the smallest id unchanged, and shows a shell command that does the same", async () => {
     await signIn();
     const { form, send } = await tryIt("createPlant");
     await form.getByLabel("An example for the body").selectOption("application/json: untagged");
@@ -161,7 +161,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("says what is missing without a token, and shows the service's own words for every refusal", async () => {
+  it("says what is missing without a token, and shows the service's message for every refusal", async () => {
     const { form, send } = await tryIt("getPlant");
     expect(await form.innerText()).toContain("Without a token the response is 401");
     const { status, body } = await send();
@@ -169,7 +169,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("imports a file, makes a token and revokes it, and answers that have no body", async () => {
+  it("imports a file, creates and revokes a token, and shows responses without a body", async () => {
     await signIn();
     const { send } = await tryIt("importPlants");
     expect(JSON.parse((await send()).body)).toMatchObject({ read: 2, refused: 0 });
@@ -182,7 +182,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("shows the beginning of an answer that is too long, and says so", async () => {
+  it("shows the beginning of a response that is too long, and says so", async () => {
     const plants = Array.from({ length: 8000 }, (_, at) => `{"id":${at + 10},"name":"A plant with a name of some length"}`).join("\n");
     await service.request("/plants/import", { method: "POST", body: plants, headers: { "content-type": "application/x-ndjson" } });
     await signIn();
@@ -193,7 +193,7 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  it("keeps the token for the tab, in no address, and sends it to no other operation's public path", async () => {
+  it("keeps the token for the tab, not in the URL, and does not send it to public paths", async () => {
     await signIn();
     const { send } = await tryIt("getLiveness");
     const [sent] = await Promise.all([page.waitForRequest(/livez/), send()]);
@@ -211,7 +211,7 @@ describe("the reference at /docs", () => {
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
-    it(`has nothing that axe-core objects to in ${colorScheme}, with everything open, and fits a phone`, async () => {
+    it(`has no violation of axe-core in ${colorScheme}, with everything open, and fits a phone`, async () => {
       await page.setViewportSize({ width: 360, height: 800 });
       await page.emulateMedia({ colorScheme });
       await inPage("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
@@ -224,7 +224,7 @@ describe("the reference at /docs", () => {
     });
   }
 
-  it("opens at the operation that the address names", async () => {
+  it("opens at the operation in the URL", async () => {
     await page.goto("about:blank");
     await page.goto(`${service.url}/docs#revokeToken`);
     await page.locator("#revokeToken").waitFor();

@@ -27,7 +27,7 @@ async function readDownload(page: Page, act: () => Promise<void>): Promise<{ nam
 }
 
 describe("an import", () => {
-  it("names the first problems by line before anything is sent, then tells what became of each line", async () => {
+  it("lists the first problems by line before it sends anything, then reports the result of each line", async () => {
     await place.plant(["9007199254740997,Another,tree"]);
     const visit = await place.visit();
     const { page, signIn, button, reads, sees } = visit;
@@ -60,7 +60,7 @@ describe("an import", () => {
     await sees(["Monstera deliciosa", "Two lines", "Another", "Bärlauch"]);
   });
 
-  it("takes NDJSON that is pasted, and replaces what has the same id when told to", async () => {
+  it("accepts pasted NDJSON, and replaces plants with the same id if asked to", async () => {
     await place.plant(["9223372036854775807,Another,tree"]);
     const { signIn, button, field, reads, sees, page } = await place.visit();
     await signIn();
@@ -86,7 +86,7 @@ describe("an import", () => {
     await visit.reads("Location, Height are not imported: a plant has an id, a name and a tag.");
   });
 
-  it("takes a file that is dropped anywhere on the page", async () => {
+  it("accepts a file that is dropped anywhere on the page", async () => {
     await place.plant(["1,One,"]);
     const { page, signIn, sees, reads } = await place.visit();
     await signIn();
@@ -109,7 +109,7 @@ describe("an import", () => {
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
   });
 
-  it("tells how far it is, can be cancelled, and goes on where it was", async () => {
+  it("shows its progress, can be cancelled, and continues where it stopped", async () => {
     const visit = await place.visit();
     const { page, signIn, button, reads } = visit;
     await signIn();
@@ -139,7 +139,7 @@ describe("an import", () => {
     expect(exported).toContain(`{"id":${2n ** 53n + 10_499n},"name":"Plant\\n10499","tag":"bulk"}`);
   });
 
-  it("waits for a service that has no room, and sends the lines again", async () => {
+  it("waits for an overloaded service, and sends the lines again", async () => {
     place.expectStatus(503);
     const visit = await place.visit();
     await visit.signIn();
@@ -191,7 +191,7 @@ describe("an export", () => {
     });
   }
 
-  it("saves nothing when it breaks off", async () => {
+  it("saves nothing if it breaks off", async () => {
     place.expectStatus(503);
     await place.plant(["1,One,"]);
     const { page, signIn, sees, button, reads } = await place.visit();

@@ -6,7 +6,7 @@ const OTHER = "9007199254740993";
 
 const place = usePlace();
 
-/** The plant as the service has it: its JSON text, or the status of what it says instead. */
+/** The plant in the service: its JSON text, or the status of the error. */
 async function stored(id: string): Promise<string> {
   const response = await place.service.request(`/plants/${id}`);
   return response.ok ? response.text() : String(response.status);
@@ -18,7 +18,7 @@ async function change(id: string, body: string): Promise<void> {
 }
 
 describe("a plant", () => {
-  it("is added under an id that no number could hold", async () => {
+  it("is added under an id that no JavaScript number can hold", async () => {
     const { signIn, button, field, sees, reads } = await place.visit();
     await signIn();
     await button("Add a plant").click();
@@ -31,7 +31,7 @@ describe("a plant", () => {
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Monstera deliciosa","tag":"tropical"}`);
   });
 
-  it("is not added under an id that is none, nor under one that is used, as the service says", async () => {
+  it("is not added under an invalid or a used id, with the service's message", async () => {
     place.expectStatus(409);
     await place.plant([`${OTHER},Ginkgo biloba,tree`]);
     const { signIn, button, field, sees, reads, dialog } = await place.visit();
@@ -52,7 +52,7 @@ describe("a plant", () => {
     expect(await field("Name").inputValue()).toBe("Ginkgo biloba");
   });
 
-  it("is changed, and keeps what nobody touched", async () => {
+  it("is changed, and keeps the other field", async () => {
     const odd = `{"id":${OTHER},"name":"Two\\nlines \\u0000","tag":""}`;
     await place.service.post(odd);
     const { signIn, button, field, sees, reads } = await place.visit();
@@ -70,7 +70,7 @@ describe("a plant", () => {
     expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"One line"}`);
   });
 
-  it("whose name and tag nobody could see is told apart all the same", async () => {
+  it("can be recognized even if its name and tag are invisible", async () => {
     await place.service.post(`{"id":${OTHER},"name":" ","tag":"\\n"}`);
     const { signIn, button, rows, reads } = await place.visit();
     await signIn();
@@ -80,7 +80,7 @@ describe("a plant", () => {
     await reads("“(no name)” will be deleted in 8 seconds.");
   });
 
-  it("that somebody changed meanwhile is theirs or yours, as one chooses", async () => {
+  it("that someone changed meanwhile becomes theirs or yours, as you choose", async () => {
     place.expectStatus(412);
     await place.plant([`${ID},Ginkgo,tree`]);
     const { signIn, button, field, sees, reads } = await place.visit();
@@ -101,14 +101,14 @@ describe("a plant", () => {
     await reads("Someone changed this plant in the meantime.");
     await change(ID, '{"name":"Ginkgo once more","tag":"tree"}');
     await button("Replace with yours").click();
-    // What they did since the choice was shown is not overwritten either.
+    // A later change of theirs is not overwritten either.
     await reads("Ginkgo once more");
     await button("Replace with yours").click();
     await sees(["Ginkgo mine"]);
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Ginkgo mine","tag":"tree"}`);
   });
 
-  it("that somebody deleted meanwhile can be saved as new", async () => {
+  it("that someone deleted meanwhile can be saved as new", async () => {
     place.expectStatus(412);
     place.expectStatus(404);
     await place.plant([`${ID},Ginkgo,tree`]);
@@ -124,7 +124,7 @@ describe("a plant", () => {
     expect(await stored(ID)).toContain("Ginkgo mine");
   });
 
-  it("is hidden when deleted, comes back when that is undone, and is gone when it was not", async () => {
+  it("is hidden when deleted, and comes back on undo; otherwise it is gone", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
     const { page, signIn, button, sees, reads } = await place.visit();
     await signIn();
@@ -159,7 +159,7 @@ describe("a plant", () => {
     expect(await page.evaluate<string>("document.activeElement.textContent")).toBe("Add a plant");
   });
 
-  it("that is added again right after its deletion is there to stay, by hand and from a file", async () => {
+  it("that is added again right after its deletion stays, by hand and from a file", async () => {
     await place.plant(["1,Acer,tree", `${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
     const { page, signIn, button, field, reads, sees } = await place.visit();
     await signIn();
@@ -183,7 +183,7 @@ describe("a plant", () => {
     expect([await stored(OTHER), await stored(ID)]).not.toContain("404");
   });
 
-  it("stays when the second half of a double click meets it in the place of a deleted one", async () => {
+  it("stays when the second half of a double click lands on it after it moved into the row of a deleted one", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
     const { signIn, button, sees } = await place.visit();
     await signIn();
@@ -193,7 +193,7 @@ describe("a plant", () => {
     expect(await button("Undo").count()).toBe(1);
   });
 
-  it("of a very long name can be brought back like any other", async () => {
+  it("with a very long name can be brought back like any other", async () => {
     await place.plant([`${ID},${"Longleaf ".repeat(1_000)},tree`]);
     const { signIn, button, rows, reads } = await place.visit();
     await signIn();
@@ -203,7 +203,7 @@ describe("a plant", () => {
     await rows.first().waitFor();
   });
 
-  it("leaves the table when its dialog finds that somebody deleted it", async () => {
+  it("leaves the table when its dialog finds that someone deleted it", async () => {
     place.expectStatus(404);
     await place.plant([`${OTHER},Ginkgo,tree`, `${ID},Monstera,tropical`]);
     const { signIn, button, sees, reads } = await place.visit();
@@ -215,7 +215,7 @@ describe("a plant", () => {
     await sees(["Monstera"]);
   });
 
-  it("is kept when somebody changed it before its deletion", async () => {
+  it("is kept if someone changed it before its deletion", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`]);
     const { page, signIn, button, reads, sees } = await place.visit();
     await signIn();
@@ -228,7 +228,7 @@ describe("a plant", () => {
     expect(await stored(OTHER)).toContain("Ginkgo biloba");
   });
 
-  it("is deleted at once when one signs out", async () => {
+  it("is deleted at once when you sign out", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`]);
     const { signIn, button, field } = await place.visit();
     await signIn();

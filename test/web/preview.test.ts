@@ -24,7 +24,7 @@ const FILES: { what: string; text: string | Uint8Array }[] = [
   },
   { what: "CSV with a byte order mark", text: "\ufeffid\tname\n1\tone\nx\ttwo\n" },
   {
-    what: "CSV with bytes that are no UTF-8",
+    what: "CSV with bytes that are not UTF-8",
     text: new Uint8Array([...Buffer.from("id,name\n1,"), 0xe4, ...Buffer.from("\n2,good\nx,bad\n")]),
   },
   { what: "CSV with a row that is too long", text: `id,name\n1,${"x".repeat(70_000)}\nx,bad\n` },
@@ -61,12 +61,12 @@ const FILES: { what: string; text: string | Uint8Array }[] = [
   { what: "NDJSON with CRLF and a byte order mark", text: '\ufeff{"id":1,"name":"x"}\r\n{"id":2}\r\n' },
 ];
 
-/** Everything of a file that the page keeps at once, however large the file is, goes into one slice. */
+/** What the page says of a file before it sends it. */
 async function check(text: string | Uint8Array) {
   return checkFile(new File([text], "file"), { signal: new AbortController().signal, onRows: () => {} });
 }
 
-/** The same as a browser does it, which has no Buffer. */
+/** The same as in a browser, which has no Buffer. */
 async function checkAsInBrowser(text: string | Uint8Array) {
   const native = globalThis.Buffer;
   try {
@@ -99,7 +99,7 @@ describe("a file in slices", () => {
   const rows = Array.from({ length: 5_000 }, (_, at) => (at % 1_000 === 17 ? `x${at},"bad\n${at}",\r\n` : `${at},"Plant\n${at}",bulk\n`));
   const text = `\ufeffid,name,tag\r\n\n${rows.join("")}`;
 
-  it("is the whole file, cut between rows, each slice with its lines counted on", async () => {
+  it("is the whole file, cut between rows, with continuous line numbers", async () => {
     const { file, slices, header } = await check(text);
     expect(slices).toHaveLength(5);
     expect(slices.reduce((sum, { rows: some }) => sum + some, 0)).toBe(5_000);
@@ -111,7 +111,7 @@ describe("a file in slices", () => {
     }
   });
 
-  it("gives back the very rows that are asked for", async () => {
+  it("returns exactly the requested rows", async () => {
     const { file, slices, header } = await check(text);
     const { start, end } = slices[1]!;
     const body = new Blob([file.slice(0, header.bytes), file.slice(start, end)]);

@@ -3,7 +3,7 @@ import type { Schemas } from "../../contract/generated/schemas.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
-// A request that the service refuses writes an error to the console of the browser, which fails each test: the page tries nothing that would.
+// A refused request logs an error in the browser's console, which fails the test: the page must not send one.
 
 const place = usePlace();
 
@@ -19,7 +19,7 @@ async function visitWith(scopes: readonly string[]): Promise<Visit> {
   return visit;
 }
 
-/** What the page offers of these, wherever it stands. */
+/** Which kinds of buttons the page has, anywhere. */
 async function offered({ page }: Visit): Promise<readonly string[]> {
   const kinds = ["Add", "Edit", "Delete", "Import", "Export", "Tokens"];
   const counts = await Promise.all(kinds.map((kind) => page.getByRole("button", { name: new RegExp(`^${kind}`) }).count()));
@@ -49,7 +49,7 @@ describe("the page of a token", () => {
     expect(await offered(visit)).toEqual(["Export"]);
   });
 
-  it("that may only write adds and imports plants, and asks for none", async () => {
+  it("that may only write adds and imports plants, and requests none", async () => {
     place.expectStatus(409);
     const visit = await visitWith(["plants:write"]);
     const { button, field, reads } = visit;
@@ -102,7 +102,7 @@ describe("the page of a token", () => {
     expect(await visit.dialog.count()).toBe(0);
   });
 
-  it("stays as it was when it is loaded again, also when the service is silent for a while", async () => {
+  it("stays the same after a reload, even if the service is silent for a while", async () => {
     place.expectStatus(0);
     const visit = await visitWith(["plants:read", "admin"]);
     const { page, reads } = visit;
@@ -117,7 +117,7 @@ describe("the page of a token", () => {
     expect(await offered(visit)).toEqual(["Export", "Tokens"]);
   });
 
-  it("can be given up while the service has no time to say who has it", async () => {
+  it("allows a sign-out while the service is too busy to say who is signed in", async () => {
     place.expectStatus(503);
     const { page, signIn, reads, button, field } = await place.visit();
     await signIn();
@@ -131,7 +131,7 @@ describe("the page of a token", () => {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
-  it("that was revoked is asked for again when the page is loaded", async () => {
+  it("that was revoked asks for a token again on a reload", async () => {
     place.expectStatus(401);
     const { id, token } = await makeToken(["plants:read"]);
     const { page, signIn, reads, field } = await place.visit();
@@ -148,7 +148,7 @@ describe("the page of a token", () => {
     { days: 30, text: (expires: string) => `until ${expires.slice(0, 10)}` },
     { days: 0.5, text: (expires: string) => `until ${expires.slice(11, 16)} UTC` },
   ]) {
-    it(`that expires in ${days} days says until when it is valid, in one line with all that the token may do`, async () => {
+    it(`that expires in ${days} days says until when it is valid, in one line with its scopes`, async () => {
       const { token, expires = "" } = await makeToken(["plants:read", "plants:write", "admin"], days);
       for (const width of [1440, 1265, 1264, 1025, 360]) {
         const { page, signIn, button } = await place.visit("/", { viewport: { width, height: 740 } });
@@ -161,7 +161,7 @@ describe("the page of a token", () => {
     });
   }
 
-  it("that does not expire says nothing of it", async () => {
+  it("that does not expire shows no date", async () => {
     const { page, signIn, reads } = await place.visit();
     await signIn();
     await reads("Nothing grows here yet");

@@ -4,7 +4,7 @@ import { usePlace } from "../support/web/place.ts";
 const place = usePlace();
 
 describe("signing in", () => {
-  it("keeps the token for this tab alone, and neither in the address nor anywhere else", async () => {
+  it("keeps the token only for this tab, not in the URL or anywhere else", async () => {
     const { page, signIn, address, reads } = await place.visit();
     await signIn();
     await reads("Nothing grows here yet");
@@ -15,7 +15,7 @@ describe("signing in", () => {
     await reads("Nothing grows here yet");
   });
 
-  it("says in the service's words that a token is not valid, and takes the next one", async () => {
+  it("shows the service's message for an invalid token, and accepts the next one", async () => {
     place.expectStatus(401);
     const { signIn, button, field, reads } = await place.visit();
     await field("Token").fill("plant_wrong");
@@ -28,7 +28,7 @@ describe("signing in", () => {
     await reads("Nothing grows here yet");
   });
 
-  it("goes back to it, with the reason and the view, once the token was revoked", async () => {
+  it("is needed again, with the reason and the same view, after the token was revoked", async () => {
     place.expectStatus(401);
     await place.plant(["9007199254740993,Monstera deliciosa,tropical"]);
     const created = await place.service.request("/tokens", {
@@ -51,7 +51,7 @@ describe("signing in", () => {
     expect(address()).toBe("/?q=mon&tag=tropical");
   });
 
-  it("forgets the token when one signs out", async () => {
+  it("is undone by a sign-out, which forgets the token", async () => {
     const { page, signIn, button, field } = await place.visit();
     await signIn();
     await button("Sign out").click();

@@ -4,7 +4,7 @@ import { usePlace } from "../support/web/place.ts";
 const place = usePlace();
 
 describe("tokens", () => {
-  it("are made, shown once, copied, and revoked", async () => {
+  it("are created, shown once, copied, and revoked", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
     const { page, signIn, button, field, reads, dialog } = await place.visit("/", { permissions });
     await signIn();

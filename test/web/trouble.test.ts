@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 
 describe("when things go wrong, the page", () => {
-  it("says that it is offline, and goes on by itself when it is back", async () => {
+  it("says that it is offline, and recovers by itself when it is online again", async () => {
     place.expectStatus(0);
     const { page, signIn, sees, reads, button } = await place.visit();
     await signIn();
@@ -22,7 +22,7 @@ describe("when things go wrong, the page", () => {
     await sees(["Ginkgo"]);
   });
 
-  it("says that the service does not answer, keeps what was typed, and saves it when the service is back", async () => {
+  it("says that the service does not answer, keeps your input, and saves it when the service is back", async () => {
     place.expectStatus(0);
     const { page, signIn, button, field, sees, reads } = await place.visit();
     await signIn();
@@ -37,7 +37,7 @@ describe("when things go wrong, the page", () => {
     await page.getByText("The service does not respond.").waitFor({ state: "hidden" });
   });
 
-  it("shows what the service says when it has no time, and tries again when told to", async () => {
+  it("shows the message of a busy service, and tries again if asked to", async () => {
     place.expectStatus(503);
     const { page, signIn, sees, reads, button, field } = await place.visit();
     await signIn();
@@ -64,7 +64,7 @@ describe("when things go wrong, the page", () => {
     await sees(["Ginkgo"]);
   });
 
-  it("keeps what is shown when the next page does not come, and loads it when told to", async () => {
+  it("keeps the shown plants if the next page fails, and loads it if asked to", async () => {
     place.expectStatus(503);
     await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},`));
     const { page, signIn, reads, button, rows } = await place.visit();
