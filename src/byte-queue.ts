@@ -1,4 +1,7 @@
-/** A queue of bytes: added at the end, taken from the front. Its cost grows with the bytes, not with the number of calls. */
+/**
+ * A queue of bytes: added at the end, taken from the front. Its cost grows with the bytes, not with the number of
+ * calls.
+ */
 export type ByteQueue = Readonly<{
   /** All bytes. They do not change when more are added. */
   bytes(): Uint8Array;

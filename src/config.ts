@@ -21,13 +21,13 @@ export type Config = Readonly<{
   connectionsMax: number;
   queueMax: number;
   queueWaitMs: number;
-  /** Of each token, of each address, and of each address without a valid token; 0 is no limit. */
+  /** For each token, each address, and each address without a valid token; 0 means no limit. */
   tokenRequestsPerMinute: number;
   addressRequestsPerMinute: number;
   refusedRequestsPerMinute: number;
-  /** Whose X-Forwarded-For is believed; undefined for nobody's. */
+  /** The proxies whose X-Forwarded-For we trust; undefined means none. */
   trustedProxies: BlockList | undefined;
-  /** How long readiness is refused before the listener closes, so that a balancer notices. */
+  /** How long to report unready before the server stops listening, so that a load balancer notices. */
   drainDelayMs: number;
   drainMs: number;
 }>;
@@ -37,7 +37,7 @@ export type SettingName = keyof Config;
 /** A setting as text, with where it came from. */
 export type SettingInForce = Readonly<{ name: SettingName; text: string; origin: "default" | "environment" | "flag" }>;
 
-/** Everything that is wrong with the settings, one line each. */
+/** All mistakes in the settings, one line each. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`The settings are wrong:\n${problems.map((problem) => `  - ${problem}`).join("\n")}\nSee \`plant-store serve --help\`.`);
@@ -47,7 +47,7 @@ export class ConfigError extends Error {
 
 type Setting = Readonly<{ variable: `PLANT_STORE_${string}`; flag: `--${string}`; operand: string; fallback: string; help: string }>;
 
-/** Every setting there is. A flag beats its variable, which beats the default. */
+/** All settings. A flag overrides its variable, which overrides the default. */
 export const SETTINGS = {
   host: {
     variable: "PLANT_STORE_HOST",
@@ -163,12 +163,12 @@ export const SETTINGS = {
   },
 } as const satisfies Record<SettingName, Setting>;
 
-/** Not settings of a service, but of the commands that talk to one. */
+/** Variables of the commands that talk to a service, not settings of the service itself. */
 const CLIENT_VARIABLES = ["PLANT_STORE_URL", "PLANT_STORE_TOKEN"];
 
 type Texts = Readonly<Partial<Record<SettingName, string>>>;
 
-/** The settings as they are given, before they are checked: for `plant-store config`. */
+/** The settings as given, before they are validated: for `plant-store config`. */
 export function settingsInForce(environment: NodeJS.ProcessEnv, flags: Texts): SettingInForce[] {
   return (Object.keys(SETTINGS) as SettingName[]).map((name) => {
     const { variable, fallback } = SETTINGS[name];
@@ -179,12 +179,15 @@ export function settingsInForce(environment: NodeJS.ProcessEnv, flags: Texts): S
   });
 }
 
-/** A setting as it may be shown: an address without its password. */
+/** A setting that is safe to show: an address without its password. */
 export function withoutSecrets(text: string): string {
   return text.replace(/^(\w+:\/\/[^:@]*):.*@/s, "$1:***@").replaceAll(/([?&]password=)[^&]*/gi, "$1***");
 }
 
-/** Reads the settings. Throws one ConfigError that names every wrong or unknown one; `unknown` are flags that do not exist. */
+/**
+ * Parses the settings. Throws one ConfigError that names every wrong or unknown one. `unknown`: flags that do not
+ * exist.
+ */
 export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknown: readonly string[] = []): Config {
   const variables: string[] = [...Object.values(SETTINGS).map(({ variable }) => variable), ...CLIENT_VARIABLES];
   const strangers = Object.keys(environment).filter((name) => name.startsWith("PLANT_STORE_") && !variables.includes(name));
@@ -215,7 +218,10 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
   return config;
 }
 
-/** Readers that note a problem and go on, so that one message can name them all. None repeats a value: it may hold a password. */
+/**
+ * Readers that record a problem and go on, so that one message can name all problems. They never repeat a value: it may
+ * contain a password.
+ */
 function createReader(inForce: readonly SettingInForce[], problems: string[]) {
   function find(name: SettingName): { given: string; where: string } {
     const { text: given = "", origin = "default" } = inForce.find((setting) => setting.name === name) ?? {};

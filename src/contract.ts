@@ -8,22 +8,22 @@ import type { Queue } from "./store/store.ts";
 /** One operation of the served contract. */
 export type Operation = Readonly<{
   id: OperationId;
-  /** In capitals, as on the wire. */
+  /** In upper case, as on the wire. */
   method: string;
-  /** With `{id}` in at most one place. */
+  /** Contains `{id}` at most once. */
   path: string;
-  /** The scope that a token needs, "any" when each valid one will do; undefined when the operation needs no token. */
+  /** The scope that a token needs; "any" if every valid token will do; undefined if the operation needs no token. */
   scope: RequiredScope | undefined;
-  /** What a write waits in until its commit; undefined when the operation writes nothing. */
+  /** The queue in which a write waits for its commit; undefined if the operation writes nothing. */
   queue: WriteQueue | undefined;
-  /** What the path may have for `{id}`. */
+  /** What `{id}` in the path may be. */
   pathId: ParameterSchema | undefined;
-  /** The query parameters that it takes. */
+  /** The query parameters of the operation. */
   query: readonly QueryParameter[];
   body: Body;
 }>;
 
-/** A queue of the store, or the imports that run at a time: each commits for itself, and so often that no queue of single changes would do. */
+/** A queue of the store, or "imports": an import commits on its own, too often for a queue of single changes. */
 export type WriteQueue = Queue | "imports";
 
 export type QueryParameter = Readonly<{ name: string; schema: ParameterSchema }>;
@@ -39,7 +39,7 @@ export type ParameterSchema = Readonly<{
   default?: string | number | boolean;
 }>;
 
-/** What an operation takes: nothing, one JSON text, or a stream in one of some media types. */
+/** What an operation accepts: nothing, one JSON text, or a stream of one of several media types. */
 type Body = Readonly<{ kind: "none" }> | JsonBody<unknown> | Readonly<{ kind: "stream"; types: readonly string[] }>;
 
 export type Contract = Readonly<{
@@ -50,7 +50,7 @@ export type Contract = Readonly<{
   base: string;
 }>;
 
-/** Reads both contracts. What the service must know of the served one was made from it before. */
+/** Reads both contracts. The code that the service needs for the served one was generated from it beforehand. */
 export function loadContract(): Contract {
   return { operations: OPERATIONS, served: readText("openapi.json"), base: readText("base-1.0.0.json") };
 }

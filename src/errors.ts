@@ -3,8 +3,8 @@ import { CATALOGUE } from "../contract/generated/error-catalogue.ts";
 export type ErrorCode = keyof typeof CATALOGUE;
 
 /**
- * An expected failure. Every other throw is a bug: answered 500, its text kept for the log.
- * It has no stack: its code says all, and to gather one for every refusal would be most of its cost when there is too much to do.
+ * An expected failure. Every other throw is a bug: answered 500, its text kept for the log. It has no stack: its code
+ * says all, and to gather one for every refusal would be most of its cost when there is too much to do.
  */
 export class PlantStoreError extends Error {
   readonly code: ErrorCode;

@@ -19,7 +19,10 @@ export function openPauses(): () => Promise<void> | undefined {
   return () => (performance.now() - since > WORK_MS ? pause() : undefined);
 }
 
-/** How long pages or large bodies may be read before others have their turn, in milliseconds. What has begun is finished. */
+/**
+ * How long pages or large bodies may be read before others have their turn, in milliseconds. What has begun is
+ * finished.
+ */
 const TURN_MS = 5;
 
 /**

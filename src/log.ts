@@ -6,7 +6,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Writes one line for each event. An event is a lower-case name that never changes; what varies goes into the fields. */
+/**
+ * Writes one line for each event. An event is a lower-case name that never changes; what varies goes into the fields.
+ */
 export type Log = Readonly<Record<LogLevel, (event: string, fields?: Fields) => void> & { isDebug: boolean }>;
 
 type LogOptions = Readonly<{
@@ -52,7 +54,9 @@ function toTerminalLine({ time, level, event, fields }: Line): string {
   return [styleText("gray", time.slice(11, 19)), styleText(COLOURS[level], event), ...pairs].join(" ");
 }
 
-/** How many causes are logged. An error may be its own cause: following it until the stack overflows would take seconds. */
+/**
+ * How many causes are logged. An error may be its own cause: following it until the stack overflows would take seconds.
+ */
 const CAUSES_MAX = 8;
 
 function toLoggable(_key: string, value: unknown): unknown {

@@ -1,4 +1,6 @@
-/** A whole number from -2^63 to 2^63-1 (OpenAPI format int64). Never a `number`, which silently loses digits past 2^53. */
+/**
+ * A whole number from -2^63 to 2^63-1 (OpenAPI format int64). Never a `number`, which silently loses digits past 2^53.
+ */
 export type PlantId = bigint & { readonly brand: "PlantId" };
 
 /** A complete plant: it has no other fields, in the store either. `tag` is left out when there is none. */

@@ -36,50 +36,53 @@ import { parsePlant } from "./validation.ts";
 
 type ServiceOptions = Readonly<{
   log: Log;
-  /** Called when no answer can be trusted any more, with the reason: end the process at once. */
+  /** Called with the reason when no response can be trusted any more: end the process at once. */
   onFatal: (reason: Error) => void;
 }>;
 
 type StartOptions = ServiceOptions &
   Readonly<{
-    /** The folder of the built pages; without it, the project's own. */
+    /** The folder of the built pages. The default is the project's own. */
     web?: string;
   }>;
 
 export type Running = Readonly<{
   url: string;
   store: Store;
-  /** The file of the first token, as long as that lets anybody in. */
+  /** The file of the first token; undefined once that is no longer valid. */
   tokenFile: string | undefined;
-  /** The first token, when this start made it. */
+  /** The first token; undefined unless this start created it. */
   firstToken: string | undefined;
-  /** Turns unready, waits for a balancer to notice, answers what is under way, then closes the store. */
+  /** Reports unready, waits for a load balancer to notice, finishes running requests, then closes the store. */
   stop(): Promise<void>;
 }>;
 
 const WEB = fileURLToPath(new URL("../dist/web", import.meta.url));
 
-/** Within this time a revocation bites, in milliseconds. */
+/** A revocation takes effect within this time, in milliseconds. */
 const TOKEN_FRESH_MS = 500;
 const TOKEN_CACHE_MAX = 10_000;
 
-/** How often it is written down when tokens were used, and how long a stop waits for that. */
+/** How often to store when tokens were last used, and how long a stop waits for that. */
 const MINUTE_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
 
 /** How many imports may run at a time. */
 const IMPORTS_MAX = 8;
 
-/** A token alone has four slots, which is as much as two processors do; the fifth is for whoever comes next. Times as those of a search. */
+/**
+ * One token may use four slots, which keep two processors busy. The fifth is free for the next token. The wait is as
+ * long as that of a search.
+ */
 const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
 
-/** Builds the whole service and starts it. Everything that it opened is closed by `stop`. */
+/** Builds and starts the whole service. `stop` closes everything that it opens. */
 export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
   const contract = loadContract();
   const files = loadStatic(web);
   const store = await openStore(config, { isServing: true, isNew: true, log, onFatal });
   try {
-    tellExposed(config, log);
+    warnIfExposed(config, log);
     const { tokens } = store;
     const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
@@ -138,7 +141,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       ...limits,
     });
     const server = startServer({ ...config, ...app, log });
-    // Behind what may fail: nothing would clear them.
+    // Start the timers last: if a step above fails, nothing would clear them.
     const everyMinute = setInterval(() => {
       audit.flushChanges();
       void Promise.all([usage.flush(), first.check()]);
@@ -147,7 +150,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       audit.flushRefusals();
       rates.flush();
     };
-    const oftener = setInterval(flushRefused, REFUSALS_MS).unref();
+    const everyTenSeconds = setInterval(flushRefused, REFUSALS_MS).unref();
     return {
       url: server.url,
       store,
@@ -158,7 +161,7 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         await sleep(config.drainDelayMs);
         await server.stop(config.drainMs);
         clearInterval(everyMinute);
-        clearInterval(oftener);
+        clearInterval(everyTenSeconds);
         audit.flushChanges();
         flushRefused();
         await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
@@ -171,11 +174,11 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
   }
 }
 
-/** How the names begin of what stands in the data folder. */
+/** What the names of the files in the data folder start with. */
 const DATA_FILES = ["plants.db", "first-token"];
 
-/** Tells once, at start, when others on the machine may read the plants or the token, or change them. */
-function tellExposed({ data }: Config, log: Log): void {
+/** Warns at start if other users of the machine may read or change the plants or the token. */
+function warnIfExposed({ data }: Config, log: Log): void {
   const exposed = findExposed(data, DATA_FILES);
   if (exposed.length === 0) return;
   log.warn("data_exposed", {
@@ -184,13 +187,13 @@ function tellExposed({ data }: Config, log: Log): void {
   });
 }
 
-/** The limits of requests; undefined where there is none. */
+/** The rate limits. Undefined means no limit. */
 function ratesOf({ tokenRequestsPerMinute, addressRequestsPerMinute, refusedRequestsPerMinute }: Config, now: () => number) {
   const rate = (perMinute: number) => (perMinute === 0 ? undefined : createRate(perMinute, now));
   return { token: rate(tokenRequestsPerMinute), address: rate(addressRequestsPerMinute), refused: rate(refusedRequestsPerMinute) };
 }
 
-/** Where the first token is kept. */
+/** The path of the file with the first token. */
 export function firstTokenFile({ data }: Config): string {
   return join(data, "first-token");
 }
@@ -198,11 +201,11 @@ export function firstTokenFile({ data }: Config): string {
 type StoreOptions = ServiceOptions &
   Readonly<{
     isServing: boolean;
-    /** Whether a store may be made in a folder that has none. */
+    /** Whether to create a store if the folder has none. */
     isNew: boolean;
   }>;
 
-/** Opens the store that the settings name. Commands that need no service use it as it is. */
+/** Opens the store that the settings name. Commands that need no service use it directly. */
 export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
   if (database.kind === "sqlite" && !options.isNew) expectOwnStore(data, database.path);
   if (database.kind === "sqlite" || options.isServing) {
@@ -210,20 +213,20 @@ export async function openStore({ data, database, queueMax, queueWaitMs }: Confi
     expectAccess(data, DATA_FILES);
   }
   if (database.kind === "postgres") {
-    // A tenth of the time of a start on SQLite, which needs none of it.
+    // Loading this takes a tenth of the start time, and SQLite does not need it.
     const { openPostgresStore } = await import("./store/postgres/store.ts");
     return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
   }
   return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
 }
 
-/** Throws when there is no store, or one that this user may not use. */
+/** Throws if there is no store, or this user may not use it. */
 function expectOwnStore(data: string, path: string): void {
   expectAccess(data, DATA_FILES);
   expectSqliteStore(path);
 }
 
-/** Takes a SQLite database for whole whose WAL is lost. Throws when there is nothing to repair, or it cannot be done so. */
+/** Accepts a SQLite database without its lost WAL. Throws if there is nothing to repair, or this cannot repair it. */
 export function repairStore({ data, database }: Config): void {
   if (database.kind !== "sqlite") throw new Error("Repair a PostgreSQL database with its own tools.");
   expectOwnStore(data, database.path);

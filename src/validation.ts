@@ -4,14 +4,14 @@ import { PlantStoreError } from "./errors.ts";
 import { toNewPlant } from "./plant.ts";
 import type { NewPlant } from "./plant.ts";
 
-/** Checks a value against the contract. Throws `invalid_body`, which names the field, or `invalid_unicode`. */
+/** Validates a value against the contract. Throws `invalid_body` with the name of the field, or `invalid_unicode`. */
 export function checkBody<Value>({ isValid, example }: JsonBody<Value>, value: unknown): Value {
   if (isValid(value)) return value;
   const [violation] = isValid.errors ?? [];
   throw violation ? toError(violation, example) : new Error("contract: a body was refused without a reason");
 }
 
-/** Checks a value as the body of a create, and returns it as a plant. Throws as `checkBody` does. */
+/** Validates a value as the body of a create, and returns the plant. Throws like `checkBody`. */
 export function parsePlant(value: unknown): NewPlant {
   return toNewPlant(checkBody(createPlant, value));
 }
@@ -25,7 +25,7 @@ function toError({ keyword, instancePath, params }: Violation, example: string):
   return invalidBody(`${subject} ${PROBLEMS[keyword]?.(params) ?? "does not match /openapi.json: send it as described there"}.`);
 }
 
-/** What is wrong with a value and what to do, by the keyword that it violates. */
+/** What is wrong with a value, and what to do about it, by the keyword that it violates. */
 const PROBLEMS: Readonly<Record<string, (params: Violation["params"]) => string>> = {
   int64: () => "must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes",
   within: ({ exclusiveMinimum, maximum }) => `must be a number above ${exclusiveMinimum} and at most ${maximum}, without quotes`,

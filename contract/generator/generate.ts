@@ -120,7 +120,7 @@ export const CATALOGUE = {
 ${lines(errors, ([code, value]) => `${code}: ${toJson(value)},`)}} as const;
 `,
   "../../src/client/error-numbers.ts": `${HEAD}
-/** Every error of the interface, by its name in the contract. A number is the HTTP status times 100, plus n, and is never reused. */
+/** All errors of the interface, by name. A number is the HTTP status times 100, plus n, and is never reused. */
 export const ERROR_NUMBERS = {
 ${lines(errors, ([code, { error }]) => `${code}: ${error},`)}} as const;
 `,

@@ -3,19 +3,25 @@ import type { Log } from "../log.ts";
 import type { PlantId } from "../plant.ts";
 import type { Principal } from "../principal.ts";
 
-/** What was done, by whom, from where: one event each, or one for many, in the log. Its events are listed in docs/reference/log-events.md. */
+/** Logs who did what, from where. One event may count many changes or refusals (docs/reference/log-events.md). */
 export type Audit = Readonly<{
-  /** Something that is rare enough for an event of its own. */
+  /** Logs something rare enough to have its own event. */
   note(event: AuditEvent, who: Who, fields: Readonly<Record<string, unknown>>): void;
-  /** A change that was made. */
+  /** Logs or counts a change that was made. */
   changed(who: Who, change: PlantChange, id: PlantId): void;
-  /** A change that failed. It is told when nobody knows whether it was made: to repeat it would find it made, and tell nothing. */
+  /**
+   * Logs or counts a failed change if it may have been made anyway. If it was, a retry would change nothing and so log
+   * nothing.
+   */
   failed(who: Who, change: PlantChange, id: PlantId, reason: unknown): void;
-  /** A request that was not let in, with the name of the error. Of many from one address the first is told at once, and how many followed every REFUSALS_MS. */
+  /**
+   * Logs a refused request; `outcome` is the name of the error. The first one from an address is logged at once, and
+   * the number that followed it every REFUSALS_MS.
+   */
   refused(who: Who, outcome: string): void;
-  /** Tells what was counted, and counts anew. Once a minute, and at the end. */
+  /** Logs the counts of changes and resets them. Call it once a minute, and before the process ends. */
   flushChanges(): void;
-  /** Every REFUSALS_MS, and at the end. */
+  /** Logs the counts of refusals. Call it every REFUSALS_MS, and before the process ends. */
   flushRefusals(): void;
 }>;
 
@@ -23,16 +29,16 @@ type AuditEvent = "token_created" | "token_revoked" | "import_ended" | "export_e
 
 export type PlantChange = "created" | "replaced" | "deleted";
 
-/** How changes of plants are told: not at all, as one sum a token and minute, or each. */
+/** How to log changes of plants: not at all, as one sum per token and minute, or each one. */
 export const CHANGE_LOGS = ["none", "sum", "each"] as const;
 export type ChangeLog = (typeof CHANGE_LOGS)[number];
 
-/** A call is one. */
+/** Who made a request. Every `Call` has these fields. */
 export type Who = Readonly<{ principal: Principal; requestId: string }>;
 
 export const REFUSALS_MS = 10_000;
 
-/** How many addresses or tokens have a count of their own; all others share one. */
+/** How many addresses or tokens have their own count. All others share one. */
 const COUNTED_MAX = 100;
 const OTHERS = "others";
 
@@ -52,7 +58,7 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
     return sum;
   }
 
-  function tell(who: Who, change: PlantChange, id: PlantId, outcome: "done" | "unknown"): void {
+  function logChange(who: Who, change: PlantChange, id: PlantId, outcome: "done" | "unknown"): void {
     const { token } = who.principal;
     if (changes === "sum") sumOf(token?.id ?? "", token?.name)[outcome === "done" ? change : "unknown"] += 1;
     else if (changes === "each") log.info("plant_changed", { ...toFields(who), change, id, outcome });
@@ -63,10 +69,10 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
       log.info(event, { ...toFields(who), ...fields });
     },
     changed(who, change, id) {
-      tell(who, change, id, "done");
+      logChange(who, change, id, "done");
     },
     failed(who, change, id, reason) {
-      if (mayBeMade(reason)) tell(who, change, id, "unknown");
+      if (mayBeMade(reason)) logChange(who, change, id, "unknown");
     },
     refused(who, outcome) {
       const isCounted = refusals.size < COUNTED_MAX;
@@ -96,7 +102,10 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
   };
 }
 
-/** Whether a change that failed for this reason may have been made all the same: of a commit of several statements, some may have been. */
+/**
+ * Whether a change that failed for this reason may have been made anyway. A commit of several statements may have made
+ * some of its changes.
+ */
 export function mayBeMade(reason: unknown): boolean {
   return !(reason instanceof PlantStoreError) || reason.code === "store_unavailable" || reason.code === "store_full";
 }

@@ -2,22 +2,26 @@ import type { Token, TokenStore } from "../store/tokens.ts";
 import { Refusal } from "./refusal.ts";
 import { hashToken, hasTokenForm } from "./secret.ts";
 
-/** Finds who is asking. What they may do, `authorize` says. */
+/** Finds out who is asking. `authorize` decides what they may do. */
 export type Authenticator = Readonly<{
-  /** The valid token in the header Authorization. Throws `missing_token` or `invalid_token`. A promise only when the store has to be asked. */
+  /**
+   * The valid token in the Authorization header. Throws `missing_token` or `invalid_token`. Returns a promise only when
+   * it has to ask the store.
+   */
   authenticate(authorization: string | null): Token | Promise<Token>;
   /**
-   * Throws `invalid_token` when what let a request in does so no more: for work that goes on. It costs as little as `authenticate`, and bites within
-   * `freshMs`. As long as the store cannot be asked, the token counts as it was seen last.
+   * For long-running work: throws `invalid_token` once the token that authenticated the request is no longer valid. It
+   * is as cheap as `authenticate` and notices a revocation within `freshMs`. While the store cannot be reached, it uses
+   * the token as last seen.
    */
   confirm(authorization: string | null, token: Token): Promise<void>;
 }>;
 
 type AuthenticatorOptions = Readonly<{
   tokens: TokenStore;
-  /** How long an answer of the store may be used again: within this time a revocation bites. */
+  /** How long to reuse a look-up, in milliseconds: a revocation takes effect within this time. */
   freshMs: number;
-  /** How many tokens, known or not, are remembered. */
+  /** How many look-ups to remember, of known and unknown tokens. */
   cacheMax: number;
   /** Milliseconds since 1970, for the expiry of tokens and the age of the cache. */
   now: () => number;
@@ -25,13 +29,13 @@ type AuthenticatorOptions = Readonly<{
 
 type Remembered = Readonly<{ token: Token | undefined; at: number }>;
 
-/** A longer header is looked up each time, so that the cache is bounded in bytes too. */
+/** Longer headers are not cached, so that the cache is bounded in bytes too. */
 const CACHED_LENGTH_MAX = 100;
 
 export function createAuthenticator({ tokens, freshMs, cacheMax, now }: AuthenticatorOptions): Authenticator {
-  // By the header as it came: to parse and hash it for every request would cost more than all else here.
+  // The key is the raw header: parsing and hashing it for every request would cost more than everything else here.
   const remembered = new Map<string, Remembered>();
-  // One look-up serves all who ask for the same token meanwhile.
+  // Concurrent requests with the same token share one look-up.
   const asked = new Map<string, Promise<Token | undefined>>();
 
   function findOnce(authorization: string | null): Promise<Token | undefined> {
@@ -44,7 +48,7 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
   async function find(authorization: string | null): Promise<Token | undefined> {
     const credentials = parseBearer(authorization);
     if (!hasTokenForm(credentials)) return undefined;
-    // As old as the question: a store that is slow to answer may tell what was so before a revocation.
+    // The age counts from the start of the look-up: a slow store may return what was true before a revocation.
     const at = now();
     const token = await tokens.find(hashToken(credentials));
     if (authorization && authorization.length <= CACHED_LENGTH_MAX) remember(authorization, { token, at });
@@ -64,7 +68,7 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
     authenticate(authorization) {
       const time = now();
       const known = authorization === null ? undefined : remembered.get(authorization);
-      // A clock that was set back makes an age negative: such an entry is not trusted either.
+      // If the clock was set back, an age is negative: do not trust that entry either.
       if (known && Math.abs(time - known.at) < freshMs) return expectValid(known.token, time);
       return findOnce(authorization).then((token) => expectValid(token, now()));
     },
@@ -72,17 +76,17 @@ export function createAuthenticator({ tokens, freshMs, cacheMax, now }: Authenti
       const known = authorization === null ? undefined : remembered.get(authorization);
       const isFresh = known && Math.abs(now() - known.at) < freshMs;
       const found = isFresh ? known.token : await findOnce(authorization).catch(() => token);
-      // What is still to come of the request is not read.
+      // Do not read the rest of the request.
       if (!found || !isValid(found, now())) throw invalidToken(found, { connection: "close" });
     },
   };
 }
 
-/** The credentials of the bearer scheme, whose name has no case (RFC 9110, 11.1). */
+/** The credentials of the bearer scheme, whose name is case-insensitive (RFC 9110, 11.1). */
 export function parseBearer(authorization: string | null): string {
   const match = /^bearer +(\S+) *$/i.exec(authorization ?? "");
   if (match?.[1]) return match[1];
-  // RFC 6750, 3.1: no error attribute when no bearer token was sent. A bare "Bearer" did try to send one.
+  // RFC 6750, 3.1: no error attribute if no bearer token was sent. A bare "Bearer" is an attempt to send one.
   if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) throw new Refusal("missing_token");
   return "";
 }

@@ -2,7 +2,7 @@ import type { RequiredScope } from "../scope.ts";
 import type { Token } from "../store/tokens.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Throws `insufficient_scope` when a valid token may not do what needs this scope. */
+/** Throws `insufficient_scope` if a valid token lacks this scope. */
 export function authorize(token: Token, scope: RequiredScope): void {
   if (scope === "any" || token.scopes.includes(scope)) return;
   throw new Refusal("insufficient_scope", {

@@ -10,28 +10,32 @@ import type { RandomBytes } from "./secret.ts";
 
 type FirstTokenOptions = Readonly<{ tokens: TokenStore; path: string; random: RandomBytes; now: () => number; log: Log }>;
 
-/** The token that a store is given with its first start. It and its file are there until another one with all scopes is used. */
+/**
+ * The token that a store gets at its first start. It and its file exist until someone uses another token with all
+ * scopes.
+ */
 export type FirstToken = Readonly<{
-  /** When this start made it. */
+  /** Undefined unless this start created it. */
   secret: string | undefined;
-  /** Where it stands; undefined when there is no such file, or its token is none of the store's. */
+  /** The file that holds it; undefined if there is no such file, or the store does not have its token. */
   file: string | undefined;
   /**
-   * Told of each token that lets a request in, with the time in milliseconds since 1970. Another one with all scopes ends the first token, and then
-   * its file. One with fewer does not: it could not hand out what it lacks.
+   * Call it with the token of each authorized request, and the time in milliseconds since 1970. Another token with all
+   * scopes retires the first one and removes its file. A token with fewer scopes does not, since it could not grant
+   * those that it lacks.
    */
   admitted(token: Token, time: number): void;
-  /** Removes the file when its token was revoked, whoever did it. Never rejects. */
+  /** Removes the file if its token was revoked, by this process or another. Never rejects. */
   check(): Promise<unknown>;
 }>;
 
-/** Its public id, so that of several services that start at once on one database only one makes it. */
+/** A fixed id: if several services start at once on one database, only one of them creates the token. */
 const ID = "first";
 
-/** How long after a failure it is tried again to end the first token, in milliseconds. */
+/** How long to wait before trying again to retire the first token after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
 
-/** Gives a store that never had a token its first one, with all scopes, and keeps it in a file that its owner alone can read. */
+/** Creates the first token of a store that never had one, with all scopes, in a file that only its owner can read. */
 export async function openFirstToken(options: FirstTokenOptions): Promise<FirstToken> {
   const { tokens, path, now, log } = options;
   const secret = await makeFirstToken(options);
@@ -40,14 +44,14 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   const isValid = (await tokens.list()).some(({ id, revoked }) => id === ID && revoked === undefined);
   let retireAfter = isValid ? 0 : Infinity;
 
-  /** In this order: what is left by an end in between is a file whose token is revoked, and the next start removes it. */
+  /** Revokes first: if the process ends in between, the file holds a revoked token, and the next start removes it. */
   async function retire(by: string): Promise<void> {
     try {
       await tokens.revoke(ID, now(), { isKeepingChildren: true });
       log.info("first_token_retired", { by });
       await check();
     } catch {
-      // The store tells of its own trouble.
+      // The store logs its own failures.
       retireAfter = now() + RETRY_MS;
     }
   }
@@ -56,7 +60,7 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
     try {
       return await removeIfRevoked(options);
     } catch (reason) {
-      // The store tells of its own trouble.
+      // The store logs its own failures.
       if (!(reason instanceof PlantStoreError)) log.warn("first_token_kept", { file: path, reason });
       return undefined;
     }
@@ -78,7 +82,7 @@ type FileState = "none" | "unknown" | "revoked" | "valid";
 
 type FileOptions = Readonly<{ tokens: TokenStore; path: string; log?: Log }>;
 
-/** What the token in the file is. A file whose token is revoked is removed. */
+/** The state of the token in the file. Removes the file if the token is revoked. */
 export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promise<FileState> {
   const secret = readSecret(path);
   if (secret === undefined) return "none";
@@ -91,12 +95,12 @@ export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promi
   return "revoked";
 }
 
-/** Returns it, or undefined when the store has had tokens already. */
+/** Returns the token, or undefined if the store has ever had one. */
 async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions): Promise<string | undefined> {
   if ((await tokens.list()).length > 0) return adoptDraft(tokens, path);
   const secret = createToken(random);
-  // Written down before the store knows it, so that there never is a token that nobody knows; under a name of its own, as another
-  // service in this folder may be about to do the same.
+  // Write the file before the store gets the token: otherwise a crash could leave a token that is in no file. The file
+  // name is unique, because another service in this folder may be doing the same.
   const draft = `${path}.${secret.slice(-6)}`;
   writeSecret(draft, secret);
   const isFirst = (await tokens.create({ id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret))) === "created";
@@ -106,7 +110,7 @@ async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions):
   return isFirst ? secret : undefined;
 }
 
-/** A start that was cut off between the two has left its draft. */
+/** Finishes a start that was interrupted after it created the token and before it renamed the draft. */
 async function adoptDraft(tokens: TokenStore, path: string): Promise<undefined> {
   if (existsSync(path)) return;
   const folder = dirname(path);
@@ -119,7 +123,7 @@ async function adoptDraft(tokens: TokenStore, path: string): Promise<undefined> 
   }
 }
 
-/** Another service in this folder may do the same at this moment. */
+/** Another service in this folder may do the same at the same time. */
 function keepDraft(draft: string, path: string): void {
   try {
     renameSync(draft, path);
@@ -128,7 +132,7 @@ function keepDraft(draft: string, path: string): void {
   }
 }
 
-/** The secret; undefined when there is no such file, as the service that wrote it may just have kept or removed it. */
+/** The secret; undefined if the file is gone: the service that wrote it may have just renamed or removed it. */
 function readSecret(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();

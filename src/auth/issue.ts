@@ -13,26 +13,33 @@ type IssueOptions = Readonly<{
   now: () => number;
   name: string;
   scopes: readonly Scope[];
-  /** Milliseconds from now; without it the token is valid until it is revoked. */
+  /** Milliseconds from now. If undefined, the token is valid until it is revoked. */
   lifetimeMs?: number | undefined;
-  /** Who makes it: the token has none of the scopes that its maker lacks, and expires with it at the latest. Without one, it is the owner of the machine. */
+  /**
+   * The token that creates this one. The new token gets no scope that its maker lacks, and expires no later than it.
+   * Undefined if the owner of the machine creates it.
+   */
   maker?: Token | undefined;
-  /** Who has the place in the queue. */
+  /** Whose share of the queue it takes. */
   owner?: Owner;
-  /** To issue the same token again, and not another: a name of the request, and the secret of the maker, as nothing else is known to the maker alone. */
+  /**
+   * Makes the call idempotent: a repeat issues the same token again. `key` identifies the request. The maker's secret
+   * is the only thing that nobody else knows.
+   */
   once?: Readonly<{ key: string; makerSecret: string }> | undefined;
 }>;
 
-/** A new token, with the secret that its owner sends. */
+/** A new token, and the secret that its owner sends. */
 export type Issued = Readonly<{ token: Token; secret: string; isRepeated: boolean }>;
 
 /**
- * Makes a token and stores its hash. The secret that it returns is told nowhere else, and never again unless the same is issued `once` more.
- * Rejects with `insufficient_scope`, `invalid_token` when the maker has just been revoked, and `idempotency_key_reused`.
+ * Creates a token and stores its hash. The secret is returned only here, and again only for a repeat with the same
+ * `once`. Rejects with `insufficient_scope`, with `invalid_token` if the maker has just been revoked, and with
+ * `idempotency_key_reused`.
  */
 export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker, owner, once, ...given }: IssueOptions): Promise<Issued> {
   if (maker) for (const scope of scopes) authorize(maker, scope);
-  // A secret that follows from the request is the same on every replica and after a restart, and stands nowhere.
+  // A secret derived from the request is the same on every replica and after a restart, and need not be stored.
   const random = once ? deriveBytes(once.makerSecret, once.key) : given.random;
   const secret = createToken(random);
   const token = toToken({ id: randomText(random, 8), name, scopes, created: now(), lifetimeMs, maker });
@@ -40,9 +47,9 @@ export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker,
   if (outcome === "orphaned") throw invalidToken(maker);
   if (outcome === "created" && !once) return { token, secret, isRepeated: false };
   const stored = once && (await tokens.find(hashToken(secret)));
-  // A secret that is not stored must not be told. One id in 62^8 happens to be there already.
+  // Never return a secret that is not stored. The chance that a random id is in use is 1 in 62^8 for each token.
   if (!stored) throw new Error("The random id of the token is in use: try again.");
-  // Compared as if it were made at the time of the first.
+  // Compare as if both were created at the same time.
   const isSame = isAlike(stored, toToken({ ...token, created: stored.created, lifetimeMs, maker }));
   if (!isSame) throw new PlantStoreError("idempotency_key_reused");
   return { token: stored, secret, isRepeated: stored.created !== token.created };

@@ -2,15 +2,15 @@ import { PlantStoreError } from "../errors.ts";
 import type { Token } from "../store/tokens.ts";
 
 type RefusalOptions = Readonly<{
-  /** The token that the request brought, if the store knows it. */
+  /** The token in the request, if the store has it. */
   token?: Token | undefined;
-  /** What follows the realm in the header WWW-Authenticate (RFC 6750, 3). */
+  /** The part of the WWW-Authenticate header after the realm (RFC 6750, 3). */
   challenge?: string;
   message?: string;
   headers?: Readonly<Record<string, string>>;
 }>;
 
-/** Why a request was not let in. */
+/** Why authentication or authorization refused a request. */
 export class Refusal extends PlantStoreError {
   readonly token: Token | undefined;
 

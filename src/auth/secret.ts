@@ -7,19 +7,20 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const FORM = /^plant_[0-9A-Za-z]{38}$/;
 
-/** Gives as many random bytes as asked for, from a cryptographic source. */
+/** Returns this many bytes from a cryptographic source of randomness. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 /**
- * Makes a bearer token: `plant_`, 32 random base62 characters (190 bits), and 6 that hold their CRC-32, so that garbage is
- * refused, and a leaked token found by a secret scanner, without asking the store. The checksum proves nothing else.
+ * Creates a bearer token: `plant_`, 32 random base62 characters (190 bits), and 6 that encode their CRC-32. The
+ * checksum lets us reject garbage, and a secret scanner recognize a leaked token, without asking the store. It proves
+ * nothing else.
  */
 export function createToken(random: RandomBytes): string {
   const secret = randomText(random, SECRET_LENGTH);
   return PREFIX + secret + checksum(secret);
 }
 
-/** Whether a text has the form of a token and its checksum is right. */
+/** Whether a text has the form of a token and a correct checksum. */
 export function hasTokenForm(text: string): boolean {
   if (!FORM.test(text)) return false;
   const secret = text.slice(PREFIX.length, PREFIX.length + SECRET_LENGTH);
@@ -27,16 +28,16 @@ export function hasTokenForm(text: string): boolean {
 }
 
 /**
- * The SHA-256 of a token in hexadecimal: all that is stored of it. A slow password hash would protect nothing here, as the
- * token is random, and would let anybody keep the service busy.
+ * The SHA-256 of a token in hexadecimal, which is all we store of its secret. The token is random, so a slow password
+ * hash would add no protection, and anyone could use it to keep the service busy.
  */
 export function hashToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
 /**
- * Bytes that follow from a secret and a text, and that nobody can tell from random ones who does not know the secret: HMAC-SHA256 as a
- * pseudo-random function of a counter and the text (NIST SP 800-108, 4.1). Each call gives the bytes that come next.
+ * Derives bytes from a secret and a text. Without the secret they cannot be told from random ones: it is HMAC-SHA256 as
+ * a pseudo-random function of a counter and the text (NIST SP 800-108, 4.1). Each call returns the next bytes.
  */
 export function deriveBytes(secret: string, text: string): RandomBytes {
   let counter = 0;
@@ -50,11 +51,11 @@ export function deriveBytes(secret: string, text: string): RandomBytes {
   };
 }
 
-/** Random base62 characters, each as likely as any other. */
+/** Random base62 characters, all equally likely. */
 export function randomText(random: RandomBytes, length: number): string {
   let text = "";
   while (text.length < length) {
-    // 248 is the largest multiple of 62 in a byte; a byte above it would favour the first characters.
+    // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first characters.
     for (const byte of random(length)) if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
   }
   return text;

@@ -1,21 +1,21 @@
 import type { Token, TokenStore } from "../store/tokens.ts";
 
-/** Knows when tokens were used last, to the minute, without a write for each request. */
+/** Tracks when tokens were last used, to the minute, without a write for each request. */
 export type Usage = Readonly<{
-  /** `time` in milliseconds since 1970. */
+  /** Records a use. `time` is in milliseconds since 1970. */
   note(token: Token, time: number): void;
-  /** The token with what has not been written down yet. */
+  /** The token, including a use that is not stored yet. */
   complete(token: Token): Token;
-  /** Writes down what was noted. It never rejects: what cannot be written now is kept for the next time. */
+  /** Stores what was recorded. Never rejects: what cannot be stored is kept for the next call. */
   flush(): Promise<void>;
 }>;
 
 const MINUTE_MS = 60_000;
 
-/** Of how many tokens a use is kept in memory; with more, it is written down at once. */
+/** How many tokens' uses to keep in memory. Beyond that, they are stored at once. */
 const NOTED_MAX = 10_000;
 
-/** Somebody calls `flush` once a minute: what was noted since is lost in a crash. */
+/** The caller must call `flush` once a minute. A crash loses what was recorded since. */
 export function createUsage(tokens: TokenStore): Usage {
   let noted = new Map<string, number>();
 
@@ -26,7 +26,7 @@ export function createUsage(tokens: TokenStore): Usage {
     try {
       await tokens.touch(uses);
     } catch {
-      // The store tells of its own trouble.
+      // The store logs its own failures.
       for (const [id, at] of uses) if (noted.size < NOTED_MAX) noted.set(id, Math.max(at, noted.get(id) ?? 0));
     }
   }

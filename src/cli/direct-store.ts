@@ -13,7 +13,10 @@ type HereOptions = Readonly<{
   isNew: boolean;
 }>;
 
-/** Opens the store for a command, which reports only what went wrong. Throws if there is no store and none may be created. */
+/**
+ * Opens the store for a command, which reports only what went wrong. Throws if there is no store and none may be
+ * created.
+ */
 export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {
   const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
   const queueWaitMs = Math.max(config.queueWaitMs, WAIT_MS_MIN);

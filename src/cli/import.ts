@@ -23,7 +23,9 @@ export function importCommand(): Command {
   const command = new Command("import")
     .argument("[files...]", "NDJSON or CSV; without a file, or with -, standard input")
     .description("Import plants from files. You can safely import a file again. Exits with 1 if a line was refused.")
-    .addOption(new Option("--format <format>", "the form of the files, when neither name nor beginning tells").choices(["ndjson", "csv"]))
+    .addOption(
+      new Option("--format <format>", "format of the files, if their names and first bytes do not show it").choices(["ndjson", "csv"]),
+    )
     .addOption(
       new Option("--on-conflict <what>", "what to do if an id belongs to another plant").choices(["refuse", "replace"]).default("refuse"),
     )

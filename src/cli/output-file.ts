@@ -6,7 +6,10 @@ import { syncFolder } from "../data-folder.ts";
 /** Where a command writes its output. A device may also be a pipe, or anything else that is not a regular file. */
 export type Target = Readonly<{ kind: "device"; path: string }> | Readonly<{ kind: "file"; path: string; isForced: boolean }>;
 
-/** The files of a store, and those that SQLite puts beside them: overwriting one destroys it, even while a service uses it. */
+/**
+ * The files of a store, and those that SQLite puts beside them: overwriting one destroys it, even while a service uses
+ * it.
+ */
 const STORE_FILE = /^(?:plants\.db(?:\.search)?(?:-wal|-shm|-journal)?|plants\.db\.lock|first-token)$/;
 
 /**

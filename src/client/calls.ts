@@ -9,8 +9,8 @@ import type { CreatedToken, NewToken, Session, Token } from "./token.ts";
 export type CallOptions = Readonly<{ signal?: AbortSignal | undefined }>;
 
 /**
- * `ifMatch`: the ETag that the plant must have, or `*` if it only has to exist. `ifNoneMatch`: `*` if it must not exist.
- * If the condition fails, nothing changes and the error is 41200.
+ * `ifMatch`: the ETag that the plant must have, or `*` if it only has to exist. `ifNoneMatch`: `*` if it must not
+ * exist. If the condition fails, nothing changes and the error is 41200.
  */
 export type ConditionOptions = CallOptions & Readonly<{ ifMatch?: string | undefined; ifNoneMatch?: string | undefined }>;
 
@@ -24,9 +24,9 @@ export type ImportOptions = CallOptions &
   }>;
 
 /**
- * A typed client of Plant Store. A refusal by the service is thrown as a ServiceError with its number, a lost connection as a
- * ConnectionError, a timeout as a TimeoutError, and a response that is not Plant Store's as an UnexpectedAnswerError.
- * Ids are bigint and exact.
+ * A typed client of Plant Store. A refusal by the service is thrown as a ServiceError with its number, a lost
+ * connection as a ConnectionError, a timeout as a TimeoutError, and a response that is not Plant Store's as an
+ * UnexpectedAnswerError. Ids are bigint and exact.
  */
 export type Client = Readonly<{
   /**
@@ -36,7 +36,9 @@ export type Client = Readonly<{
   create: (plant: Plant, options?: CallOptions) => Promise<StoredPlant>;
   /** The plant with this id, or undefined if there is none. */
   find: (id: bigint, options?: CallOptions) => Promise<StoredPlant | undefined>;
-  /** All matching plants by id, fetched page by page. `limit` is the page size: to stop early, break out of the loop. */
+  /**
+   * All matching plants by id, fetched page by page. `limit` is the page size: to stop early, break out of the loop.
+   */
   list: (options?: CallOptions & ListQuery) => AsyncIterable<Plant>;
   /** One page of plants. Pass its `next` to get the following page. */
   page: (options?: CallOptions & ListQuery) => Promise<Page>;
@@ -49,25 +51,34 @@ export type Client = Readonly<{
   /** The most frequent tags: at most `limit` of them, 1,000 by default. */
   tags: (options?: CallOptions & Readonly<{ limit?: number }>) => Promise<Tags>;
   /**
-   * Creates all plants of a file, stream or iterable. Lines that cannot be imported are refused and counted in the summary;
-   * all others are stored. The source is read only as fast as the service stores it. A browser cannot stream a request:
-   * there the source is collected in a Blob first. If the import breaks off, what was stored by then stays stored,
-   * and repeating the import is safe. The client never repeats it by itself.
+   * Creates all plants of a file, stream or iterable. Lines that cannot be imported are refused and counted in the
+   * summary; all others are stored. The source is read only as fast as the service stores it. A browser cannot stream a
+   * request: there the source is collected in a Blob first. If the import breaks off, what was stored by then stays
+   * stored, and repeating the import is safe. The client never repeats it by itself.
    */
   importPlants: (source: ImportSource, options?: ImportOptions) => Promise<ImportSummary>;
-  /** The whole catalogue as a file. The stream fails if the file is incomplete: keep a file only once its stream has ended. */
+  /**
+   * The whole catalogue as a file. The stream fails if the file is incomplete: keep a file only once its stream has
+   * ended.
+   */
   exportPlants: (options?: CallOptions & ExportQuery) => Promise<ReadableStream<Uint8Array>>;
   /** The whole catalogue in one request, one plant at a time. */
   exportedPlants: (options?: CallOptions) => AsyncIterable<Plant>;
-  /** The token in use: what it may do, and until when. Any valid token may call this; error 40101 if it is no longer valid. */
+  /**
+   * The token in use: what it may do, and until when. Any valid token may call this; error 40101 if it is no longer
+   * valid.
+   */
   session: (options?: CallOptions) => Promise<Session>;
-  /** All tokens by time of creation, including expired and revoked ones. This and the next two calls need the scope `admin`. */
+  /**
+   * All tokens by time of creation, including expired and revoked ones. This and the next two calls need the scope
+   * `admin`.
+   */
   listTokens: (options?: CallOptions) => Promise<readonly Token[]>;
   /** Creates one token, even if the request has to be repeated. */
   createToken: (token: NewToken, options?: CallOptions) => Promise<CreatedToken>;
   /**
-   * Revokes a token for good, and with it every token it created, directly or through others, unless `children` is "keep".
-   * False if no token has this id.
+   * Revokes a token for good, and with it every token it created, directly or through others, unless `children` is
+   * "keep". False if no token has this id.
    */
   revokeToken: (id: string, options?: CallOptions & Readonly<{ children?: "revoke" | "keep" }>) => Promise<boolean>;
 }>;

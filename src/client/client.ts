@@ -25,11 +25,17 @@ export type ClientOptions = Readonly<{
   url: URL | string;
   /** The bearer token. It is sent to `url` only: redirects are not followed. */
   token: string;
-  /** How long a call may take, with all tries and the pauses between them; default 30,000. Imports and exports have `idleMs` instead. */
+  /**
+   * How long a call may take, with all tries and the pauses between them; default 30,000. Imports and exports have
+   * `idleMs` instead.
+   */
   timeoutMs?: number;
   /** How long one try may take; default 10,000. */
   tryTimeoutMs?: number;
-  /** How often to retry a call that is safe to repeat; default 4. Pauses are random, grow exponentially, and add to Retry-After. */
+  /**
+   * How often to retry a call that is safe to repeat; default 4. Pauses are random, grow exponentially, and add to
+   * Retry-After.
+   */
   retries?: number;
   /** How long an import or export may go without moving a byte; default 60,000. */
   idleMs?: number;
@@ -37,7 +43,9 @@ export type ClientOptions = Readonly<{
   fetch?: Fetch;
 }>;
 
-/** Creates a client. It sends nothing yet and needs no closing. Throws a TypeError if `url` is not the URL of a service. */
+/**
+ * Creates a client. It sends nothing yet and needs no closing. Throws a TypeError if `url` is not the URL of a service.
+ */
 export function createClient(options: ClientOptions): Client {
   const { url, token, timeoutMs = 30_000, tryTimeoutMs = 10_000, retries = 4, idleMs = 60_000, fetch = globalThis.fetch } = options;
   const transport = createTransport({ base: toBase(url), token, fetch });
@@ -48,6 +56,7 @@ export function createClient(options: ClientOptions): Client {
 function toBase(url: URL | string): string {
   const { protocol, origin, pathname, search, hash, username, password } = new URL(url);
   const isPlain = [search, hash, username, password].every((part) => part === "");
-  if (!isPlain || !/^https?:$/.test(protocol)) throw new TypeError("The url is none of a service: give one such as http://127.0.0.1:8080.");
+  if (!isPlain || !/^https?:$/.test(protocol))
+    throw new TypeError("The url is not that of a service: use one such as http://127.0.0.1:8080.");
   return `${origin}${pathname.replace(/\/+$/, "")}`;
 }

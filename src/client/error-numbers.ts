@@ -1,6 +1,6 @@
 // Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.
 
-/** Every error of the interface, by its name in the contract. A number is the HTTP status times 100, plus n, and is never reused. */
+/** All errors of the interface, by name. A number is the HTTP status times 100, plus n, and is never reused. */
 export const ERROR_NUMBERS = {
   malformed_json: 40001,
   nested_too_deep: 40002,

@@ -9,8 +9,8 @@ type Details = Readonly<{
 }>;
 
 /**
- * Every failed call throws one of the four classes below. Only these are thrown as they are: the reason of your `signal`,
- * whatever your import source threw, and TypeErrors and RangeErrors for invalid arguments.
+ * Every failed call throws one of the four classes below. Only these are thrown as they are: the reason of your
+ * `signal`, whatever your import source threw, and TypeErrors and RangeErrors for invalid arguments.
  */
 export class PlantStoreClientError extends Error {
   /** Whether the call is safe to repeat, whatever this one did. The repeat may fail too. */
@@ -44,7 +44,10 @@ export class ServiceError extends PlantStoreClientError {
   }
 }
 
-/** There was no connection, or it broke before the whole response arrived. Whether a change was made is unknown. `cause` says more. */
+/**
+ * There was no connection, or it broke before the whole response arrived. Whether a change was made is unknown. `cause`
+ * says more.
+ */
 export class ConnectionError extends PlantStoreClientError {
   constructor(details: Details) {
     super(details);

@@ -6,8 +6,8 @@ import { parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
- * `format`: NDJSON (default) or CSV. `profile`: `dwc` names the CSV columns with Darwin Core terms. `guardFormulas`: puts a '
- * before names and tags in CSV that a spreadsheet would take for formulas.
+ * `format`: NDJSON (default) or CSV. `profile`: `dwc` names the CSV columns with Darwin Core terms. `guardFormulas`:
+ * puts a ' before names and tags in CSV that a spreadsheet would take for formulas.
  */
 export type ExportQuery = Readonly<{ format?: FileFormat; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
 
@@ -42,7 +42,10 @@ export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, to
   );
 }
 
-/** The plants of an NDJSON stream. Cancels the stream if the loop ends early. Throws an UnexpectedAnswerError if a line is not a plant. */
+/**
+ * The plants of an NDJSON stream. Cancels the stream if the loop ends early. Throws an UnexpectedAnswerError if a line
+ * is not a plant.
+ */
 export async function* readPlants(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Plant, void, undefined> {
   const reader = bytes.getReader();
   const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -13,8 +13,8 @@ export class FileFormatError extends TypeError {
 }
 
 /**
- * Detects the format of a file by its extension if known, otherwise by its first HEAD_BYTES. An empty file is NDJSON without
- * plants, as an export of no plants is. Throws a FileFormatError.
+ * Detects the format of a file by its extension if known, otherwise by its first HEAD_BYTES. An empty file is NDJSON
+ * without plants, as an export of no plants is. Throws a FileFormatError.
  */
 export function detectFormat(name: string | undefined, head: Uint8Array): FileFormat {
   if (name !== undefined && /\.(csv|tsv)$/i.test(name)) return "csv";

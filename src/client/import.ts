@@ -15,8 +15,8 @@ export type ImportSource =
   | string;
 
 /**
- * `onConflict`: what to do if a different plant already has the id: `refuse` the line (default) or `replace` that plant.
- * `dryRun`: store nothing, only report what would happen to each line.
+ * `onConflict`: what to do if a different plant already has the id: `refuse` the line (default) or `replace` that
+ * plant. `dryRun`: store nothing, only report what would happen to each line.
  */
 export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean }>;
 

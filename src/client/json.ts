@@ -1,12 +1,14 @@
 /**
- * Parses JSON and reads every field `id` as an exact bigint. JSON.parse alone rounds ids to doubles, silently wrong past 2^53.
- * Throws a SyntaxError, or a TypeError for such an id in a browser too old to give its digits.
+ * Parses JSON and reads every field `id` as an exact bigint. JSON.parse alone rounds ids to doubles, silently wrong
+ * past 2^53. Throws a SyntaxError, or a TypeError for such an id in a browser too old to give its digits.
  */
 export function parseJson(text: string): unknown {
   return JSON.parse(text, reviveId);
 }
 
-/** `context` holds the digits of a number as sent, from Chrome 114, Firefox 135, Safari 18.4 and Node 22 on, and in Bun. */
+/**
+ * `context` holds the digits of a number as sent, from Chrome 114, Firefox 135, Safari 18.4 and Node 22 on, and in Bun.
+ */
 function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
   if (key !== "id" || typeof value !== "number") return value;
   if (context?.source !== undefined) return BigInt(context.source);

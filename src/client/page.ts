@@ -3,8 +3,8 @@ import { parseList, parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
- * `tag`: only plants with exactly this tag. `q`: only plants whose names contain these words. `after`: only plants with a
- * greater id. `limit`: plants per page, 1 to 1,000, default 100.
+ * `tag`: only plants with exactly this tag. `q`: only plants whose names contain these words. `after`: only plants with
+ * a greater id. `limit`: plants per page, 1 to 1,000, default 100.
  */
 export type ListQuery = Readonly<{ limit?: number; after?: bigint; tag?: string; q?: string }>;
 
@@ -22,8 +22,8 @@ export function parsePage({ body, headers }: ParsedResponse, query: ListQuery): 
 }
 
 /**
- * The id after which the next page begins (RFC 8288). The link is relative to this page, and nothing else of it is used:
- * we have the rest of the query already, as numbers and text.
+ * The id after which the next page begins (RFC 8288). The link is relative to this page, and nothing else of it is
+ * used: we have the rest of the query already, as numbers and text.
  */
 function parseNext(link: string | null): bigint | undefined {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];

@@ -4,7 +4,9 @@ export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
 /** A plant as stored now, with its ETag. Pass that as `ifMatch` to change only what you have seen. */
 export type StoredPlant = Readonly<{ plant: Plant; etag: string }>;
 
-/** The result of a put. `isNew`: it created the plant. Also false if a first try created it and the response was lost. */
+/**
+ * The result of a put. `isNew`: it created the plant. Also false if a first try created it and the response was lost.
+ */
 export type PutPlant = StoredPlant & Readonly<{ isNew: boolean }>;
 
 /** The fields to change; the others stay as they are. `tag: null` removes the tag. */
@@ -19,7 +21,10 @@ export type Tags = Readonly<{ tags: readonly TagCount[]; ageSeconds: number }>;
 const ID_MIN = -(2n ** 63n);
 const ID_MAX = 2n ** 63n - 1n;
 
-/** The id as paths and bodies have it. Throws a TypeError if it is not a bigint (a `number` may be rounded), a RangeError outside int64. */
+/**
+ * The id as paths and bodies have it. Throws a TypeError if it is not a bigint (a `number` may be rounded), a
+ * RangeError outside int64.
+ */
 export function idText(id: bigint): string {
   if (typeof id !== "bigint") throw new TypeError(`The id is a ${typeof id}: give a bigint, such as 1n.`);
   if (id < ID_MIN || id > ID_MAX) throw new RangeError("The id is outside int64: give a whole number from -2^63 to 2^63-1.");

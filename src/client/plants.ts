@@ -99,8 +99,8 @@ function parseStored({ body, headers }: ParsedResponse): StoredPlant {
 }
 
 /**
- * A proxy that compresses makes the ETag weak, and a weak one never matches (RFC 9110, 13.1.1). Ours depend on the content alone,
- * so the strong one is still right.
+ * A proxy that compresses makes the ETag weak, and a weak one never matches (RFC 9110, 13.1.1). Ours depend on the
+ * content alone, so the strong one is still right.
  */
 function etagOf(headers: Headers): string {
   return requiredHeader(headers, "etag").replace(/^W\//, "");

@@ -7,7 +7,10 @@ export type ParsedResponse = Readonly<{ status: number; headers: Headers; body: 
 
 type ResponseReader<Result> = Readonly<{ isRepeatable: boolean; parse: (response: ParsedResponse) => Result }>;
 
-/** Reads a whole response. Throws a ServiceError for an error of the service, an UnexpectedAnswerError for what is not Plant Store's. */
+/**
+ * Reads a whole response. Throws a ServiceError for an error of the service, an UnexpectedAnswerError for what is not
+ * Plant Store's.
+ */
 export async function readResponse<Result>(response: Response, { isRepeatable, parse }: ResponseReader<Result>): Promise<Result> {
   const text = await response.text();
   if (!response.ok) throw toError(response, text, isRepeatable);
@@ -47,13 +50,13 @@ function toUnexpected(response: Response, isRepeatable: boolean, cause?: unknown
     const target = headers.get("location");
     return new UnexpectedAnswerError({
       ...details,
-      message: `The url redirects${target === null ? "" : ` to ${target}`}: use where it leads to.`,
+      message: `The url redirects${target === null ? "" : ` to ${target}`}: use the address it leads to.`,
     });
   }
   const what = `status ${status}, content type ${headers.get("content-type") ?? "unknown"}`;
   return new UnexpectedAnswerError({
     ...details,
-    message: `The answer is not Plant Store's (${what}): check the url, and any proxy on the way.`,
+    message: `The response is not Plant Store's (${what}): check the url and any proxy in between.`,
   });
 }
 

@@ -9,7 +9,10 @@ export type RetryPolicy = Readonly<{
   retries: number;
 }>;
 
-/** Calls `attempt` with the time it may take, and after a transient failure again, following a pause. Throws what the last try threw. */
+/**
+ * Calls `attempt` with the time it may take, and after a transient failure again, following a pause. Throws what the
+ * last try threw.
+ */
 export async function withRetries<Result>(
   { timeoutMs, tryTimeoutMs, retries }: RetryPolicy,
   attempt: (limitMs: number) => Promise<Result>,
@@ -33,9 +36,10 @@ const PAUSE_MS_MAX = 5_000;
 const TRANSIENT_STATUSES = [429, 502, 503, 504];
 
 /**
- * How long to wait after this failure; undefined if another try would fail the same way. Full jitter keeps clients that failed
- * together from coming back together (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). It is added
- * to the wait that the service asks for.
+ * How long to wait after this failure; undefined if another try would fail the same way. Full jitter keeps clients that
+ * failed together from coming back together
+ * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). It is added to the wait that the service
+ * asks for.
  */
 function pauseMs(thrown: unknown, failed: number): number | undefined {
   const jitterMs = Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** failed);

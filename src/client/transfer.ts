@@ -52,8 +52,8 @@ export function fileCalls(connection: Connection): FileCalls {
 }
 
 /**
- * Ignores the type of a Blob: where a spreadsheet program is installed, CSV gets that program's type. A stream is never read
- * in advance.
+ * Ignores the type of a Blob: where a spreadsheet program is installed, CSV gets that program's type. A stream is never
+ * read in advance.
  */
 async function formatOf(source: ImportSource): Promise<FileFormat> {
   if (typeof source === "string") return detectFormat(undefined, new TextEncoder().encode(source.slice(0, HEAD_BYTES)));

@@ -18,7 +18,10 @@ export type Outgoing = Readonly<{
 }>;
 
 export type Transport = Readonly<{
-  /** Sends a request and gives the response to `read` once its headers arrive. `limit` covers both, and is cleared at the end. */
+  /**
+   * Sends a request and gives the response to `read` once its headers arrive. `limit` covers both, and is cleared at
+   * the end.
+   */
   exchange: <T>(outgoing: Outgoing, limit: Limit, read: (response: Response) => Promise<T>) => Promise<T>;
 }>;
 
@@ -58,12 +61,12 @@ export function toFailure(cause: unknown, outgoing: Outgoing, limit: Limit): unk
   if (signal?.aborted) return signal.reason;
   if (cause instanceof PlantStoreClientError) return cause;
   const request = `${method} ${path}`;
-  const advice = isRepeatable ? "repeating it is safe" : "whether it was carried out is not known";
+  const advice = isRepeatable ? "repeating it is safe" : "it is not known whether it was carried out";
   if (limit.signal.aborted) {
     const limitMs = limit.limitMs();
     return new TimeoutError({ message: `${request} took longer than ${limitMs} ms: ${advice}.`, isRepeatable, cause, limitMs });
   }
-  return new ConnectionError({ message: `${request} found no connection, or it broke: ${advice}.`, isRepeatable, cause });
+  return new ConnectionError({ message: `${request} could not connect, or the connection broke: ${advice}.`, isRepeatable, cause });
 }
 
 function anySignal(signal: AbortSignal | undefined, limit: Limit): AbortSignal {

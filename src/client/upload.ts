@@ -51,7 +51,9 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
 /** The lowest rate for an import whose progress cannot be seen: 50 KB/s. */
 const BYTES_PER_MS_MIN = 50;
 
-/** Whether `fetch` can stream a request. Node and compatible runtimes such as Bun can; browsers cannot over HTTP/1.1. */
+/**
+ * Whether `fetch` can stream a request. Node and compatible runtimes such as Bun can; browsers cannot over HTTP/1.1.
+ */
 function canStream(): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
   return process?.versions?.node !== undefined;
@@ -77,7 +79,8 @@ function toStream(source: ImportSource, { limit, idleMs, onBytes, ends, fail }: 
         try {
           const { done, value } = await pieces.next();
           if (ends.aborted) return;
-          // At the end, the service must still store what the buffers of the system and any proxy hold before it responds.
+          // At the end, the service must still store what the buffers of the system and any proxy hold before it
+          // responds.
           limit.restart(done ? idleMs + bytes / BYTES_PER_MS_MIN : idleMs);
           if (done) return controller.close();
           bytes += value.length;

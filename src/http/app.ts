@@ -26,38 +26,41 @@ import { createRouter } from "./router.ts";
 import type { Handlers } from "./router.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 
-/** The interface: what is answered to whom. */
+/** The HTTP interface, from a request to its response. */
 export type App = Readonly<{
   /** Never rejects. */
   answer(request: HttpRequest): Promise<HttpResponse>;
-  /** The answer to what is no request. */
+  /** The response to input that is not a valid request. */
   refuse(error: PlantStoreError): HttpResponse;
 }>;
 
 type AppOptions = Readonly<{
   contract: Contract;
   handlers: Handlers;
-  /** What stands at the paths that the contract does not have. */
+  /** Serves the paths that the contract does not have. */
   files: Static;
   authenticator: Authenticator;
-  /** Called with the token of each request that is let in. */
+  /** Called with the token of each authorized request. */
   onAdmit: (token: Token) => void;
   audit: Audit;
   log: Log;
-  /** Largest body of a request. */
+  /** Largest request body that is not streamed. */
   bodyBytesMax: number;
   admission: Admission;
   responseBudget: ResponseBudget;
   clientAddress: ClientAddress;
   limits: RateLimits;
-  /** Once true, every answer closes its connection. */
+  /** Once it returns true, every response closes its connection. */
   isDraining: () => boolean;
 }>;
 
-/** What is known of a request, also when it fails later: the headers that any answer to it has, and who was let in. */
+/** What is known about a request even if it fails: the headers of any response to it, and who was authorized. */
 type Seen = { headers?: Readonly<Record<string, string>> | undefined; principal?: Principal };
 
-/** A body from this size on waits for a turn to be understood: when many come at once, each takes a part of a millisecond. */
+/**
+ * Bodies of this size or larger wait for a turn to be parsed: each takes part of a millisecond, and many may arrive at
+ * once.
+ */
 const LARGE_BYTES = 8192;
 
 export function createApp(options: AppOptions): App {
@@ -80,7 +83,7 @@ export function createApp(options: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
-  /** Each step throws what is wrong; their order is part of the interface. */
+  /** Each step throws if something is wrong. Their order is part of the interface. */
   async function answer(request: HttpRequest, requestId: string, seen: Seen): Promise<HttpResponse> {
     const { method, path, query, headers } = request;
     checkHost(request);
@@ -96,7 +99,7 @@ export function createApp(options: AppOptions): App {
     let token: Token | undefined;
     if (operation.scope) {
       const found = authenticator.authenticate(headers.get("authorization"));
-      // To wait for what is known already would cost a turn of the queue of promises for every request.
+      // Awaiting a value that is already known would cost every request a turn of the microtask queue.
       token = found instanceof Promise ? await found : found;
       authorize(token, operation.scope);
       onAdmit(token);
@@ -111,11 +114,11 @@ export function createApp(options: AppOptions): App {
     const body = bodyOf(operation, request);
     const made = handle({ ...call, body: body instanceof Promise ? await body : body });
     const answered = made instanceof Promise ? await made : made;
-    // What needs no token is the same for all, and made once.
+    // A response that needs no token is the same for everyone, and made only once.
     return token ? responseBudget(answered, token.id) : answered;
   }
 
-  /** The body as the operation takes it, checked. */
+  /** The body in the form that the operation expects, validated. */
   function bodyOf({ body }: Operation, request: HttpRequest): unknown {
     if (body.kind === "none") return undefined;
     if (body.kind === "stream") return openBody(request, body.types);
@@ -126,17 +129,17 @@ export function createApp(options: AppOptions): App {
     return read instanceof Promise ? read.then(parseInTurn) : parseInTurn(read);
   }
 
-  /** Counts who was not let in, and gives what he is told. */
+  /** Counts a refused request, and returns the error to send. */
   function refused(refusal: Refusal, request: HttpRequest, requestId: string, seen: Seen): PlantStoreError {
     const address = clientAddress(request.address, request.headers);
     const principal = { token: refusal.token, address };
     audit.refused({ principal, requestId }, refusal.code);
-    // A token that lacks the scope is one all the same, and counts as one; if it was let in before, it has counted.
+    // A token that lacks the scope is still valid, so its request counts, unless it was already counted.
     if (refusal.code === "insufficient_scope" && !seen.principal) seen.headers = limits.admit(principal, requestId);
     return limits.refuse(refusal, address, requestId);
   }
 
-  /** Counts why a request failed, and gives what is told of it. */
+  /** Counts a failed request by its reason, and returns the error to send. */
   function judge(thrown: unknown, request: HttpRequest, requestId: string, seen: Seen): unknown {
     try {
       if (thrown instanceof Refusal) return refused(thrown, request, requestId, seen);
@@ -174,9 +177,9 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** With the headers that every answer has. */
+/** Adds the headers of every response. */
 function complete({ body, headers, ...rest }: HttpResponse, requestId: string, isLast: boolean): HttpResponse {
-  // A browser takes an answer for what its type says, whatever a name in it looks like.
+  // nosniff: a browser must not guess another type from the content, such as HTML from a plant's name.
   const all: Record<string, string> = { ...headers, "x-request-id": requestId, "x-content-type-options": "nosniff" };
   if (body !== undefined) all["content-type"] ??= "application/json";
   if (isLast) all["connection"] = "close";

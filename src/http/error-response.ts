@@ -6,7 +6,10 @@ import type { HttpResponse } from "./wire/response.ts";
 
 const RETRY_AFTER_SECONDS = "1";
 
-/** The only place where an error becomes a response. An unexpected error is a bug: it is logged, and its text is not sent. */
+/**
+ * The only place where an error becomes a response. An unexpected error is a bug: it is logged, and its text is not
+ * sent.
+ */
 export function toErrorResponse(thrown: unknown, log: Log, requestId: string): HttpResponse {
   const { code, message, status, headers, number } = toExpected(thrown, log, requestId);
   return {

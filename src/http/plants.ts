@@ -13,10 +13,10 @@ import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./precondi
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
-/** What was there before, and is there now. */
+/** A plant before and after a change. Undefined: there is none. */
 type Change = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
-/** What a change looks at of its call. */
+/** The part of a call that a change needs. */
 type Asked = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
 
 type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
@@ -26,20 +26,20 @@ type PlantOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: 
 const PAGE_MAX = 1000;
 
 /**
- * A page ends with the plant with which its names and tags have so many bytes, or its text so many characters: one of a thousand
- * large plants would hold 60 MB, and keep all others waiting while it is read.
+ * A page ends after the plant that brings its names and tags to this many bytes, or its JSON to this many characters. A
+ * page of a thousand large plants would take 60 MB, and all other requests would wait while it is read.
  */
 const PAGE_BYTES_MAX = 2 ** 20;
 
-/** A longer search would keep the thread that searches from the others. */
+/** A longer search would block the search thread for too long. */
 const WORDS_MAX = 32;
 
-/** How often a change is tried again when another one came between its read and its write. */
+/** How often to try a change while other changes come between its read and its write. */
 const TRIES_MAX = 100;
 
 /** The operations on plants. */
 export function plantHandlers({ plants, queue, represent, audit }: PlantOptions): PlantHandlers {
-  /** Reads a plant, checks the conditions on it and changes it into what `decide` says, all as if at one moment. */
+  /** Reads a plant, checks the preconditions and stores what `decide` returns, all atomically. */
   async function change(
     { parameters, headers, principal, requestId }: Asked,
     decide: (stored: NewPlant | undefined) => NewPlant | undefined,
@@ -50,7 +50,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       checkPreconditions(headers, from);
       const what = changeOf({ from, to });
       try {
-        // Also when nothing changes: that it is so for good, only the store can tell.
+        // Even if nothing changes: only the store can confirm that what was read is durable.
         if (!(await plants.compareAndSwap({ from, to }, ownerOf(principal)))) continue;
       } catch (reason) {
         if (what) audit.failed({ principal, requestId }, what, asPlantId(parameters.id), reason);
@@ -87,7 +87,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       let answer: HttpResponse | undefined;
       const options = {
         owner: ownerOf(principal),
-        // Made while the disk is at work, sent only when the plant is on it.
+        // Built while the disk is busy, but sent only once the plant is on disk.
         whileWriting: () => {
           answer = toCreated(plant);
         },
@@ -126,7 +126,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
   };
 }
 
-/** Undefined when nothing changed. */
+/** Undefined if nothing changed. */
 function changeOf({ from, to }: Change): PlantChange | undefined {
   if (!to) return "deleted";
   if (!from) return "created";
@@ -137,14 +137,14 @@ function toCreated(plant: NewPlant): HttpResponse {
   const { id, name, tag } = plant;
   return {
     status: 200,
-    // A tag that is undefined is left out.
+    // JSON.stringify leaves out an undefined tag.
     body: JSON.stringify({ name, tag }),
-    // Relative to the target of the request, /plants, so that it is right also where a proxy serves that under a prefix (RFC 9110, 8.7).
+    // Relative to the request target, /plants, so that it is right behind a proxy with a path prefix (RFC 9110, 8.7).
     headers: { "content-location": `plants/${id}`, etag: etagOf(plant) },
   };
 }
 
-/** The plant as a change has made it. That it is the one at the target of the request, /plants/{id}, a relative reference says too. */
+/** The plant after a change. Its content-location, the request target /plants/{id}, is relative too. */
 function toChanged(plant: NewPlant, status: 200 | 201): HttpResponse {
   return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: etagOf(plant) } };
 }
@@ -158,7 +158,7 @@ function need(plant: NewPlant | undefined): NewPlant {
   return plant;
 }
 
-/** The id of the path, which a body may repeat but not change. */
+/** The id in the path. The body may repeat it, but not change it. */
 function idOf({ id: given }: Readonly<{ id?: bigint }>, id: bigint): bigint {
   if (given !== undefined && given !== id) {
     throw new PlantStoreError("invalid_body", {
@@ -168,12 +168,12 @@ function idOf({ id: given }: Readonly<{ id?: bigint }>, id: bigint): bigint {
   return id;
 }
 
-/** JSON Merge Patch (RFC 7396), on a patch that the contract has checked. */
+/** JSON Merge Patch (RFC 7396), with a patch that was validated against the contract. */
 function merge({ id, name, tag }: NewPlant, patch: Schemas["PlantPatch"]): NewPlant {
   return toNewPlant({ id, name: patch.name ?? name, tag: patch.tag === undefined ? tag : (patch.tag ?? undefined) });
 }
 
-/** The first of these plants, as many as fit into a page. */
+/** The first of these plants, as many as fit on a page. */
 function toTexts(plants: readonly NewPlant[]): string[] {
   const texts: string[] = [];
   let length = 0;
@@ -186,7 +186,7 @@ function toTexts(plants: readonly NewPlant[]): string[] {
   return texts;
 }
 
-/** A page of the same list, relative to the target of the request (RFC 8288, 3.1). */
+/** A reference to a page of the same list, relative to the request target (RFC 8288, 3.1). */
 function toReference(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],

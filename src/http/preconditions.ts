@@ -12,14 +12,20 @@ export function etagOf({ id, name, tag }: NewPlant): string {
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-/** Checks If-Match, which compares strongly: a weak tag matches nothing (RFC 9110, 13.1.1). Throws `precondition_failed`. */
+/**
+ * Checks If-Match, which compares strongly: a weak tag matches nothing (RFC 9110, 13.1.1). Throws
+ * `precondition_failed`.
+ */
 export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): void {
   const header = headers.get("if-match");
   if (header === null) return;
   if (!stored || !names(header, etagOf(stored))) throw new PlantStoreError("precondition_failed");
 }
 
-/** Whether If-None-Match rules this plant out. It compares weakly (RFC 9110, 13.1.2). A read then gets 304, a change 412. */
+/**
+ * Whether If-None-Match rules this plant out. It compares weakly (RFC 9110, 13.1.2). A read then gets 304, a change
+ * 412.
+ */
 export function isRuledOut(headers: Fields, stored: NewPlant | undefined): boolean {
   const header = headers.get("if-none-match");
   return header !== null && stored !== undefined && namesWeakly(header, etagOf(stored));

@@ -9,43 +9,46 @@ import type { BodyStream } from "./request-body.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
-/** What only the listener can do for a request. */
+/** What only the server can do for a request. */
 type Connection = Pick<HttpRequest, "allowSilence">;
 
-/** What a handler gets. Everything that the contract says of it has been checked before. */
+/** What a handler gets, already validated against the contract. */
 export type Call<Id extends OperationId> = Readonly<{
   parameters: ParametersOf[Id];
   body: BodyOf<BodyStream>[Id];
   headers: Fields;
   principal: Principal;
-  /** Names the request in the answer and in the log. */
+  /** Identifies the request in the response and in the log. */
   requestId: string;
   connection: Connection;
 }>;
 
-/** One handler for each operation of the contract; an operation without one does not compile. */
+/** One handler for each operation of the contract. If one is missing, this does not compile. */
 export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => HttpResponse | Promise<HttpResponse> }>;
 
-/** A handler whose operation is known only when it runs. */
+/** A handler whose operation is known only at run time. */
 type Handler = (call: Unchecked & Omit<Call<OperationId>, keyof Unchecked>) => HttpResponse | Promise<HttpResponse>;
 type Unchecked = Readonly<{ parameters: unknown; body: unknown }>;
 
-/** What stands at one path. */
+/** The operations at one path. */
 type Resource = Readonly<{
   allow: string;
-  /** The headers of an answer to OPTIONS. */
+  /** The headers of the response to OPTIONS. */
   options: Readonly<Record<string, string>>;
   routes: ReadonlyMap<string, Route>;
 }>;
 
 type Route = Readonly<{ operation: Operation; handle: Handler }>;
 
-/** Finds what stands at a path, with the id in it, if any; undefined where the contract has nothing. */
+/** Finds the resource at a path, and the id in the path, if any. Undefined if the contract has no such path. */
 export type Router = (path: string) => Readonly<{ resource: Resource; id: PlantId | string | undefined }> | undefined;
 
 const ID = "{id}";
 
-/** Routes for each path of the contract, with its methods and the exact Allow header. A path may have one id, at its end or in its middle. */
+/**
+ * Creates the routes for each path of the contract, with its methods and the exact Allow header. A path may have one
+ * id, at its end or in its middle.
+ */
 export function createRouter(operations: readonly Operation[], handlers: Handlers): Router {
   const byPath = Array.from(Map.groupBy(operations, ({ path }) => path));
   const fixed = new Map(byPath.filter(([path]) => !path.includes(ID)).map(([path, atPath]) => [path, toResource(atPath, handlers)]));
@@ -67,7 +70,7 @@ export function createRouter(operations: readonly Operation[], handlers: Handler
   };
 }
 
-/** Reads an id in its one written form; what has another form stands at no path. */
+/** Parses an id in its canonical form. Undefined for any other form, which no path matches. */
 function idParser(schema: ParameterSchema | undefined): (text: string) => PlantId | string | undefined {
   if (schema?.format === "int64") return parsePlantId;
   if (schema?.pattern === undefined) throw new Error("contract: an id in a path must be an int64 or have a pattern.");
@@ -80,7 +83,7 @@ function toResource(operations: readonly Operation[], handlers: Handlers): Resou
   for (const operation of operations) {
     const route = { operation, handle: handlers[operation.id] as Handler };
     routes.set(operation.method, route);
-    // RFC 9110, 9.3.2: HEAD is GET without the body, which the listener leaves out.
+    // RFC 9110, 9.3.2: HEAD is GET without the body, which the server leaves out.
     if (operation.method === "GET") routes.set("HEAD", route);
   }
   const allow = [...routes.keys(), "OPTIONS"].toSorted().join(", ");

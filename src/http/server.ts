@@ -11,7 +11,9 @@ import { createTaskQueue } from "../event-loop.ts";
 export type HttpServer = Readonly<{
   /** Where it listens, without a trailing slash. */
   url: string;
-  /** Takes no new connections. Resolves when the requests under way have their responses, at the latest after `drainMs`. */
+  /**
+   * Takes no new connections. Resolves when the requests under way have their responses, at the latest after `drainMs`.
+   */
   stop(drainMs: number): Promise<void>;
 }>;
 

@@ -3,7 +3,7 @@ import { tokenOf } from "../principal.ts";
 import type { Token } from "../store/tokens.ts";
 import type { Handlers } from "./router.ts";
 
-/** Who asks, what they may do, and until when. */
+/** Tells callers who they are, what they may do, and until when. */
 export function sessionHandlers(): Pick<Handlers, "getSession"> {
   return {
     getSession: ({ principal }) => ({

@@ -18,18 +18,18 @@ type TokenOptions = Readonly<{
   random: RandomBytes;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Called after each revocation. It may be the first token that was revoked. */
+  /** Called after each revocation, because it may have revoked the first token. */
   onRevoke: () => Promise<unknown>;
 }>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How many of the tokens that go with another are named in the log; all are counted. */
-const CHILDREN_TOLD_MAX = 100;
+/** How many of the tokens revoked along with another to name in the log. All are counted. */
+const CHILDREN_LOGGED_MAX = 100;
 
 type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken">;
 
-/** The operations on tokens. Whoever may use them makes tokens that may do no more than their own, and for no longer. */
+/** The operations on tokens. A token can only create tokens with no more scopes and no longer life than its own. */
 export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: TokenOptions): TokenHandlers {
   return {
     async listTokens() {
@@ -53,7 +53,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
         once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
       });
       const { token, secret, isRepeated } = await issuing.catch((reason: unknown) => {
-        // Its secret is lost with the response: what was made, if it was, is found by its name.
+        // The response is lost, and the secret with it. If the token was created, its name is how to find it.
         if (mayBeMade(reason)) audit.note("token_created", call, { tokenName: name, scopes, outcome: "unknown" });
         throw reason;
       });
@@ -71,15 +71,15 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       });
       if (!revoked) throw new PlantStoreError("token_not_found");
       const others = revoked.filter((one) => one !== id);
-      const told = { children: others.slice(0, CHILDREN_TOLD_MAX), childrenRevoked: others.length };
-      if (revoked.length > 0) audit.note("token_revoked", call, { token: id, ...told, outcome: "done" });
+      const logged = { children: others.slice(0, CHILDREN_LOGGED_MAX), childrenRevoked: others.length };
+      if (revoked.length > 0) audit.note("token_revoked", call, { token: id, ...logged, outcome: "done" });
       await onRevoke();
       return { status: 204 };
     },
   };
 }
 
-/** A String of RFC 9651, 3.3.3, as draft-ietf-httpapi-idempotency-key-header-07, 2.1, has it. */
+/** Parses a String of RFC 9651, 3.3.3, as draft-ietf-httpapi-idempotency-key-header-07, 2.1, requires. */
 function parseKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   if (!/^"(?:[ !#-[\]-~]|\\["\\]){1,255}"$/.test(header)) throw new PlantStoreError("invalid_idempotency_key");

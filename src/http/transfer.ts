@@ -21,15 +21,15 @@ import { choosePacking, packTexts } from "./representation.ts";
 import type { Handlers } from "./router.ts";
 import type { Fields } from "./wire/fields.ts";
 
-type ExchangeOptions = Readonly<{
+type TransferOptions = Readonly<{
   plants: PlantStore;
   queue: FairQueue;
-  /** Those that run now, of which a token has its share: each holds some plants in memory. */
+  /** The running imports. A token gets only its share of them, because each holds some plants in memory. */
   imports: FairShares;
   parsePlant: (value: unknown) => NewPlant;
   /** Longest line of an import. */
   lineBytesMax: number;
-  /** Asked again and again while a file goes in or out: its token may be revoked, or expire. */
+  /** Checks the token repeatedly during a transfer: it may be revoked, or expire. */
   authenticator: Authenticator;
   audit: Audit;
   log: Log;
@@ -38,22 +38,22 @@ type ExchangeOptions = Readonly<{
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
-/** How many exports may run at a time, of which a token has its share; each holds some plants in memory. */
+/** How many exports may run at a time. A token gets only its share, because each holds some plants in memory. */
 const EXPORTS_MAX = 32;
 
-/** How long a sender may send nothing, and a reader take nothing. */
+/** How long a sender may send nothing, or a reader read nothing. */
 const IDLE_SECONDS = 60;
 
-/** An import that drips keeps a place that others want: after a while it must be as fast as the slowest modems were. */
+/** A slow import takes up a slot that others need, so after a grace period it must be as fast as the slowest modems. */
 const GRACE_SECONDS = 30;
 const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, bytesPerSecondMin: 500 };
 
-/** The catalogue as a file, in and out. */
-export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
+/** Import and export of the whole catalogue as a file. */
+export function transferHandlers(options: TransferOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
   const { plants, queue, imports, parsePlant, lineBytesMax, authenticator, audit, log } = options;
   const exports = createFairShares(EXPORTS_MAX);
 
-  /** A file under way is never refused for the turns that it takes: of files there are few. */
+  /** A running transfer is never refused a turn in the queue: there are only a few at a time. */
   function patient(principal: Principal): ReturnType<typeof queued> {
     return queued(plants, queue, { owner: ownerOf(principal), isPatient: true });
   }
@@ -71,7 +71,7 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
     }
   }
 
-  /** Ends an export, once. */
+  /** Returns a function that ends an export and logs it. Only the first call counts. */
   function ending(who: Who, release: () => void): (outcome: string, bytes: number) => void {
     const started = performance.now();
     let isOver = false;
@@ -87,10 +87,10 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
     async importPlants(call) {
       const { body, headers, principal, connection } = call;
       const { onConflict, dryRun } = call.parameters;
-      // There is room: admission has looked, and nobody came in between.
+      // There is room: admission has just checked, and nothing can run in between.
       const release = imports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
-      // PATIENCE says how long it may be silent.
+      // PATIENCE sets the limits on silence instead.
       connection.allowSilence(0);
       const { type, bytes } = body;
       const started = performance.now();
@@ -122,7 +122,7 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
       const release = exports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       try {
-        // What could not even begin is answered 503; later it can only break off.
+        // Read before responding: an export that cannot start gets a 503, but once started it can only break off.
         await patient(principal).list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] });
       } catch (reason) {
         release();
@@ -145,21 +145,24 @@ export function transferHandlers(options: ExchangeOptions): Pick<Handlers, "impo
   };
 }
 
-/** Undefined where the profile may decide. */
+/** Undefined if the profile may decide. */
 function acceptedFormat(headers: Fields): "csv" | undefined {
   return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
 }
 
-/** The name of an error; of what breaks off, "incomplete_body". */
+/** The name of an error; "incomplete_body" if the connection broke off. */
 function outcomeOf(reason: unknown): string {
   if (reason instanceof PlantStoreError) return reason.code;
   return reason instanceof DOMException && reason.name === "AbortError" ? "incomplete_body" : "failed";
 }
 
-/** `onEnd` is called when nothing more will be read, with how it ended and the bytes that were made. */
+/** `onEnd` is called once nothing more will be read, with the outcome and the number of bytes produced. */
 type StreamOptions = Readonly<{ log: Log; onEnd: (outcome: string, bytes: number) => void }>;
 
-/** A stream that makes each piece when the reader has taken the one before. The connection of a reader that takes none is closed. */
+/**
+ * A stream that produces each piece only once the reader has taken the one before. The server closes the connection of
+ * a reader that takes nothing.
+ */
 function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let bytes = 0;
@@ -176,7 +179,7 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log
       controller.close();
     } catch (reason) {
       onEnd(outcomeOf(reason), bytes);
-      // What a revocation breaks off has not failed.
+      // An export that a revocation breaks off has not failed.
       if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
       throw reason;
     }
@@ -187,6 +190,6 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log
     await pieces.return();
   }
 
-  // Nothing is read ahead: for a HEAD, nothing at all.
+  // Never read ahead: a HEAD reads nothing at all.
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }

@@ -5,10 +5,14 @@ import type { Owner } from "../fair-shares.ts";
 import type { PlantStore, Swap } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
 
-/** The outcome of a create: stored now, already stored as this very plant, or refused because the id names another one. */
+/**
+ * The outcome of a create: stored now, already stored as this very plant, or refused because the id names another one.
+ */
 export type Outcome = "created" | "same" | "in_use";
 
-/** Changes that are committed together. No response has been sent yet, so the kinds may be applied one after the other. */
+/**
+ * Changes that are committed together. No response has been sent yet, so the kinds may be applied one after the other.
+ */
 export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[]; tokens: readonly TokenChange[] }>;
 
 /**

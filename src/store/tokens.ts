@@ -31,7 +31,9 @@ export type TokenOutcome = "created" | "taken" | "orphaned" | readonly string[] 
 
 /** Keeps tokens, each under the SHA-256 of its secret. Its changes are as durable as those of a PlantStore. */
 export type TokenStore = Readonly<{
-  /** "taken" when a token with this id exists. "orphaned" when the parent is revoked: then no usable token is created. */
+  /**
+   * "taken" when a token with this id exists. "orphaned" when the parent is revoked: then no usable token is created.
+   */
   create(token: Token, hash: string, owner?: Owner): Promise<"created" | "taken" | "orphaned">;
   find(hash: string): Promise<Token | undefined>;
   /** All tokens, also revoked and expired ones, by time of creation. */

@@ -117,7 +117,10 @@ function toColumnName(name: string, at: number): string {
   return letters.slice(0, UNUSED_LENGTH_MAX).join("");
 }
 
-/** A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write them. */
+/**
+ * A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write
+ * them.
+ */
 function findFault(cells: readonly Cell[], { id, columns }: Layout): Fault | undefined {
   if (cells.length > columns && countFilled(cells) > columns) return "cells";
   // No id spans several lines: this is an unclosed quote that another quote further down closed.
@@ -161,7 +164,10 @@ function toRow(cells: readonly Cell[], { line, layout, options }: RowOptions): R
   }
 }
 
-/** The first of these cells that is not empty, otherwise one that is quoted and empty. Reports the others that are not empty. */
+/**
+ * The first of these cells that is not empty, otherwise one that is quoted and empty. Reports the others that are not
+ * empty.
+ */
 function pick(cells: readonly Cell[], places: readonly number[], { reportUnused }: Layout): Cell {
   if (places.length === 1) return cells[places[0]!];
   const [first, ...others] = places.filter((at) => cells[at] !== undefined && cells[at] !== "");

@@ -29,11 +29,15 @@ export async function* inPieces(bytes: Bytes): AsyncGenerator<Uint8Array, void, 
   }
 }
 
-/** How slowly bytes may arrive. Only the time spent waiting for them counts, not the time that they wait for the store. */
+/**
+ * How slowly bytes may arrive. Only the time spent waiting for them counts, not the time that they wait for the store.
+ */
 export type Patience = Readonly<{
   /** How long no byte may arrive, in milliseconds. */
   idleMs: number;
-  /** How long the reader may wait in all, in milliseconds, before `bytesPerSecondMin` applies to each second of waiting. */
+  /**
+   * How long the reader may wait in all, in milliseconds, before `bytesPerSecondMin` applies to each second of waiting.
+   */
   graceMs: number;
   bytesPerSecondMin: number;
 }>;

@@ -47,7 +47,7 @@ describe("in Chromium, the client", () => {
       const plants = connect();
       return plants.find(1n).catch((reason: client.UnexpectedAnswerError) => [reason.name, reason.status, reason.message]);
     });
-    expect(thrown).toEqual(["UnexpectedAnswerError", 0, "The url redirects: use where it leads to."]);
+    expect(thrown).toEqual(["UnexpectedAnswerError", 0, "The url redirects: use the address it leads to."]);
   });
 
   it("throws what the source of an import throws", async () => {

@@ -58,7 +58,7 @@ describe("when things go wrong, the page", () => {
     await sees(["Monstera", "Ginkgo"]);
     await page.route("**/plants?*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
     await button(/^tree/).first().click();
-    await reads("The answer is not Plant Store's");
+    await reads("The response is not Plant Store's");
     await page.unrouteAll();
     await button("Try again").click();
     await sees(["Ginkgo"]);

@@ -30,7 +30,10 @@ export type HttpRequest = Pick<Head, "method" | "path" | "query" | "authority"> 
     body: Body;
     /** The IP address of the peer. */
     address: string;
-    /** How many seconds this request may be silent, while its body arrives and while its response is sent; 0 for no limit. */
+    /**
+     * How many seconds this request may be silent, while its body arrives and while its response is sent; 0 for no
+     * limit.
+     */
     allowSilence(seconds: number): void;
   }>;
 
@@ -46,7 +49,9 @@ type ConnectionOptions = Readonly<{
   /** A monotonic clock, in milliseconds, and the time for a header. */
   now: () => number;
   date: () => string;
-  /** Called with true when the connection owes no response and may be closed to make room for others, else with false. */
+  /**
+   * Called with true when the connection owes no response and may be closed to make room for others, else with false.
+   */
   onIdle: (isIdle: boolean) => void;
   /** Called for what must not happen. The connection is gone then. */
   onBug: (reason: unknown) => void;
@@ -70,7 +75,9 @@ export type Connection = Readonly<{
 
 /** How many bytes a client may send ahead of the response that it waits for. */
 const BUFFERED_BYTES_MAX = 65_536;
-/** How many bytes a refused client may still send: they are dropped, so that it can read its response (RFC 9112, 9.6). */
+/**
+ * How many bytes a refused client may still send: they are dropped, so that it can read its response (RFC 9112, 9.6).
+ */
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How many pipelined requests are answered in a row while no other connection waits for its turn. */
@@ -276,7 +283,10 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     else linger();
   }
 
-  /** Lets a client that still sends read its response: closing at once would reset the connection, and lose the response. */
+  /**
+   * Lets a client that still sends read its response: closing at once would reset the connection, and lose the
+   * response.
+   */
   function linger(): void {
     if (phase === "closed") return;
     if (isHalfClosed) return wire.end();

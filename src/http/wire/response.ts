@@ -44,7 +44,9 @@ const REASONS: Readonly<Record<number, string>> = {
   505: "HTTP Version Not Supported",
 };
 
-/** The head of a response as text (RFC 9112, 4). The header values come from this service, and none contains a line end. */
+/**
+ * The head of a response as text (RFC 9112, 4). The header values come from this service, and none contains a line end.
+ */
 export function toHead({ status, headers, ending, isKeepAlive, isHttp10, date }: HeadOptions): string {
   let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n`;
   for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;

@@ -25,7 +25,9 @@ export function createPut(execute: Execute, how: ExecuteOptions): Put {
     return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
   }
 
-  /** Whether all these plants are durable as they are: a write to one of them waits for all that was committed before. */
+  /**
+   * Whether all these plants are durable as they are: a write to one of them waits for all that was committed before.
+   */
   async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
     return plant === undefined || (await execute(CONFIRM_PLANTS, await columnsOf([plant]), how)).length === 1;
   }

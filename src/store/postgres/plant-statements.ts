@@ -34,7 +34,10 @@ export const REPLACE_PLANTS = {
     ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words`,
 } as const satisfies Statement;
 
-/** Takes the expected ids, names and tags, then the new names, tags and words. Returns the ids of the plants that matched. */
+/**
+ * Takes the expected ids, names and tags, then the new names, tags and words. Returns the ids of the plants that
+ * matched.
+ */
 export const UPDATE_PLANTS = {
   name: "update_plants",
   text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector

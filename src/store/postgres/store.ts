@@ -35,7 +35,9 @@ const SLOW_MAX = 6;
 const QUICK_STATEMENT_MS = 5000;
 const SLOW_STATEMENT_MS = 30_000;
 
-/** How long a list or an export waits for the database, so that a short restart breaks off no export. In milliseconds. */
+/**
+ * How long a list or an export waits for the database, so that a short restart breaks off no export. In milliseconds.
+ */
 const LIST_PATIENCE_MS = 5000;
 
 /** How long an import waits for the database, so that a failover breaks off no file. In milliseconds. */

@@ -159,7 +159,7 @@ export const requestTroubles: Troubles = {
     faults: [answer(200, htmlPage, { "content-type": "text/html" })],
     call: (plants) => plants.find(1n).catch((thrown: unknown) => String(thrown)),
     outcome:
-      '"UnexpectedAnswerError: The answer is not Plant Store\'s (status 200, content type text/html): check the url, and any proxy on the way."',
+      '"UnexpectedAnswerError: The response is not Plant Store\'s (status 200, content type text/html): check the url and any proxy in between."',
     requests: 1,
   },
   "the 404 of another program": {
@@ -183,7 +183,7 @@ export const requestTroubles: Troubles = {
   "a redirect": {
     faults: [answer(307, "", { location: "/elsewhere" }), good],
     call: (plants) => plants.find(1n).catch((thrown: unknown) => String(thrown)),
-    outcome: '"UnexpectedAnswerError: The url redirects to /elsewhere: use where it leads to."',
+    outcome: '"UnexpectedAnswerError: The url redirects to /elsewhere: use the address it leads to."',
     requests: 1,
   },
   "a list whose next page is the same again": {

@@ -8,7 +8,9 @@ export type Health = Readonly<{
   failed(error: PlantStoreError, reason: unknown): void;
   /** Throws why the server is unfit, or why the last statement failed, until one succeeds. */
   check(): void;
-  /** Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. */
+  /**
+   * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write.
+   */
   watch(probe: (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>): void;
   close(): void;
 }>;

@@ -43,7 +43,9 @@ export type Run = <Row extends unknown[]>(statement: Statement, values?: readonl
 const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 200;
 
-/** Two processes created the same thing at once: one of them hits a key of the catalogue, an object, or a change to it. */
+/**
+ * Two processes created the same thing at once: one of them hits a key of the catalogue, an object, or a change to it.
+ */
 const COLLISIONS = ["23505", "42P07", "42710", "40001", "40P01", "55P03", "XX000"];
 
 /**

@@ -1,6 +1,9 @@
 import { PlantStoreError } from "../../../errors.ts";
 
-/** A failed call, in a form that can cross threads. `errcode` is SQLite's extended result code (sqlite.org/rescode.html). */
+/**
+ * A failed call, in a form that can cross threads. `errcode` is SQLite's extended result code
+ * (sqlite.org/rescode.html).
+ */
 export type Failure = Readonly<{ message: string; errcode?: number }>;
 
 /** An error that SQLite reported in a Worker. */
@@ -58,7 +61,9 @@ export function isOfMachine(thrown: unknown): thrown is Error & { errcode: numbe
   return thrown instanceof Error && "errcode" in thrown && [READONLY, IOERR, FULL, CANTOPEN].includes(Number(thrown.errcode) & 0xff);
 }
 
-/** After a failed fsync the kernel may drop the data and report success the next time, so no later sync can be trusted. */
+/**
+ * After a failed fsync the kernel may drop the data and report success the next time, so no later sync can be trusted.
+ */
 export function isSyncFailure(thrown: unknown): boolean {
   return thrown instanceof Error && "errcode" in thrown && (thrown.errcode === IOERR_FSYNC || thrown.errcode === IOERR_DIR_FSYNC);
 }

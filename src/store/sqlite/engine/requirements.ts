@@ -1,6 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset bug"). */
+/**
+ * Older releases can corrupt a database when two connections reset its WAL at once (sqlite.org/wal.html, "WAL-reset
+ * bug").
+ */
 const SQLITE_VERSION_MIN = "3.51.3";
 
 /** Size of the WAL at which a checkpoint is due, in pages of 4 KiB. */

@@ -25,7 +25,10 @@ const MIGRATIONS = [
    CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;`,
 ] as const;
 
-/** Creates the tables, or migrates them to the newest version. Throws on a file of another program or of a newer version. */
+/**
+ * Creates the tables, or migrates them to the newest version. Throws on a file of another program or of a newer
+ * version.
+ */
 export function migrate(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
   try {

@@ -20,7 +20,9 @@ type Starting<Methods> = Readonly<{
   abandon(): Promise<unknown>;
 }>;
 
-/** Starts a Worker, which loads its code while others open theirs. Calls `onDeath` when the Worker ends without `close`. */
+/**
+ * Starts a Worker, which loads its code while others open theirs. Calls `onDeath` when the Worker ends without `close`.
+ */
 export function startThread<Name extends PartName>(
   part: Name,
   { path, onDeath }: { path: string; onDeath: (reason: Error) => void },

@@ -25,10 +25,15 @@ type Checkpoint = { busy: number; log: number; checkpointed: number };
 /** The only connection that writes. Its methods block on the disk, so it runs in a Worker. */
 export type Writer = ReturnType<typeof openWriter>;
 
-/** How long to wait for the write lock while another process, such as `plant-store token`, holds it, in milliseconds. */
+/**
+ * How long to wait for the write lock while another process, such as `plant-store token`, holds it, in milliseconds.
+ */
 const BUSY_MS = 1000;
 
-/** Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it fails. */
+/**
+ * Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it
+ * fails.
+ */
 export function openWriter(path: string) {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   makeDurable(db);

@@ -8,7 +8,9 @@ export const NOTHING_INDEXED: Position = { changes: 0, bulkChanges: 0 };
 /** Most ids in a row of changes: the indexer takes a row as a whole. */
 const CHANGE_PLANTS_MAX = 20;
 
-/** Records what a transaction of the writer changes, inside that transaction, so that the index never misses a plant. */
+/**
+ * Records what a transaction of the writer changes, inside that transaction, so that the index never misses a plant.
+ */
 export function prepareChanges(db: DatabaseSync) {
   const insert = db.prepare("INSERT INTO changes (ids) VALUES (?)");
   const insertBulk = db.prepare("INSERT INTO bulk_changes (ids) VALUES (?)");

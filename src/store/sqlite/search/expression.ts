@@ -1,7 +1,9 @@
 /** Lengths of the prefixes that the index stores, in characters. First letters are stored as words. */
 export const PREFIX_LENGTHS = [2, 4, 6] as const;
 
-/** Most words and prefixes that all words of a search may expand to together: each costs time for every plant visited. */
+/**
+ * Most words and prefixes that all words of a search may expand to together: each costs time for every plant visited.
+ */
 const ALTERNATIVES_MAX = 100;
 
 /** A word plus FIRST is the next possible word. A prefix plus LAST comes after all words that begin with it. */

@@ -29,7 +29,10 @@ export type Found =
  */
 export type Indexer = ReturnType<typeof openIndexer>;
 
-/** Work in one index commit, in words: a few thousand plants, or twenty of the worst. A search waits for no more than that. */
+/**
+ * Work in one index commit, in words: a few thousand plants, or twenty of the worst. A search waits for no more than
+ * that.
+ */
 const STEP_WORDS = 20_000;
 
 /** Cost of a plant besides its words, even of a deleted one, in words. */
@@ -99,7 +102,9 @@ export function openIndexer(plantsPath: string) {
     return seq;
   }
 
-  /** Single changes come first: a new plant must not wait until an import is indexed. The import still gets its share. */
+  /**
+   * Single changes come first: a new plant must not wait until an import is indexed. The import still gets its share.
+   */
   function catchUp(indexed: Position): boolean {
     const single = followFrom(indexed.changes, change, STEP_WORDS);
     const bulk = followFrom(indexed.bulkChanges, bulkChange, Math.max(STEP_WORDS - single.work, STEP_WORDS / 4));
