@@ -16,7 +16,7 @@ afterEach(killServices);
 
 const DAY_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
-/** Where the clock goes, in days from the true time, one jump after the other. */
+/** The offsets of the clock, in days from the true time, one jump after the other. */
 const JUMPS = Array.from({ length: inForm(1, 50) }, () => [1, 0, -1, 1, -1, 0]).flat();
 const BETWEEN_MS = 300;
 
@@ -57,7 +57,7 @@ async function isSoon(isSo: () => Promise<boolean>, withinMs: number): Promise<b
   return true;
 }
 
-it(`${JUMPS.length} jumps of the clock, of a day or two forwards and back, leave each create answered 200, nothing lost, and nothing logged but what was done`, async () => {
+it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave each create answered 200, lose nothing, and log nothing unusual`, async () => {
   const { data, clock, service, first, createToken } = await openGarden();
   const flood = startFlood({ url: service.url, token: first, firstId: 1n });
   for (const days of JUMPS) {
@@ -65,7 +65,7 @@ it(`${JUMPS.length} jumps of the clock, of a day or two forwards and back, leave
     const answered = flood.count();
     await Bun.sleep(BETWEEN_MS);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-    // The service really lives at another time.
+    // The service really has another time.
     expect(Math.abs(Date.parse((await createToken()).created) - Date.now() - days * DAY_MS)).toBeLessThan(HOUR_MS);
     expect(flood.count()).toBeGreaterThan(answered);
   }
@@ -92,11 +92,11 @@ describe("a token that expires in an hour", () => {
     return statuses;
   }
 
-  it("is refused when the clock jumps a day forwards, and taken when it jumps back", async () => {
+  it("is refused when the clock jumps a day forwards, and accepted when it jumps back", async () => {
     expect(await observe()).toEqual([200, 401, 200, 200]);
   });
 
-  it("would be noticed to live on if the service went by another clock", async () => {
+  it("would visibly stay valid if the service used another clock", async () => {
     expect(await observe(plantBugs(TOKENS_BY_STEADY_CLOCK))).toEqual([200, 200, 200, 200]);
   });
 });
@@ -111,16 +111,16 @@ describe("a token that is revoked after the clock went a day back", () => {
     return isSoon(async () => (await statusWith(token)) === 401, 3000);
   }
 
-  it("is refused, although it was taken at a later time", async () => {
+  it("is refused, although it was accepted at a later time", async () => {
     expect(await isRefused()).toBe(true);
   });
 
-  it("would be noticed to be taken if what is known from the future counted as fresh", async () => {
+  it("would visibly be accepted if a cache entry from the future counted as fresh", async () => {
     expect(await isRefused(plantBugs(TRUST_THE_FUTURE))).toBe(false);
   });
 });
 
-/** Another process that holds the write lock is the slowest disk there is. */
+/** Another process that holds the write lock acts like the slowest possible disk. */
 function lock(data: string): () => void {
   const other = new DatabaseSync(join(data, "plants.db"));
   other.exec("BEGIN IMMEDIATE");
@@ -128,12 +128,12 @@ function lock(data: string): () => void {
 }
 
 describe("a create that waits for the disk while the clock jumps a day forwards", () => {
-  /** Longer than the service takes to look for creates that have waited too long. */
+  /** Longer than the interval at which the service looks for creates that have waited too long. */
   const WAIT_MS = 400;
-  /** Less than a create may wait. */
+  /** Shorter than a create may wait. */
   const WAIT_MS_MAX = 900;
 
-  /** The status of the create, in a try in which it really waited for less time than it may. */
+  /** The status of the create, in an attempt in which it really waited for less than the limit. */
   async function observe(root?: string): Promise<number> {
     const { data, clock, create } = await openGarden(root);
     for (let id = 1; id < 10; id += 1) {
@@ -151,16 +151,16 @@ describe("a create that waits for the disk while the clock jumps a day forwards"
     throw new Error("The machine is too slow to wait for half a second.");
   }
 
-  it("has not waited too long", async () => {
+  it("is not refused", async () => {
     expect(await observe()).toBe(200);
   });
 
-  it("would be noticed to be refused if waiting were measured by that clock", async () => {
+  it("would visibly be refused if waiting were measured by that clock", async () => {
     expect(await observe(plantBugs(WAIT_BY_WALL_CLOCK))).toBe(503);
   });
 });
 
-describe("a service that is unready as the disk refuses to write while the clock jumps a day back", () => {
+describe("a service that is unready, because the disk refuses to write, while the clock jumps a day back", () => {
   async function isReady({ service }: Garden): Promise<boolean> {
     return (await fetch(`${service.url}/readyz`)).status === 200;
   }
@@ -169,7 +169,7 @@ describe("a service that is unready as the disk refuses to write while the clock
     const garden = await openGarden(root);
     const unlock = lock(garden.data);
     expect((await garden.create(1)).status).toBe(503);
-    // The create is given up before the disk is.
+    // The create times out before the disk does.
     expect(await isSoon(async () => !(await isReady(garden)), 4000)).toBe(true);
     garden.clock.setDaysOff(-1);
     unlock();
@@ -180,7 +180,7 @@ describe("a service that is unready as the disk refuses to write while the clock
     expect(await isHealed()).toBe(true);
   });
 
-  it("would be noticed not to try again", async () => {
+  it("would visibly stay unready if it never tried again", async () => {
     expect(await isHealed(plantBugs(NEVER_PROBE))).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { killServices, startService } from "../support/service-process.ts";
 
 afterEach(killServices);
 
-/** Runs a line as a person does who pastes it into a shell, and takes the answer apart. */
+/** Runs a line like someone who pastes it into a shell, and parses the response. */
 function paste(line: string): { status: number; headers: string; body: string } {
   findProgram("curl");
   const { stdout, stderr } = spawnSync("sh", ["-c", `${line} -s -S -i`], { encoding: "utf8" });
@@ -20,7 +20,7 @@ function edit(line: string, from: string | RegExp, to: string): string {
   return edited;
 }
 
-it("the curl line of the start creates a plant, again and again, also after kill -9, and no other under its id or without a token", async () => {
+it("the curl command from the start message creates a plant, repeatedly, even after kill -9, and creates no other under its id and none without a token", async () => {
   const data = temporaryFolder();
   const service = await startService({ data });
   const line = service.started["curl"]!;
@@ -36,7 +36,7 @@ it("the curl line of the start creates a plant, again and again, also after kill
 
   expect(await service.end("SIGKILL")).toBeNull();
   expect(paste(line).status).toBeNaN();
-  // On the same port the very same line serves again. The other name first: a plant that was lost would be created by its own line.
+  // On the same port the same line works again. The other name comes first: a lost plant would be created by its own line.
   const restarted = await startService({ data, flags: ["--port", new URL(service.url).port] });
   expect(restarted.started["curl"]).toBe(line);
   expect(paste(other).status).toBe(409);

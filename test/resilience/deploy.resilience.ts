@@ -31,7 +31,7 @@ afterEach(async () => {
   await killServices();
 });
 
-/** The balancer of deploy/ as it stands, in front of services on other ports than there. */
+/** The balancer of deploy/ unchanged, except for the ports of the services. */
 async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<string> {
   const port = await findFreePort();
   const text = balancerText
@@ -46,7 +46,7 @@ async function startBalancer(addresses: ReadonlyMap<string, string>): Promise<st
 }
 
 describe("the replicas of deploy/", () => {
-  it("have settings that the service takes, and believe the balancer, which is in their network", () => {
+  it("have settings that the service accepts, and trust the balancer, which is in their network", () => {
     expect(replicas).toHaveLength(3);
     const [network] = compose.networks.default.ipam.config;
     for (const name of replicas) {
@@ -57,7 +57,7 @@ describe("the replicas of deploy/", () => {
     }
   });
 
-  it("are replaced one after the other behind the balancer, under load, without a failed request", async () => {
+  it("are replaced one by one behind the balancer, under load, without a failed request", async () => {
     const database = await (await sharedCluster()).createDatabase();
     const drainDelay = compose.services[replicas[0]!]!.environment!["PLANT_STORE_DRAIN_DELAY_MS"]!;
     const folders = new Map(replicas.map((name) => [name, temporaryFolder()]));
@@ -79,7 +79,7 @@ describe("the replicas of deploy/", () => {
     expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
   });
 
-  it("leave the balancer to answer as the service would when none of them is ready", async () => {
+  it("leave it to the balancer to answer like the service when none of them is ready", async () => {
     const service = await startService({ data: temporaryFolder() });
     const url = await startBalancer(new Map(replicas.map((name) => [name, new URL(service.url).host])));
     await service.end("SIGKILL");

@@ -20,15 +20,15 @@ afterEach(killServices);
 
 const RESTARTS = inForm(4, 50);
 const CLIENTS = 16;
-/** Some looks of a balancer. */
+/** A few health checks of a balancer. */
 const DELAY_MS = 500;
 const END_MS_MAX = 10_000;
-/** The default takes part of the time that a short form has. */
+/** The default would take too much of the short form's time. */
 const DRAIN_MS = inForm(2000, 8000);
 /** A run counts only if there was load: answered creates for each restart. */
 const ANSWERED_MIN = 100;
 
-/** Lines of an import come one by one, for longer than the delay: it is under way when the service stops to listen. */
+/** Lines of an import come one by one, for longer than the delay: it is under way when the service stops listening. */
 const IMPORT_LINES = 6;
 const IMPORT_PAUSE_MS = 150;
 
@@ -36,7 +36,7 @@ type Restart = Readonly<{ status: number | null; endMs: number; imported: string
 type RollOptions = Readonly<{ replicas: 1 | 2; flags: readonly string[]; root?: string; restarts: number }>;
 type Roll = Balanced & Readonly<{ restarts: readonly Restart[]; data: string }>;
 
-/** An import that takes its time. Resolves with the answer, or with why there was none. */
+/** A slow import. Resolves with the response, or with the reason why there is none. */
 async function importSlowly(url: string, token: string, turn: number): Promise<string> {
   let line = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -66,7 +66,7 @@ async function end(service: ServiceProcess, token: string, turn: number): Promis
   return { status, endMs: performance.now() - began, imported: await importing };
 }
 
-/** Restarts under load, one replica after the other, each on its port. */
+/** Restarts under load, one replica after the other, each on its own port. */
 async function roll({ replicas, flags, root = PROJECT, restarts: count }: RollOptions): Promise<Roll> {
   const folders = Array.from({ length: replicas }, temporaryFolder);
   const ports = await Promise.all(folders.map(findFreePort));
@@ -96,7 +96,7 @@ function expectSmooth({ statuses, broken, last, restarts, attempted, answered }:
   expect([...statuses.keys()]).toEqual([200]);
   expect(answered).toHaveLength(attempted.length);
   expect(answered.length).toBeGreaterThan(count * ANSWERED_MIN);
-  // Each service that went away said so to clients that were connected.
+  // Each service that stopped said so to its connected clients.
   expect(last).toBeGreaterThanOrEqual(count);
   expect(restarts).toHaveLength(count);
   for (const { status, endMs, imported } of restarts) {
@@ -110,7 +110,7 @@ function figuresOf({ restarts, answered, broken, last }: Roll): string {
   return `${restarts.length} restarts, ${answered.length} creates answered 200, ${last} of them with Connection: close; ${broken.length} broken; ended within ${endMs} ms, with 0`;
 }
 
-describe("a rolling restart under load on kept connections breaks no request, answers 200 only, and every service ends with 0 within 10 s", () => {
+describe("a rolling restart under load on kept connections breaks no request and answers only 200, and every service ends with 0 within 10 s", () => {
   it(`${RESTARTS} times, two replicas on one PostgreSQL`, async () => {
     const database = await (await sharedCluster()).createDatabase();
     const result = await roll({ replicas: 2, flags: ["--database", database], restarts: RESTARTS });
@@ -128,24 +128,24 @@ describe("a rolling restart under load on kept connections breaks no request, an
     tell("drain, one service", figuresOf(result));
   });
 
-  it("would be noticed to break requests if it did not wait for the balancer", async () => {
+  it("would visibly break requests if it did not wait for the balancer", async () => {
     const { broken } = await roll({ replicas: 1, flags: [], root: plantBugs(NO_DRAIN_DELAY), restarts: 2 });
     expect(broken.length).toBeGreaterThan(0);
   });
 
-  it("would be noticed to cut off an import under way if it did not wait for it", async () => {
+  it("would visibly cut off a running import if it did not wait for it", async () => {
     const { restarts } = await roll({ replicas: 1, flags: [], root: plantBugs(CUT_OFF_WORK), restarts: 1 });
     expect(restarts[0]!.imported).not.toContain("200");
   });
 });
 
-it(`a request that never comes to its end is cut off after ${DRAIN_MS} ms, and the service ends with 0 within 10 s`, async () => {
+it(`a request that never ends is cut off after ${DRAIN_MS} ms, and the service ends with 0 within 10 s`, async () => {
   const data = temporaryFolder();
   const service = await startService({ data, flags: ["--drain-ms", String(DRAIN_MS)] });
   const hanging = await openSocket(service.url);
   const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${await readToken(data)}\r\nContent-Length: 50\r\n\r\n{`;
   hanging.write(head);
-  // It would be given up as silent before the end otherwise.
+  // Otherwise it would be given up as silent before that.
   const trickle = setInterval(() => hanging.write(" "), 1000);
   await Bun.sleep(100);
   const began = performance.now();
@@ -158,7 +158,7 @@ it(`a request that never comes to its end is cut off after ${DRAIN_MS} ms, and t
   tell("drain with a request that never ends", `ended after ${Math.round(endMs)} ms, with 0`);
 });
 
-describe("SIGTERM at the moment when the service says that it runs", () => {
+describe("SIGTERM at the moment when the service says that it is running", () => {
   async function endAtStart(root: string): Promise<number | null> {
     const signalled = Promise.withResolvers<number | null>();
     const service = spawnService({ data: temporaryFolder(), root, onLine });
@@ -172,7 +172,7 @@ describe("SIGTERM at the moment when the service says that it runs", () => {
     for (let turn = 0; turn < RESTARTS; turn += 1) expect(await endAtStart(PROJECT)).toBe(0);
   });
 
-  it("would be noticed to cut it off if it said so before it knew the signal", async () => {
+  it("would visibly kill it if it said so before it handled the signal", async () => {
     expect(await endAtStart(plantBugs(ANNOUNCED_TOO_EARLY))).not.toBe(0);
   });
 });

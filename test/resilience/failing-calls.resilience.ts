@@ -10,16 +10,16 @@ import { killServices, startService } from "../support/service-process.ts";
 
 afterEach(killServices);
 
-// What fails is a call on certain files, the nth of its thread, counted from before the start: strace counts no other calls then. One
+// What fails is the nth call of its thread on certain files, counted from before the start: strace then counts no other calls. One
 // thread makes nearly all calls on the files of the plants, another those on the index of names.
-// Of allocations these fail: space on the disk, open files, memory that maps a file. Memory of the process does not: the runtime takes
-// it in large pieces, long before anything needs it, and ends itself when it gets none, which is a kill like any other.
+// These allocations fail: space on the disk, open files, memory that maps a file. Memory of the process does not: the runtime allocates
+// it in large pieces, long before anything needs it, and ends itself if it gets none, which is a kill like any other.
 
-/** A fault, what a process says that ends for it, and in how many runs of the short form it is tried. */
+/** A fault, what a process that ends because of it says, and the number of its runs in the short form. */
 type Case = Readonly<{ fault: Fault; says: RegExp; runs: number }>;
 
 const IO = /I\/O error/i;
-// SQLite says so too when there is no room for the -shm.
+// SQLite also says this when there is no space for the -shm.
 const FULL = /is full|I\/O error/i;
 const FILES = /unable to open|EMFILE|I\/O error/i;
 const MEMORY = /out of memory|I\/O error/i;
@@ -50,7 +50,7 @@ const often = plantBugs(CHECKPOINT_OFTEN);
 
 type Place = Readonly<{ files: readonly string[]; root: string }>;
 
-/** A run with a fault and the restart after it: what happened, and what is wrong with it. */
+/** A run with a fault and the restart after it: what happened, and what was wrong. */
 async function run({ fault, says }: Omit<Case, "runs">, n: number, { files, root }: Place) {
   const scene = openScene({ files, root, random });
   const served = await scene.serve(fault, n);
@@ -65,10 +65,10 @@ function findSilence({ end, code, said }: Served, says: RegExp): string[] {
   return end === "when told" || (code === 1 && says.test(said)) ? [] : [`It ended ${end} with ${code} and said: ${said}`];
 }
 
-/** A process that goes on answers 503 as long as it cannot write, and becomes ready again. After a failed sync it must not go on. */
+/** A process that goes on answers 503 while it cannot write, and becomes ready again. After a failed sync it must not go on. */
 function findMisconduct(served: Served, { isLasting }: Fault, files: readonly string[]): string[] {
   const { end, code, said, statuses, isReady, isDistrusted } = served;
-  // A plant whose create was refused is not there to be patched or deleted. The index is no reason to refuse anything.
+  // A plant whose create was refused cannot be patched or deleted. A fault of the index is no reason to refuse anything.
   const allowed = files === STORE ? [200, 204, 404, 503] : [200, 204];
   const wrong = statuses.filter((status) => !allowed.includes(status)).map((status) => `It answered ${status}.`);
   if (isLasting && said.includes("store_healed")) wrong.push("It said that it had healed.");
@@ -79,7 +79,7 @@ function findMisconduct(served: Served, { isLasting }: Fault, files: readonly st
   return wrong;
 }
 
-/** How often the busiest thread makes a call in a run that nothing fails in. */
+/** How often the busiest thread makes a call in a run without faults. */
 async function countCalls(files: readonly string[]): Promise<(name: string) => number> {
   const { served, answered, wrong } = await run({ fault: FAILED_SYNC, says: IO }, NEVER, { files, root: often });
   expect(wrong).toEqual([]);
@@ -91,20 +91,20 @@ async function countCalls(files: readonly string[]): Promise<(name: string) => n
   };
 }
 
-/** The calls that fail, each in a run of its own: in the long form one after the other, in the short one some from all parts of the run. */
+/** The calls that fail, each in its own run: in the long form all of them, in the short one a few from all parts of the run. */
 function* chooseCalls(count: number, runs: number): Generator<number, void, void> {
   for (let n = 1; inForm(false, true); n += 1) yield n;
-  // Not every run makes the very last of them.
+  // Not every run makes the last of them.
   for (let part = 0; part < runs; part += 1) yield 1 + Math.trunc(((part + random()) * count * 0.8) / runs);
 }
 
-/** How the processes ended that met the fault, at one call after the other until none met it. */
+/** How the processes ended that met the fault, one call after the other until none met it. */
 async function tryCalls(one: Case, count: number, files: readonly string[]): Promise<string[]> {
   const ends: string[] = [];
   for (const n of chooseCalls(count, one.runs)) {
     let met = await run(one, n, { files, root: often });
     expect(met.wrong).toEqual([]);
-    // How many changes share a commit differs, and with it how many calls a run makes: of those that it makes, one in its middle surely fails.
+    // The number of changes in a commit varies, and so does the number of calls: a call in the middle surely happens, and fails.
     if (!met.isMet && inForm(true, false)) met = await run(one, Math.ceil(n / 2), { files, root: often });
     expect(met.wrong).toEqual([]);
     if (!met.isMet) break;
@@ -113,7 +113,7 @@ async function tryCalls(one: Case, count: number, files: readonly string[]): Pro
   return ends;
 }
 
-describe("whichever call fails, the service goes on or ends with 1 and says why, and answered 200 for nothing that is lost", () => {
+describe("whichever call fails, the service goes on, or ends with 1 and says why, and loses nothing that was answered 200", () => {
   for (const { what, files, cases } of [
     { what: "the plants", files: STORE, cases: STORE_CASES },
     { what: "the index of names", files: INDEX, cases: INDEX_CASES },
@@ -123,7 +123,7 @@ describe("whichever call fails, the service goes on or ends with 1 and says why,
       for (const one of cases) {
         const { call, error, isLasting } = one.fault;
         const ends = await tryCalls(one, count(call), files);
-        // How many changes share a commit is not the same in each run, so neither is how many calls there are.
+        // The number of changes in a commit varies, and so does the number of calls.
         expect(ends.length).toBeGreaterThanOrEqual(inForm(1, count(call) / 2));
         const ofEach = ["at its start", "by itself", "when told"].map((end) => `${ends.filter((is) => is === end).length} ended ${end}`);
         tell("n-th failure", `${what}, ${call} ${error}${isLasting ? " from then on" : ""}: ${ends.length} calls, ${ofEach.join(", ")}`);
@@ -131,7 +131,7 @@ describe("whichever call fails, the service goes on or ends with 1 and says why,
     });
   }
 
-  // What a start finds that a clean stop has left: the WAL must get a new name.
+  // What a start finds after a clean stop: the WAL must get a new name.
   async function startWithoutNames(root: string): Promise<Served> {
     const scene = openScene({ files: ["."], root, random });
     const before = await startService({ data: scene.data, root });
@@ -139,13 +139,13 @@ describe("whichever call fails, the service goes on or ends with 1 and says why,
     return scene.serve(FAILED_SYNCS, 1);
   }
 
-  it("when no sync of the folder succeeds, the next start ends with 1 and says why", async () => {
+  it("if no sync of the folder succeeds, the next start ends with 1 and says why", async () => {
     const { end, code, said } = await startWithoutNames(PROJECT);
     expect([end, code]).toEqual(["at its start", 1]);
     expect(said).toMatch(IO);
   });
 
-  it("would be noticed if a start did not look whether the folder is synced", async () => {
+  it("would be noticed if a start did not check that the folder is synced", async () => {
     expect((await startWithoutNames(plantBugs(TRUST_THE_FOLDER))).end).toBe("when told");
   });
 
@@ -153,7 +153,7 @@ describe("whichever call fails, the service goes on or ends with 1 and says why,
   for (const { why, bugs, fault, from, notice } of [
     { why: "it went on after a failed sync", bugs: GO_ON_AFTER_FAILED_SYNC, fault: FAILED_SYNC, from: 18, notice: "It went on" },
     { why: "a start trusted the WAL that a failed sync left", bugs: TRUST_THE_WAL, fault: FAILED_SYNC, from: 18, notice: lost },
-    { why: "a commit that failed were answered all the same", bugs: ANSWER_FAILED_COMMIT, fault: FAILED_WRITE, from: 60, notice: lost },
+    { why: "a failed commit were answered 200", bugs: ANSWER_FAILED_COMMIT, fault: FAILED_WRITE, from: 60, notice: lost },
   ]) {
     it(`would be noticed if ${why}`, async () => {
       const root = plantBugs(bugs);

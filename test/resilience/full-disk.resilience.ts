@@ -18,25 +18,25 @@ afterEach(async () => {
 });
 
 const REFUSED_MIN = 10;
-/** Within this time of space coming back it must be ready again, without a restart. */
+/** It must be ready again this long after space comes back, without a restart. */
 const HEAL_MS_MAX = 1000;
 
-/** A service on a disk that will take no writes for a while. */
+/** A service on a disk that will refuse writes for a while. */
 type Scenario = Readonly<{
   service: ServiceProcess;
   data: string;
-  /** Fills the disk and makes room again, where it does not happen by itself. */
+  /** Fills the disk and frees space again, unless that happens by itself. */
   fill?: () => void;
   free?: () => void;
 }>;
 
-/** Another start finds every plant that was answered, as it was sent, and none besides those that were sent. */
+/** The next start finds every answered plant as it was sent, and only plants that were sent. */
 async function expectKept(data: string, sent: Parameters<typeof judgeFolder>[1]): Promise<void> {
   expect(await (await startService({ data })).end("SIGTERM")).toBe(0);
   expect(judgeFolder(data, sent)).toEqual(SOUND);
 }
 
-/** What a client sees before, while and after the disk takes no writes. */
+/** What a client sees before, while and after the disk refuses writes. */
 async function observe({ service: { url }, data, fill = () => {}, free = () => {} }: Scenario) {
   const witness = await createWitness({ url, data });
   await witness.create(20);
@@ -64,7 +64,7 @@ async function expectHealing(scenario: Scenario, refusal: string): Promise<Await
   expect([before, after]).toEqual([20, 20]);
   const { service, data } = scenario;
   const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
-  // On a disk that is really full the index of names cannot be written either; the folder that a file system is mounted on may be open to others.
+  // On a disk that is really full, the index of names cannot be written either. Others may have access to the folder of a mount.
   const others = events.filter((event) => !["search_behind", "data_exposed"].includes(event));
   expect(others).toEqual(["store_made", "settings", "started", "store_trouble", "store_healed"]);
   expect(await service.end("SIGTERM")).toBe(0);
@@ -87,9 +87,9 @@ async function startFailing({
   return { service: await startTraced({ data, root, inject }), data };
 }
 
-describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it heals by itself and has lost no answered plant", () => {
+describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it recovers by itself, without a lost plant", () => {
   for (const { why, error, first, refusal } of [
-    { why: "with 50302 when the disk becomes full within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
+    { why: "with 50302 when the disk fills up within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
     { why: "with 50301 when the disk refuses to write", error: "EIO", first: 161, refusal: "50301, Retry-After: 1" },
   ] as const) {
     it(why, async () => {
@@ -102,7 +102,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
       tell("full disk", `${kind}: not tried, as nothing can be mounted here`);
       continue;
     }
-    it(`with 50302 when a real file system is full, ${kind}, which is read all the while, within a second of space coming back`, async () => {
+    it(`with 50302 when a real file system is full, ${kind}; reads go on, and it recovers within a second of space coming back`, async () => {
       const { folder, fill, free } = mountDisk(kind);
       const service = await startService({ data: folder });
       const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
@@ -120,7 +120,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
   });
 });
 
-it("a checkpoint that the disk refuses is tried again, while every create is answered 200 and the service stays ready", async () => {
+it("a checkpoint that the disk refuses is repeated, while every create is answered 200 and the service stays ready", async () => {
   const data = temporaryFolder();
   const inject = ["-P", join(data, "plants.db"), "-e", "inject=pwrite64:error=EIO:when=12..13"];
   const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject });

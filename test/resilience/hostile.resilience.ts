@@ -16,19 +16,19 @@ import { openWire } from "../support/raw-http.ts";
 
 const BUG_REQUESTS = 8000;
 const REQUESTS = inForm(20_000, 1_000_000);
-/** A run with so many faults need not go on. */
+/** With this many faults a run stops. */
 const FAULTS_MAX = 5;
 const SAMPLE_MS = inForm(200, 2000);
 const SHOWN_LENGTH = 2000;
 
-/** Longest that the event loop may be kept, in milliseconds of the processor: what 24 clients ask at once, on a machine that is shared by others. */
+/** The longest time that the event loop may be blocked, in milliseconds of the processor: what 24 clients ask at once, on a shared machine. */
 const KEPT_MS_MAX = 250;
 
 afterEach(killServices);
 
 type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number }>;
 
-/** Starts a service of its own and sends it hostile requests over several connections. Ends early when there are faults enough. */
+/** Starts a service of its own and sends it hostile requests over several connections. Ends early after enough faults. */
 async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
   const loop = watchLoop();
   const service = await startOn(engine, root, loop.environment);
@@ -51,26 +51,26 @@ async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => fire(connection)));
   const seconds = (performance.now() - started) / 1000;
   const growth = findGrowth(vitals.stop(), "megabytes");
-  // With nothing else under way: nobody else can have changed the plant between its write and its reading.
+  // With nothing else under way, no other request can have changed the plant between its write and its read.
   faults.push(...(await judge.repeatDoubtful(service.url)));
   const keptMs = loop.longestMs();
-  if (keptMs > KEPT_MS_MAX) faults.push(`the event loop was kept for ${keptMs} ms`);
+  if (keptMs > KEPT_MS_MAX) faults.push(`the event loop was blocked for ${keptMs} ms`);
   return { service, judge, faults, growth, seconds, keptMs };
 }
 
-/** What a run must have met to be worth anything: each of these answers, and a success of each operation but the one that needs a token's id. */
+/** What a run must meet to count: each of these responses, and a success of each operation but the one that needs a token's id. */
 const operations = loadContract().operations.filter(({ id }) => id !== "revokeToken");
 const STATUSES = [200, 204, 400, 401, 404, 405, 409, 412, 413, 415];
 const MEGABYTES_GROWTH_MAX = 1.25;
 
 for (const engine of ENGINES) {
-  it(`hostile input on ${engine.engine}: ${REQUESTS} generated requests are answered as the contract says, none 5xx, plants come back as sent, and memory stays flat`, async () => {
+  it(`hostile input on ${engine.engine}: ${REQUESTS} generated requests are answered according to the contract, never 5xx, plants come back as sent, and memory stays flat`, async () => {
     const { service, judge, faults, growth, seconds, keptMs } = await attack({ engine, seed: seedOf("hostile") });
     const { middle, last } = growth;
     const counts = [...judge.statuses].toSorted(([left], [right]) => left - right).map(([status, count]) => `${status}: ${count}`);
     tell(
       `hostile input, ${engine.engine}`,
-      `${counts.join(", ")}; ${judge.readBack()} plants read back; ${Math.round(REQUESTS / seconds)} requests a second; ${Math.round(middle)} MB, then ${Math.round(last)} MB; the event loop kept for ${keptMs} ms at the most`,
+      `${counts.join(", ")}; ${judge.readBack()} plants read back; ${Math.round(REQUESTS / seconds)} requests a second; ${Math.round(middle)} MB, then ${Math.round(last)} MB; the event loop blocked for at most ${keptMs} ms`,
     );
     expect(faults).toEqual([]);
     expect(STATUSES.filter((status) => !judge.statuses.has(status))).toEqual([]);
@@ -94,7 +94,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; engine: Engine; bug: PlantedBu
     fault: /not answered as sent|reads back as|created elsewhere/,
   },
   {
-    why: "lone surrogates were let through",
+    why: "lone surrogates were accepted",
     engine: sqlite!,
     bug: {
       file: "src/validation.ts",
@@ -104,7 +104,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; engine: Engine; bug: PlantedBu
     fault: /taken though it is no plant/,
   },
   {
-    why: "U+0000 went to PostgreSQL as it is",
+    why: "U+0000 went to PostgreSQL unescaped",
     engine: postgres!,
     bug: {
       file: "src/store/postgres/engine/text.ts",
@@ -114,7 +114,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; engine: Engine; bug: PlantedBu
     fault: /a status of its own fault/,
   },
   {
-    why: "an error told what broke inside",
+    why: "an error revealed what broke inside",
     engine: sqlite!,
     bug: {
       file: "src/json.ts",
@@ -124,14 +124,14 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; engine: Engine; bug: PlantedBu
     fault: /something internal/,
   },
   {
-    why: "marks were put into their order however many they are",
+    why: "any number of marks were put into order",
     engine: postgres!,
     bug: ORDER_ANY_MARKS,
     fault: /the event loop was kept/,
   },
 ];
 
-describe("hostile input would be noticed to do harm if", () => {
+describe("hostile input would visibly do harm if", () => {
   for (const { why, engine, bug, fault } of BUGS) {
     it(`${why}, on ${engine.engine}`, async () => {
       const { faults } = await attack({ engine, seed: seedOf("planted bug"), root: plantBugs([bug].flat()), requests: BUG_REQUESTS });
@@ -140,7 +140,7 @@ describe("hostile input would be noticed to do harm if", () => {
   }
 });
 
-/** A request as text that JavaScript and Python read alike. */
+/** A request as text that JavaScript and Python read in the same way. */
 function show(bytes: Buffer): string {
   const text = JSON.stringify(bytes.toString("latin1"));
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)} and ${text.length - SHOWN_LENGTH} characters more` : text;

@@ -19,12 +19,12 @@ afterEach(killServices);
 
 const KILLS = inForm(4, 100);
 const IDS = Array.from({ length: inForm(60_000, 500_000) }, (_, at) => BigInt(at + 1));
-/** The flood beside the backups is small, so that there is time for them. */
+/** The flood during the backups is small, to leave time for them. */
 const FLOOD = { clients: 4, firstId: BigInt(IDS.length + 1) } as const;
 
 const random = openRandom(seedOf("kill -9 while backing up"));
 
-/** A service with plants that are already there, and more that come meanwhile. */
+/** A service with existing plants, and more that arrive meanwhile. */
 async function openGarden(root = PROJECT) {
   const data = temporaryFolder();
   const service = await startService({ data, root });
@@ -60,12 +60,12 @@ function runVacuum({ data }: Garden, target: string) {
   return run(["-e", program, join(data, "plants.db"), target]);
 }
 
-/** The files in the making of an export. */
+/** The files of an unfinished export. */
 function partsOf(target: string): string[] {
   return readdirSync(dirname(target)).filter((name) => name.endsWith(".part"));
 }
 
-/** Whether a file holds each plant that was there before it was begun, as it was sent, and ends with a whole line. */
+/** Whether a file has each plant from before its beginning, as it was sent, and ends with a whole line. */
 function isWholeExport(path: string): boolean {
   const lines = readFileSync(path, "utf8").split("\n");
   const isCutOff = lines.pop() !== "";
@@ -73,7 +73,7 @@ function isWholeExport(path: string): boolean {
   return !isCutOff && first.length === IDS.length && first.every((line, at) => line.includes(`"name":"${plantOf(IDS[at]!).name}"`));
 }
 
-/** The flood's plants and the imported ones: nothing lost, and nothing but 200 answered meanwhile. */
+/** The flood's plants and the imported ones: nothing lost, and only 200 answered meanwhile. */
 async function expectUnharmed({ data, service, flood }: Garden): Promise<Journal> {
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   const journal = await flood.stop();
@@ -86,7 +86,7 @@ async function expectUnharmed({ data, service, flood }: Garden): Promise<Journal
 }
 
 describe("kill -9 of an export", () => {
-  /** One whole export, and as many killed ones onto the same file. True as long as whoever looks for the file finds a whole one. */
+  /** One whole export, and as many killed ones onto the same file. True if the file was whole at every look. */
   async function isAlwaysWhole(garden: Garden, target: string, kills: number): Promise<boolean> {
     const { status, ms } = await runExport(garden, target).ended;
     expect(status).toBe(0);
@@ -97,14 +97,14 @@ describe("kill -9 of an export", () => {
     return isWholeExport(target);
   }
 
-  it(`${KILLS} times never leaves a part of the catalogue in the place of a backup, and the service creates plants as before`, async () => {
+  it(`${KILLS} times never leaves a part of the catalogue as a backup, and the service creates plants as before`, async () => {
     const garden = await openGarden();
     const fresh = join(temporaryFolder(), "plants.ndjson");
     const killed = await runExport(garden, fresh).killAfter(100 + random() * 50);
     expect([killed.status, existsSync(fresh)]).toEqual([null, false]);
     const target = join(temporaryFolder(), "plants.ndjson");
     expect(await isAlwaysWhole(garden, target, KILLS)).toBe(true);
-    // What a killed one has left is no hindrance to the next, and gone after it.
+    // Leftovers of a killed export do not stop the next one, which removes them.
     expect((await runExport(garden, target).ended).status).toBe(0);
     expect([isWholeExport(target), partsOf(target)]).toEqual([true, []]);
     const { answered } = await expectUnharmed(garden);
@@ -114,13 +114,13 @@ describe("kill -9 of an export", () => {
     );
   });
 
-  it("would be noticed to leave a part if it were written in place", async () => {
+  it("would visibly leave a part if it were written in place", async () => {
     const target = join(temporaryFolder(), "plants.ndjson");
     expect(await isAlwaysWhole(await openGarden(plantBugs(EXPORT_IN_PLACE)), target, 20)).toBe(false);
   });
 });
 
-it("kill -9 of the service in an export makes the command end with 1 and leave no file", async () => {
+it("kill -9 of the service during an export makes the command end with 1 and leave no file", async () => {
   const garden = await openGarden();
   const target = join(temporaryFolder(), "plants.ndjson");
   const { ms } = await runExport(garden, join(temporaryFolder(), "plants.ndjson")).ended;

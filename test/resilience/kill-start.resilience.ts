@@ -21,7 +21,7 @@ const FOLDERS = inForm(3, 30);
 const KILLS_EACH = inForm(4, 10);
 const KILLS = inForm(8, 200);
 const READY_MS_MAX = 2000;
-/** Kills come within so many times what a start takes, so that some come after it, while the index is made. */
+/** Kills come within this many times the duration of a start, so that some come after it, while the index is built. */
 const START_SHARE_MAX = 1.3;
 const INDEX_MS_MAX = 20_000;
 
@@ -47,7 +47,7 @@ async function killStart({ data, root }: { data: string; root: string }): Promis
   return isReady;
 }
 
-/** A whole start, and how long it took until /readyz was 200. */
+/** A whole start. Returns how long it took until /readyz was 200. */
 async function startTimed(data: string, root: string): Promise<{ service: ServiceProcess; readyMs: number }> {
   const spawned = performance.now();
   const service = await startService({ data, root });
@@ -55,14 +55,14 @@ async function startTimed(data: string, root: string): Promise<{ service: Servic
   return { service, readyMs: performance.now() - spawned };
 }
 
-/** Whether people who read the file of the first token can create a plant with it. */
+/** Whether the token in the first token's file can create a plant. */
 async function isTokenGood({ url }: ServiceProcess, data: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${await readToken(data).catch(() => "")}`, "content-type": "application/json" };
   return (await fetch(`${url}/plants`, { method: "POST", body: '{"id":1,"name":"first"}', headers })).status === 200;
 }
 
 describe("kill -9 in the very first start", () => {
-  /** A new folder, starts that are killed on it, and whether the start after them gives a token that works. */
+  /** A new folder, killed starts on it, and whether the start after them gives a token that works. */
   async function isFolderGood(root: string, kills: number) {
     const data = temporaryFolder();
     for (let kill = 0; kill < kills; kill += 1) await killStart({ data, root });
@@ -72,7 +72,7 @@ describe("kill -9 in the very first start", () => {
     return { isGood, readyMs };
   }
 
-  it(`again and again leaves a folder on which the next start is ready within ${READY_MS_MAX} ms, with a first token that works`, async () => {
+  it(`repeatedly leaves a folder on which the next start is ready within ${READY_MS_MAX} ms, with a first token that works`, async () => {
     const readyMs: number[] = [];
     for (let folder = 0; folder < FOLDERS; folder += 1) {
       const result = await isFolderGood(PROJECT, KILLS_EACH);
@@ -86,7 +86,7 @@ describe("kill -9 in the very first start", () => {
     );
   });
 
-  it("would be noticed to leave no token if the store knew it before its file did", async () => {
+  it("would visibly leave no token if it were in the store before it was in its file", async () => {
     const root = plantBugs(TOKEN_BEFORE_ITS_FILE);
     let isGood = true;
     for (let folder = 0; folder < 20 && isGood; folder += 1) isGood = (await isFolderGood(root, 3)).isGood;
@@ -97,7 +97,7 @@ describe("kill -9 in the very first start", () => {
 const IDS = Array.from({ length: 40_000 }, (_, at) => BigInt(at + 1));
 const SENT = { attempted: IDS, answered: IDS };
 
-/** A folder with plants that are in the WAL only, as the service that was answering for them was killed. */
+/** A folder with plants only in the WAL, because their service was killed. */
 async function makeFullFolder(): Promise<string> {
   const data = temporaryFolder();
   const service = await startService({ data });
@@ -106,7 +106,7 @@ async function makeFullFolder(): Promise<string> {
   return data;
 }
 
-/** Makes a folder what another one is. */
+/** Makes a folder equal to another. */
 function copyFolder(from: string, to: string): string {
   rmSync(to, { recursive: true });
   cpSync(from, to, { recursive: true });
@@ -117,13 +117,13 @@ function removeIndex(data: string): void {
   for (const file of readdirSync(data)) if (file.startsWith("plants.db.search")) rmSync(join(data, file));
 }
 
-/** The plants, of some at random, that a search for the words of their name does not find. */
+/** The plants, among some at random, that a search for the words of their name does not find. */
 async function findUnfound({ url }: ServiceProcess, data: string): Promise<bigint[]> {
   const headers = { authorization: `Bearer ${await readToken(data)}` };
   const deadline = performance.now() + INDEX_MS_MAX;
   const search = (id: bigint) => fetch(`${url}/plants?q=${encodeURIComponent(plantOf(id).name)}`, { headers });
   while ((await search(1n)).status === 503) {
-    if (performance.now() > deadline) throw new Error(`The index of names is not made within ${INDEX_MS_MAX} ms.`);
+    if (performance.now() > deadline) throw new Error(`The index of names is not built within ${INDEX_MS_MAX} ms.`);
     await Bun.sleep(50);
   }
   const unfound: bigint[] = [];
@@ -137,11 +137,11 @@ async function findUnfound({ url }: ServiceProcess, data: string): Promise<bigin
 type Starts = Readonly<{
   root?: string;
   kills: number;
-  /** Whether each start comes upon such a folder, or upon what the start before it left. */
+  /** Whether each start gets such a folder, or what the start before it left. */
   isAfresh: boolean;
 }>;
 
-/** Starts that are killed, each judged by what it left, and one that is not. */
+/** Killed starts, each judged by what it left, and one that is not killed. */
 async function killStarts({ root = PROJECT, kills, isAfresh }: Starts) {
   const full = await makeFullFolder();
   removeIndex(full);
@@ -160,12 +160,12 @@ async function killStarts({ root = PROJECT, kills, isAfresh }: Starts) {
   return { ready, readyMs, unfound, verdicts };
 }
 
-describe("kill -9 in a start on plants that only the WAL holds, with the index of names missing", () => {
+describe("kill -9 in a start with plants only in the WAL and without the index of names", () => {
   for (const { what, isAfresh } of [
     { what: "each on such a folder", isAfresh: true },
-    { what: "each on what the one before it left", isAfresh: false },
+    { what: "each on what the last one left", isAfresh: false },
   ]) {
-    it(`${KILLS} times, ${what}, leaves all plants in their place; the next start is ready within ${READY_MS_MAX} ms and finds every plant by its name`, async () => {
+    it(`${KILLS} times, ${what}, keeps all plants; the next start is ready within ${READY_MS_MAX} ms and finds every plant by its name`, async () => {
       const { ready, readyMs, unfound, verdicts } = await killStarts({ kills: KILLS, isAfresh });
       expect(verdicts).toEqual(Array.from({ length: KILLS + 1 }, () => SOUND));
       expect(unfound).toEqual([]);
@@ -178,19 +178,19 @@ describe("kill -9 in a start on plants that only the WAL holds, with the index o
     });
   }
 
-  it("would be noticed to lose plants if a start threw the WAL away", async () => {
+  it("would visibly lose plants if a start threw the WAL away", async () => {
     const data = await makeFullFolder();
     const { service } = await startTimed(data, plantBugs(DROP_THE_WAL));
     await service.end("SIGTERM");
     expect(judgeFolder(data, SENT).lost).toEqual(IDS);
   });
 
-  it("would be noticed to find too little if a half-made index counted as whole", async () => {
+  it("would visibly find too little if a half-built index counted as whole", async () => {
     expect((await killStarts({ root: plantBugs(INDEX_DONE_EARLY), kills: 1, isAfresh: true })).unfound.length).toBeGreaterThan(0);
   });
 });
 
-/** Takes the schema back to version 1: what the steps after it made is gone. */
+/** Reverts the schema to version 1, and what later steps made. */
 function makeOld(data: string): void {
   const db = new DatabaseSync(join(data, "plants.db"));
   db.exec("DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; PRAGMA user_version = 1");
@@ -203,7 +203,7 @@ function makeOld(data: string): void {
 
 type Schema = Readonly<{ user_version: number; made: number }>;
 
-/** The version that the file says, without a mark that a kill may have left, and how much of the steps after the first is there. */
+/** The version in the file, without a mark that a kill may have left, and how much of the steps after the first is there. */
 function readSchema(data: string): Schema {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
   const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent')";
@@ -219,7 +219,7 @@ const OLD: Schema = { user_version: 1, made: 0 };
 const NEW: Schema = { user_version: 3, made: 4 };
 
 describe("kill -9 in a start that brings an older store to the newest schema", () => {
-  it(`${KILLS} times leaves the old schema or the new one, and all plants in their place`, async () => {
+  it(`${KILLS} times leaves the old schema or the new one, and keeps all plants`, async () => {
     const data = await makeFullFolder();
     let olds = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -241,7 +241,7 @@ describe("kill -9 in a start that brings an older store to the newest schema", (
     );
   });
 
-  it("would be noticed to leave neither if the steps were commits of their own", async () => {
+  it("would visibly leave neither if each step were its own commit", async () => {
     const data = await makeFullFolder();
     const root = plantBugs(MIGRATE_IN_PIECES);
     const schemas: Schema[] = [];

@@ -23,9 +23,9 @@ afterEach(killServices);
 const CYCLES = inForm(20, 500);
 const CYCLES_ELSEWHERE = inForm(5, 50);
 const CYCLES_IMPORTING = inForm(3, 20);
-/** Less than a checkpoint takes. */
+/** Shorter than a checkpoint. */
 const CHECKPOINT_MS = 1.5;
-/** The plants of the file that is imported. */
+/** The plants of the imported file. */
 const IDS = Array.from({ length: 100_000 }, (_, at) => BigInt(at + 1));
 /** A run counts only if the service was really busy: answered creates a second. */
 const RATE_MIN = 500;
@@ -45,14 +45,14 @@ function whileServing(): Promise<void> {
   return sleepBetween(LOAD_MS);
 }
 
-/** While it drains: at any time after SIGTERM, in the delay, among the last answers, or while the store is closed. */
+/** While it drains: at any time after SIGTERM, in the delay, among the last responses, or while the store closes. */
 async function whileDraining(service: ServiceProcess): Promise<void> {
   await sleepBetween({ min: 50, max: 250 });
   void service.end("SIGTERM");
   await sleepBetween({ min: 0, max: 140 });
 }
 
-/** In a checkpoint: within the time that one takes after the service has said that it begins. */
+/** In a checkpoint: within the time that one takes after the service said that it begins. */
 async function whileCheckpointing(service: ServiceProcess, flood: Flood): Promise<void> {
   const seen = service.lines.length;
   const answered = flood.count();
@@ -63,7 +63,7 @@ async function whileCheckpointing(service: ServiceProcess, flood: Flood): Promis
   await Bun.sleep(random() * CHECKPOINT_MS);
 }
 
-/** Whether the last that a killed service said of checkpoints is that one begins. */
+/** Whether the last thing that a killed service said of checkpoints is that one begins. */
 function isInCheckpoint({ lines }: ServiceProcess): boolean {
   return lines.findLast((line) => line.includes('"checkpoint_'))?.includes("begins") ?? false;
 }
@@ -98,7 +98,7 @@ async function killOnPostgres({ cycles, root = PROJECT }: Readonly<{ cycles: num
   return { kills, faults: await findFaults(database, { answered, sent }) };
 }
 
-/** Of all the time under load: a single burst may be shorter than what a busy machine takes to begin it. */
+/** Of all the time under load: a busy machine may need longer to start a burst than the burst takes. */
 function expectBusy({ journals, all }: Kills): void {
   const seconds = journals.reduce((sum, journal) => sum + journal.seconds, 0);
   expect(all.answered.length / seconds).toBeGreaterThan(RATE_MIN);
@@ -158,14 +158,14 @@ describe("kill -9 under load", () => {
     { where: "while it checkpoints", moment: whileCheckpointing, bugs: [...ANSWER_BEFORE_COMMIT, ...TELL_CHECKPOINTS] },
     { where: "while it drains", moment: whileDraining, flags: DRAINING, bugs: ANSWER_BEFORE_COMMIT },
   ]) {
-    it(`would be noticed to lose plants ${where} if they were answered before their commit`, async () => {
+    it(`would visibly lose plants ${where} if they were answered before their commit`, async () => {
       const { all, verdicts } = await killOnFolder({ cycles: 20, ...options });
       expect(all.answered.length).toBeGreaterThan(0);
       expect(verdicts.at(-1)?.lost.length).toBeGreaterThan(0);
     });
   }
 
-  it("would be noticed to lose plants on PostgreSQL if they were answered before their commit", async () => {
+  it("would visibly lose plants on PostgreSQL if they were answered before their commit", async () => {
     const { faults } = await killOnPostgres({ cycles: 3, root: plantBugs(ANSWER_BEFORE_COMMIT) });
     expect(faults.lost.length).toBeGreaterThan(0);
   });
@@ -175,7 +175,7 @@ describe("kill -9 in the middle of an import", () => {
   const SENT = { attempted: IDS, answered: [] };
   const ALL = { attempted: IDS, answered: IDS };
 
-  it(`leaves whole plants of the file only, ${CYCLES_IMPORTING} times, and the same import again completes it for good`, async () => {
+  it(`leaves only whole plants of the file, ${CYCLES_IMPORTING} times, and the same import again completes it`, async () => {
     const data = temporaryFolder();
     let stored = 0;
     for (let cycle = 0; cycle < CYCLES_IMPORTING; cycle += 1) {
@@ -203,7 +203,7 @@ describe("kill -9 in the middle of an import", () => {
     );
   });
 
-  it("would be noticed to lose plants if the import were answered before its commits", async () => {
+  it("would visibly lose plants if the import were answered before its commits", async () => {
     const data = temporaryFolder();
     const service = await startService({ data, root: plantBugs(ANSWER_IMPORT_BEFORE_COMMIT) });
     const { created } = await importPlants(service, { data, ids: IDS });

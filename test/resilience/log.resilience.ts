@@ -14,12 +14,12 @@ import { judgeFolder, SOUND } from "../support/stored.ts";
 
 afterEach(killServices);
 
-/** Every request is a line of some 200 bytes: that is several times what may wait. */
+/** Every request is a line of about 200 bytes: together several times what may wait. */
 const CREATES = inForm(15_000, 1_000_000);
 const LOAD_MS_MAX = inForm(60_000, 3_600_000);
 const FLAGS = ["--log", "debug"];
 
-/** Load until so many creates have been answered, or all clients have lost their service. */
+/** Load until this many creates have been answered, or all clients have lost their service. */
 async function load(url: string, data: string, creates: number): Promise<Journal> {
   const flood = startFlood({ url, token: await readToken(data), firstId: 1n });
   const deadline = performance.now() + LOAD_MS_MAX;
@@ -41,8 +41,8 @@ function expectUnmoved(journal: Journal, data: string): void {
   expect(judgeFolder(data, journal)).toEqual(SOUND);
 }
 
-describe("when whoever reads the log goes away", () => {
-  /** The service writes into a pipe that nobody holds any more. */
+describe("when the reader of the log goes away", () => {
+  /** The service writes into a pipe whose other end is closed. */
   async function closeLog(root: string, creates: number) {
     const data = temporaryFolder();
     const service = await startService({ data, root, flags: FLAGS });
@@ -51,7 +51,7 @@ describe("when whoever reads the log goes away", () => {
     return { data, journal, status: await service.end("SIGTERM") };
   }
 
-  it(`each of ${CREATES} creates is answered 200 all the same, and SIGTERM ends the service with 0`, async () => {
+  it(`each of ${CREATES} creates is still answered 200, and SIGTERM ends the service with 0`, async () => {
     const { data, journal, status } = await closeLog(PROJECT, CREATES);
     expectUnmoved(journal, data);
     expect(status).toBe(0);
@@ -65,8 +65,8 @@ describe("when whoever reads the log goes away", () => {
   });
 });
 
-describe("when whoever reads the log stops to read", () => {
-  /** Load on a full pipe, which is read again at the end. Resolves with how many lines the service says to have left out. */
+describe("when the reader of the log stops reading", () => {
+  /** Load on a full pipe, which is read again at the end. Resolves with the number of lines that the service says it left out. */
   async function stopReading(root: string) {
     const data = temporaryFolder();
     const service = await startService({ data, root, flags: FLAGS });
@@ -75,7 +75,7 @@ describe("when whoever reads the log stops to read", () => {
     const read = service.lines.length;
     service.output.resume();
     await until("The lines that waited are read", () => service.lines.length > read + 1000);
-    // What is logged after the gap is behind it.
+    // Later lines come after the gap.
     await fetch(`${service.url}/livez`);
     const status = await service.end("SIGTERM");
     const gaps = service.lines.filter((line) => line.includes('"event":"log_gap"'));
@@ -83,14 +83,14 @@ describe("when whoever reads the log stops to read", () => {
     return { data, journal, status, missing, lines: service.lines.length };
   }
 
-  it(`each of ${CREATES} creates is answered 200, only a part of the lines waits in memory, and the log says how many are missing`, async () => {
+  it(`each of ${CREATES} creates is still answered 200, only some of the lines wait in memory, and the log says how many are missing`, async () => {
     const { data, journal, status, missing, lines } = await stopReading(PROJECT);
     expectUnmoved(journal, data);
     expect(status).toBe(0);
     expect(missing).toBeGreaterThan(0);
-    // Each create is a line, and so is each look whether the service is alive.
+    // Each create is a line, and so is each request for /livez.
     expect(lines + missing).toBeGreaterThanOrEqual(journal.answered.length);
-    tell("log that nobody reads", `${journal.answered.length} creates, each answered 200; ${missing} lines left out, and said so`);
+    tell("log without an active reader", `${journal.answered.length} creates, each answered 200; ${missing} lines left out, and said so`);
   });
 
   it("it would be noticed if the service kept all of them", async () => {

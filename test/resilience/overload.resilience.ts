@@ -19,22 +19,22 @@ afterEach(killServices);
 const SECONDS = inForm(2, 10);
 const ROUNDS = inForm(2, 3);
 
-/** How many times as much as it can do the service is asked for. */
+/** The load, as a multiple of the service's capacity. */
 const FACTORS = inForm([5], [2, 5]);
 
-/** As many clients as keep the service busy, and as many as it cannot serve. */
+/** Enough clients to keep the service busy, and more than it can serve. */
 const BUSY = 128;
 const CROWD = 2000;
 
-/** What is promised at five times capacity. The short form is for machines that do other work too: it finds what breaks, the long one what bends. */
+/** The promise at five times capacity. The short form runs on busy machines too: it finds what breaks, the long one finds what degrades. */
 const GOODPUT_MIN = inForm(0.6, 0.9);
 const P99_TIMES_MAX = inForm(10, 3);
 const MEMORY_TIMES_MAX = 1.5;
 
-/** Times that are short anyway, on a machine where anybody may wait that long for a processor. */
+/** Shorter times are within the noise of a busy machine, where any process may wait that long for a processor. */
 const P99_MS_ALWAYS = 20;
 
-/** What it was before it was built for overload: it refused late, and at once. */
+/** Without its design for overload: it refuses late, and all at once. */
 const NO_SHEDDING: readonly PlantedBug[] = [
   {
     file: "src/http/admission.ts",
@@ -43,11 +43,11 @@ const NO_SHEDDING: readonly PlantedBug[] = [
   },
 ];
 
-/** What a service did at its capacity, at 0.8 of it, and at several times as much. */
+/** What a service did at its capacity, at 0.8 of it, and at a multiple of it. */
 type Round = Readonly<{ peak: number; calmP99Ms: number; calmMemory: number; crowd: ReadonlyMap<number, Crowd> }>;
 type Crowd = Arrived & Readonly<{ memory: number; livenessMsMax: number }>;
 
-/** The service and those who ask it have a core each, where there are two. */
+/** The service and its clients have a core each, if there are two. */
 function onCore(core: 0 | 1): string[] {
   return availableParallelism() > 1 ? ["taskset", "--cpu-list", String(core)] : [];
 }
@@ -58,7 +58,7 @@ async function arrive(arrivals: Arrivals): Promise<Arrived> {
   return JSON.parse(await child.stdout.text()) as Arrived;
 }
 
-/** Looks all along whether the service answers that it lives: the longest that took, and the most memory that it had. */
+/** Polls /livez all the time: the longest response time, and the most memory that the service had. */
 function watch({ url, pid }: ServiceProcess): () => Promise<Readonly<{ livenessMsMax: number; memory: number }>> {
   let longest = 0;
   let memory = 0;
@@ -85,7 +85,7 @@ async function runRound({ service, token, times }: Watched, firstId: number): Pr
   const usual = { url: service.url, token, seconds: SECONDS };
   let nextId = firstId;
   const ids = () => (nextId += 10_000_000);
-  // So many that a connection which is free has a request at once.
+  // So many that a free connection gets a request at once.
   const full = await arrive({ ...usual, rate: 100_000, connections: BUSY, firstId: ids() });
   const peak = goodputOf(full);
   const calm = await arrive({ ...usual, rate: Math.trunc(peak * 0.8), connections: CROWD, firstId: ids() });
@@ -107,14 +107,14 @@ async function measure(root: string, flags: readonly string[], times: readonly n
   const data = temporaryFolder();
   const service = await startService({ data, root, flags, under: onCore(0) });
   const watched = { service, token: await readToken(data), times };
-  // It warms up.
+  // Warm-up.
   await arrive({ url: service.url, token: watched.token, seconds: SECONDS, rate: 100_000, connections: BUSY, firstId: 0 });
   const rounds: Round[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) rounds.push(await runRound(watched, round * 1_000_000_000));
   return rounds;
 }
 
-/** What of the promise does not hold, in a sentence each. */
+/** What breaks the promise, in a sentence each. */
 function findBroken(rounds: readonly Round[], factor: number): string[] {
   const of = (figure: (round: Round, crowd: Crowd) => number) => median(rounds.map((round) => figure(round, round.crowd.get(factor)!)));
   const goodput = of(({ peak }, crowd) => goodputOf(crowd) / peak);
@@ -135,8 +135,8 @@ function findBroken(rounds: readonly Round[], factor: number): string[] {
 }
 
 for (const { engine, openFlags } of ENGINES) {
-  describe(`on ${engine}, five times as many creates as it can do`, () => {
-    it("leave it as fast as it was, and those that are too many are answered 503 with Retry-After", async () => {
+  describe(`on ${engine}, five times as many creates as its capacity`, () => {
+    it("do not slow it down, and the excess is answered 503 with Retry-After", async () => {
       const flags = Object.entries(await openFlags()).flatMap(([name, value]) => [`--${name}`, value]);
       const rounds = await measure(PROJECT, flags, FACTORS);
       for (const { crowd } of rounds) {
@@ -151,6 +151,6 @@ for (const { engine, openFlags } of ENGINES) {
   });
 }
 
-it("a service that refuses late and at once would be noticed", async () => {
+it("a service that refuses late and all at once would be noticed", async () => {
   expect(findBroken(await measure(plantBugs(NO_SHEDDING), [], [5]), 5)).not.toEqual([]);
 });

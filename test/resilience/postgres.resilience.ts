@@ -66,25 +66,25 @@ async function runWithFaults(root: string | undefined, seconds: number) {
 }
 
 describe("random faults between the service and PostgreSQL under load", () => {
-  it(`lose nothing that was answered in ${FAULT_SECONDS} s, store nothing twice or differently, and are answered 200 and 503 only`, async () => {
+  it(`lose nothing that was answered in ${FAULT_SECONDS} s, store nothing twice or differently, and lead only to 200 and 503`, async () => {
     const { journal, rate, injected, lost, strange } = await runWithFaults(undefined, FAULT_SECONDS);
     tell("faults of PostgreSQL", `${Math.round(rate)} plants a second, ${text(journal.statuses)}; injected ${text(injected)}`);
     expect(journal.wrong).toEqual([]);
     expect(new Set(journal.statuses.keys())).toEqual(new Set([200, 503]));
     expect({ lost, strange }).toEqual({ lost: [], strange: [] });
     expect(rate).toBeGreaterThan(RATE_MIN);
-    // Every fault, also the two of one kind.
+    // Every fault, even two of one kind.
     expect(injected.size).toBe(FAULTS.length - 1);
     for (const [kind, count] of injected) expect(count, kind).toBeGreaterThan(FAULT_SECONDS / 10);
   });
 
-  it("would be seen to lose plants if they were answered before their commit", async () => {
+  it("would visibly lose plants if they were answered before their commit", async () => {
     const { lost } = await runWithFaults(plantBugs(ANSWER_BEFORE_COMMIT), 5);
     expect(lost.length).toBeGreaterThan(0);
   });
 });
 
-/** Three services on a primary and its synchronous standby. `fail` kills the primary and promotes the standby, and makes a new one. */
+/** Three services on a primary and its synchronous standby. `fail` kills the primary, promotes the standby, and creates a new one. */
 async function openFailover(root: string | undefined) {
   let primary: Cluster = await startCluster();
   const name = new URL(await primary.createDatabase("garden")).pathname;
@@ -156,7 +156,7 @@ describe("three services on a primary with a synchronous standby", () => {
     expect(Math.max(...outages)).toBeLessThan(5000);
   });
 
-  it("would be seen to lose plants if they were answered before their commit", async () => {
+  it("would visibly lose plants if they were answered before their commit", async () => {
     const { services, token, databaseUrl, fail } = await openFailover(plantBugs(ANSWER_BEFORE_COMMIT));
     const load = startLoad({ urls: services.map(({ url }) => url), token, clients: CLIENTS, firstId: 1n });
     await Bun.sleep(1000);

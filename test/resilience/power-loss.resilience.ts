@@ -20,9 +20,9 @@ afterEach(killServices);
 
 const CLIENTS = 8;
 const STEPS = 25;
-/** How the processes end, one after the other: after a kill the next one finds a WAL, after a stop none. */
+/** How the processes end, in turn: after a kill the next one finds a WAL, after a stop none. */
 const ENDS = ["SIGKILL", "SIGTERM", "SIGKILL"] as const;
-/** After how many answers a process is killed. */
+/** The number of responses after which a process is killed. */
 const KILL_AFTER_MIN = 80;
 const KILL_AFTER_MAX = 180;
 const ANSWERED_MIN = 2 * KILL_AFTER_MIN + CLIENTS * STEPS;
@@ -30,10 +30,10 @@ const ANSWERED_MIN = 2 * KILL_AFTER_MIN + CLIENTS * STEPS;
 const ROUNDS = inForm(1, 20);
 const IMAGES = 1050;
 const IMAGES_OF_BUG = 100;
-/** On so many of the images a service is started. */
+/** The number of images on which a service is started. */
 const SERVED = inForm(6, 20);
 
-/** Processes that serve one data folder after the other, under load: what was answered, and every moment of the disk. */
+/** Processes that serve one data folder in turn, under load: what was answered, and every moment of the disk. */
 async function record(bugs: readonly PlantedBug[], random: Random) {
   const root = plantBugs([...CHECKPOINT_OFTEN, ...bugs]);
   const data = temporaryFolder();
@@ -71,7 +71,7 @@ async function record(bugs: readonly PlantedBug[], random: Random) {
 type Recorded = Awaited<ReturnType<typeof record>>;
 type Sample = Readonly<{ images: number; served: number; random: Random }>;
 
-/** What is wrong with images of moments all over the run, and with services that are started on some of them. */
+/** What is wrong with images from all over the run, and with services that are started on some of them. */
 async function judge({ root, journal, answers, disk }: Recorded, { images, served, random }: Sample) {
   const moments = [...disk.lines, ...answers];
   const cuts = Array.from({ length: images }, () => moments[Math.trunc(random() * moments.length)]!);
@@ -105,7 +105,7 @@ describe("a power cut", () => {
   const random = openRandom(seedOf("power"));
 
   for (let round = 1; round <= ROUNDS; round += 1) {
-    it(`at any of 1,000 moments and more of a loaded run leaves a sound store with every plant as answered, round ${round} of ${ROUNDS}`, async () => {
+    it(`at any of 1,000 and more moments of a run under load leaves a sound store with every plant as answered, round ${round} of ${ROUNDS}`, async () => {
       const run = await record([], random);
       expect(run.statuses).toEqual(new Set([200, 204]));
       expect(run.journal.made()).toBeGreaterThanOrEqual(ANSWERED_MIN);
@@ -122,9 +122,9 @@ describe("a power cut", () => {
 
   for (const { why, bug } of [
     { why: "SQLite did not sync", bug: SYNC_OFF },
-    { why: "the answer were sent before the commit", bug: ANSWER_BEFORE_COMMIT },
+    { why: "the response were sent before the commit", bug: ANSWER_BEFORE_COMMIT },
   ]) {
-    it(`would be noticed to lose plants if ${why}`, async () => {
+    it(`would visibly lose plants if ${why}`, async () => {
       const { faults } = await judge(await record(bug, random), { images: IMAGES_OF_BUG, served: 0, random });
       expect(faults.filter((fault) => fault.includes("in the place of")).length).toBeGreaterThan(10);
     });
@@ -141,11 +141,11 @@ const TRUNCATE = "ftruncate(3</data/file>, 0) = 0";
 describe("a disk may hold after a power cut", () => {
   for (const { why, lines, may } of [
     { why: "only what was synced", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC], may: ["aa"] },
-    { why: "no file whose name was not synced", lines: [MAKE, WRITE_A, SYNC], may: ["no file", "aa"] },
-    { why: "any sectors of what was not", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, WRITE_B], may: ["aa", "ab", "ba", "bb"] },
+    { why: "only files whose names were synced", lines: [MAKE, WRITE_A, SYNC], may: ["no file", "aa"] },
+    { why: "any sectors of what was not synced", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, WRITE_B], may: ["aa", "ab", "ba", "bb"] },
     { why: "what a truncate took", lines: [MAKE, SYNC_NAME, WRITE_A, SYNC, TRUNCATE], may: ["aa", ""] },
     {
-      why: "nothing of a failed sync, after another too",
+      why: "nothing of a failed sync, even after another sync",
       lines: [MAKE, SYNC_NAME, WRITE_A, SYNC.replace("0", "-1 EIO"), SYNC],
       may: ["", "a", "aa", "\0a"],
     },

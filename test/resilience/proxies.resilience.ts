@@ -15,7 +15,7 @@ import { killServices, startService } from "../support/service-process.ts";
 const REQUESTS = inForm(8000, 80_000);
 const CARELESS_REQUESTS = inForm(4000, 20_000);
 const ROUNDS_MAX = 5;
-/** Beside fewer of them nothing is shown. */
+/** Fewer of them prove nothing. */
 const ODD_MIN = 200;
 
 let hosts: readonly string[];
@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 afterAll(killServices);
 
-/** What the victims of a proxy saw beside somebody who sends what is odd. */
+/** What the victims of a proxy saw while an attacker sent odd requests. */
 async function attackThrough(url: string, requests: number) {
   const odd = await startOdd({ url, token: tokens.reader });
   const firstId = nextId;
@@ -57,7 +57,7 @@ async function attackThrough(url: string, requests: number) {
 
 for (const name of FRONT_NAMES) {
   describe(`${name} as it is shipped`, () => {
-    it("lets nobody get a wrong answer beside requests that proxies and services misread", async () => {
+    it("gives nobody a wrong response because of requests that proxies and services misread", async () => {
       const { answered, wrong, odd } = await attackThrough(await startFront(name, { hosts }), REQUESTS);
       expect(wrong).toEqual([]);
       expect(answered).toBe(REQUESTS);
@@ -65,14 +65,14 @@ for (const name of FRONT_NAMES) {
       tell("proxies", `${name}: ${answered} right answers, ${wrong.length} wrong beside ${odd.sent} odd requests`);
     });
 
-    it("does so also in front of replicas that close on unknown methods and answer trailers", async () => {
+    it("does the same in front of replicas that close on unknown methods and answer trailers", async () => {
       const careless = startCareless();
       const { wrong } = await attackThrough(await startFront(name, careless), CARELESS_REQUESTS);
       careless.stop();
       expect(wrong).toEqual([]);
     });
 
-    it("answers a method that HTTP plants do not have itself, in the words of the interface", async () => {
+    it("answers an unsupported method itself, with the error of the interface", async () => {
       const url = await startFront(name, { hosts });
       for (const method of ["PLANT", "PROPFIND", "BREW"]) {
         const { text } = await sendRaw(url, [`${method} /plants HTTP/1.1\r\nHost: plants\r\nConnection: close\r\n\r\n`]);
@@ -88,7 +88,7 @@ for (const name of FRONT_NAMES) {
       expect(Object.values(CATALOGUE).map((entry) => JSON.stringify(entry))).toEqual(expect.arrayContaining(found));
     });
 
-    it("holds a rule about /tokens, however that is written", async () => {
+    it("enforces a rule about /tokens, however the path is written", async () => {
       const withRule = await startFront(name, { hosts, edit: (text) => addRule(name, text) });
       const reached: string[] = [];
       for (const target of ["/tokens", ...TOKENS_TARGETS]) {
@@ -102,12 +102,12 @@ for (const name of FRONT_NAMES) {
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"scopes"')]);
     });
 
-    it("would be noticed to hurt others without its guards", async () => {
+    it("would visibly harm others without its guards", async () => {
       const careless = startCareless();
       const url = await startFront(name, { ...careless, edit: (text) => removeGuards(name, text) });
       let asked = 0;
       let hurt = 0;
-      // What comes late meets somebody by chance.
+      // A late response hits a victim by chance.
       for (; hurt === 0 && asked < ROUNDS_MAX * CARELESS_REQUESTS; asked += CARELESS_REQUESTS)
         hurt = (await attackThrough(url, CARELESS_REQUESTS)).wrong.length;
       careless.stop();

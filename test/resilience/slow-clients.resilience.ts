@@ -24,32 +24,32 @@ const SOCKETS = inForm(2000, 8000);
 const ROUNDS = inForm(3, 10);
 const ROUND_MS = inForm(1000, 5000);
 const CLIENTS = 4;
-/** Both counts, with and without the attack, must be those of a service that was busy. */
+/** Both counts, with and without the attack, must be those of a busy service. */
 const ANSWERED_MIN = 300;
-/** On a machine with other work, a p99 of a few milliseconds doubles by itself: up to here it says nothing. */
+/** On a busy machine, a p99 of a few milliseconds doubles by itself: up to here it says nothing. */
 const P99_FLOOR_MS = inForm(60, 30);
 /** A socket of a connection takes a few KB here and in the runtime. */
 const GROWTH_MEGABYTES_MAX = inForm(100, 250);
 const CUT_MS_MAX = 15_000;
-/** Longer than a connection may be silent otherwise. */
+/** Longer than other connections may be silent. */
 const SLOW_MS = 14_000;
 const PLANT_BYTES = 60_000;
 /**
- * How many connections read nothing of how many pages of a megabyte each, and what these may hold, with what making them leaves behind. Far
- * from both: 230 to 390 MB were seen, and more than 1,000 where nobody counts.
+ * How many connections do not read how many pages of a megabyte each, and how much memory they may hold, garbage included. Far
+ * from both: 230 to 390 MB were measured, and more than 1,000 without a limit.
  */
 const UNREAD = 800;
 const UNREAD_PAGES = 8;
 const UNREAD_MEGABYTES_MAX = 600;
 
-/** No bug: a file that stands still is given up soon, so that a test need not wait for a minute. */
+/** No bug: a stalled file is given up soon, so that a test need not wait for a minute. */
 const GIVE_UP_SOON = [{ file: "src/http/transfer.ts", from: "const IDLE_SECONDS = 60;", to: "const IDLE_SECONDS = 4;" }];
 const ENDLESS_PAGES = [{ file: "src/http/plants.ts", from: "const PAGE_BYTES_MAX = 2 ** 20;", to: "const PAGE_BYTES_MAX = Infinity;" }];
 const ANSWERS_UNCOUNTED = [
   { file: "src/http/response-budget.ts", from: "const release = shares.take(owner, bytes.length);", to: "const release = () => {};" },
 ];
 const EXPORTS_UNCOUNTED = [{ file: "src/http/transfer.ts", from: "const EXPORTS_MAX = 32;", to: "const EXPORTS_MAX = Infinity;" }];
-/** No bug: an import must be fast enough soon, so that a test need not wait for half a minute. */
+/** No bug: the rate of an import is checked soon, so that a test need not wait for half a minute. */
 const HURRY = { file: "src/http/transfer.ts", from: "const GRACE_SECONDS = 30;", to: "const GRACE_SECONDS = 3;" };
 const NO_LEAST_RATE = { file: "src/http/transfer.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };
 const IMPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(0);", to: "" }];
@@ -70,13 +70,13 @@ function ask({ url, token }: Place, path: string, init: RequestInit = {}): Promi
   return fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" } });
 }
 
-/** Stores large plants, far more than the kernel holds of an answer that nobody reads. */
+/** Stores large plants, far more than the kernel buffers of an unread response. */
 async function fill(place: Place, plants: number): Promise<void> {
   const lines = Array.from({ length: plants }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(PLANT_BYTES)}"}\n`).join("");
   expect(await (await ask(place, "/plants/import", { method: "POST", body: lines })).json()).toMatchObject({ created: plants });
 }
 
-/** A request, or several, of which no answer is read. Resolves when the answer has begun. */
+/** One or more requests whose responses are not read. Resolves when the first response has begun. */
 async function beginUnread({ url, token }: Place, path: string, times = 1): Promise<Socket> {
   const socket = await openSocket(url);
   const head = `GET ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${token}\r\n`;
@@ -85,13 +85,13 @@ async function beginUnread({ url, token }: Place, path: string, times = 1): Prom
   return socket;
 }
 
-/** Asks for pages of large plants that nobody reads: by how many megabytes the service grew, and how long it kept their connections. */
+/** Asks for pages of large plants and does not read them: by how many megabytes the service grew, and how long it kept the connections. */
 async function leaveUnread(place: Place, { sockets = UNREAD, plants = 100 } = {}): Promise<Readonly<{ growth: number; cutMs: number }>> {
   const { pid } = place.service;
   await fill(place, plants);
   const { files, megabytes } = readVitals(pid);
   await Promise.all(Array.from({ length: sockets }, () => beginUnread(place, "/plants?limit=1000", UNREAD_PAGES)));
-  // The system takes the first pages over; then the service keeps what it has made.
+  // The system buffers the first pages; then the service has to keep the rest.
   let most = 0;
   for (let looks = 0; looks < 30; looks += 1) {
     most = Math.max(most, readVitals(pid).megabytes);
@@ -105,14 +105,14 @@ async function leaveUnread(place: Place, { sockets = UNREAD, plants = 100 } = {}
   return { growth, cutMs: await waitUntilCut(place, files) };
 }
 
-/** Waits until a service has as many files open as it had before its slow clients, and returns how long that took. */
+/** Waits until a service has as few open files as before its slow clients, and returns how long that took. */
 async function waitUntilCut({ service }: Place, descriptors: number, waitMs = CUT_MS_MAX): Promise<number> {
   const start = performance.now();
   while (readVitals(service.pid).files > descriptors && performance.now() - start < waitMs) await Bun.sleep(100);
   return performance.now() - start;
 }
 
-it(`${SOCKETS} slow sockets cost the others no error, and no more than twice their p99`, async () => {
+it(`${SOCKETS} slow sockets cause the others no error, and at most double their p99`, async () => {
   const place = await open();
   const quiet: number[] = [];
   const attacked: number[] = [];
@@ -141,7 +141,7 @@ it(`${SOCKETS} slow sockets cost the others no error, and no more than twice the
 });
 
 describe("a slow client", () => {
-  it.concurrent(`is cut within 15 s whatever it drips, and leaves no memory and no file open, when there are ${SOCKETS}`, async () => {
+  it.concurrent(`is cut off within 15 s whatever it drips, and ${SOCKETS} of them leave no memory and no open file behind`, async () => {
     const place = await open();
     const { pid } = place.service;
     await measureClients({ ...place, clients: CLIENTS, forMs: 500, firstId: 1 });
@@ -162,29 +162,29 @@ describe("a slow client", () => {
     expect(place.service.lines.join("\n")).not.toContain('"level":"error"');
   });
 
-  it.concurrent("would be noticed not to be cut if the listener had no limit", async () => {
+  it.concurrent("would visibly not be cut off if the listener had no limit", async () => {
     const place = await open(plantBugs(NEVER_CUT));
     const descriptors = readVitals(place.service.pid).files;
     await startAttack({ ...place, sockets: 44 });
     expect(await waitUntilCut(place, descriptors)).toBeGreaterThanOrEqual(CUT_MS_MAX);
   });
 
-  it.concurrent(`that reads nothing of pages of large plants is cut within 15 s, and ${UNREAD} of them hold little memory meanwhile`, async () => {
+  it.concurrent(`that does not read its pages of large plants is cut off within 15 s, and ${UNREAD} of them hold little memory meanwhile`, async () => {
     const { growth, cutMs } = await leaveUnread(await open());
     expect(cutMs).toBeLessThan(CUT_MS_MAX);
     expect(growth).toBeLessThan(UNREAD_MEGABYTES_MAX);
   });
 
-  it.concurrent("would be noticed to hold much if pages had no limit but their number of plants", async () => {
+  it.concurrent("would visibly hold much memory if only the number of plants limited a page", async () => {
     const place = await open(plantBugs([...ENDLESS_PAGES, ...ANSWERS_UNCOUNTED]));
     expect((await leaveUnread(place, { sockets: 10, plants: 1000 })).growth).toBeGreaterThan(UNREAD_MEGABYTES_MAX);
   });
 
-  it.concurrent("would be noticed to hold much if nobody counted what answers keep", async () => {
+  it.concurrent("would visibly hold much memory if the bytes of responses were not counted", async () => {
     expect((await leaveUnread(await open(plantBugs(ANSWERS_UNCOUNTED)))).growth).toBeGreaterThan(UNREAD_MEGABYTES_MAX);
   });
 
-  it.concurrent("that reads nothing of an export, or stops sending an import, is given up, and its connection closed", async () => {
+  it.concurrent("that does not read its export, or stops sending its import, is given up, and its connection closed", async () => {
     const place = await open(plantBugs(GIVE_UP_SOON));
     await fill(place, 400);
     const descriptors = readVitals(place.service.pid).files;
@@ -198,7 +198,7 @@ describe("a slow client", () => {
     expect((await ask(place, "/plants/export")).status).toBe(200);
   });
 
-  it.concurrent("has its share of the exports: sixteen of one token run at a time, one more is answered 503 until one ends", async () => {
+  it.concurrent("gets its share of the exports: sixteen of one token run at a time, and one more is answered 503 until one ends", async () => {
     const place = await open();
     const { answer, sockets } = await askForOneMore(place);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -210,46 +210,46 @@ describe("a slow client", () => {
     });
   });
 
-  it.concurrent("would be noticed to take an export more than sixteen if nobody counted them", async () => {
+  it.concurrent("would visibly get more than sixteen exports if they were not counted", async () => {
     expect((await askForOneMore(await open(plantBugs(EXPORTS_UNCOUNTED)))).answer.status).toBe(200);
   });
 
-  it.concurrent("imports a line now and then, for longer than a connection may be silent", async () => {
+  it.concurrent("may import a line now and then, for longer than a connection may be silent", async () => {
     const { sent, summary } = await importSlowly(await open());
     expect(summary).toMatchObject({ read: sent, created: sent, refused: 0 });
     expect(sent).toBeGreaterThan(8);
   });
 
-  it.concurrent("is refused in its import when it drips for too long, and its connection is closed", async () => {
+  it.concurrent("gets an error if its import drips for too long, and its connection is closed", async () => {
     const { text, isClosed } = await importDripping(await open(plantBugs([HURRY])));
     expect([text.slice(0, 12), isClosed]).toEqual(["HTTP/1.1 408", true]);
     expect(text).toContain('{"error":40800,');
   });
 
-  it.concurrent("would be noticed to drip for as long as it likes if no rate were asked for", async () => {
+  it.concurrent("would visibly drip without limit if an import needed no minimum rate", async () => {
     expect((await importDripping(await open(plantBugs([HURRY, NO_LEAST_RATE])))).text).toBe("");
   });
 
-  it.concurrent("would be noticed to be cut in its import if that could be no more silent than other requests", async () => {
+  it.concurrent("would visibly be cut off in its import if that had to be as steady as other requests", async () => {
     const { sent, summary } = await importSlowly(await open(plantBugs(IMPORT_LIKE_OTHERS)));
     expect(sent).toBeGreaterThan(5);
     expect(summary).toBeUndefined();
   });
 
-  it.concurrent("gets a whole export although it pauses for longer than a connection may be silent", async () => {
+  it.concurrent("gets a whole export even if it pauses for longer than a connection may be silent", async () => {
     const { size, end } = await exportWithPause(await open());
     expect(size).toBeGreaterThan(400 * PLANT_BYTES);
     expect(end).toBe("0\r\n\r\n");
   });
 
-  it.concurrent("would be noticed to be cut in its export if that could be no more silent than other answers", async () => {
+  it.concurrent("would visibly be cut off in its export if that had to be as steady as other responses", async () => {
     const { size, end } = await exportWithPause(await open(plantBugs(EXPORT_LIKE_OTHERS)));
     expect(size).toBeLessThan(400 * PLANT_BYTES);
     expect(end).not.toBe("0\r\n\r\n");
   });
 });
 
-/** An export beside sixteen that nobody reads. */
+/** An export next to sixteen that are not read. */
 async function askForOneMore(place: Place): Promise<Readonly<{ answer: Response; sockets: readonly Socket[] }>> {
   await fill(place, 400);
   const sockets = await Promise.all(Array.from({ length: 16 }, () => beginUnread(place, "/plants/export")));
@@ -258,7 +258,7 @@ async function askForOneMore(place: Place): Promise<Readonly<{ answer: Response;
   return { answer, sockets };
 }
 
-/** Sends a line a second. The summary is undefined when the connection was cut. */
+/** Sends a line a second. The summary is undefined if the connection was cut off. */
 async function importSlowly(place: Place): Promise<Readonly<{ sent: number; summary: unknown }>> {
   const start = performance.now();
   const encoder = new TextEncoder();
@@ -297,7 +297,7 @@ async function importDripping(place: Place): Promise<Readonly<{ text: string; is
 async function exportWithPause(place: Place): Promise<Readonly<{ size: number; end: string }>> {
   await fill(place, 400);
   const socket = await beginUnread(place, "/plants/export");
-  // Cut off or ended, it closes.
+  // Cut off or ended, the connection closes.
   const closed = new Promise((resolve) => void socket.once("close", resolve));
   await Bun.sleep(SLOW_MS);
   let size = 0;

@@ -10,14 +10,14 @@ import { tell } from "../support/run-form.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { UNUSUAL } from "../support/smuggling/unusual.ts";
 
-/** A service, what stands in front of it, if anything, and who may create plants there. */
+/** A service, what is in front of it, if anything, and a token that may create plants there. */
 type Target = Readonly<{ url: string; front?: string; token: string }>;
 
 const BODY_BYTES_MAX = 20_000;
 /** RFC 9112 leaves it to the server; this is the runtime's. */
 const HEAD_BYTES_MAX = 16_384;
 const HEADERS_MAX = 198;
-/** A connection that is refused is closed at once; this is for a machine that is busy. */
+/** A refused connection is closed at once; this is for a busy machine. */
 const CLOSE_MS_MAX = 2000;
 const AT_A_TIME = 8;
 
@@ -41,7 +41,7 @@ async function open(root?: string): Promise<Target> {
 
 function nextPlant(): { id: number; body: string } {
   lastId += 1;
-  // The same length for all, of two digits, so that each case says what it seems to.
+  // The same length for all, with two digits, so that each case says what it seems to.
   return { id: lastId, body: `{"id":${String(lastId).padStart(5, " ")},"name":"x"}` };
 }
 
@@ -56,7 +56,7 @@ async function isStored({ url, token }: Target, id: number): Promise<boolean> {
 
 type Verdict = Readonly<{ why: string; statuses: readonly number[]; isClosed: boolean; isFirstStored: boolean; isSecondStored: boolean }>;
 
-/** Sends a case and a good create behind it, in one packet, or when something came back for the case or it is silent. */
+/** Sends a case, then a good create: in one packet, or after a response to the case or its timeout. */
 async function judge(to: Target, framing: Framing, isOnePacket: boolean): Promise<Verdict> {
   const [first, second] = [nextPlant(), nextPlant()];
   const packets = [framing.bytes(first.body), `${HEAD}${sized(second.body)}`].map((text) => withToken(text, to));
@@ -85,25 +85,25 @@ function isRefused({ statuses, isClosed, isFirstStored, isSecondStored }: Verdic
   return isRefusal && isClosed && !isFirstStored && !isSecondStored;
 }
 
-describe("a request that is no HTTP", () => {
-  it("is refused with 4xx or 505 and its connection closed, and neither it nor the good create behind it is taken", async () => {
+describe("a request that is not HTTP", () => {
+  it("is refused with 4xx or 505 and its connection closed, and neither it nor the good create after it is executed", async () => {
     const verdicts = await judgeAll(target, REFUSED);
     expect(verdicts.filter((verdict) => !isRefused(verdict))).toEqual([]);
     expect(REFUSED.length).toBeGreaterThan(200);
     expect(await isStored(target, lastId)).toBe(false);
     tell(
       "smuggling",
-      `${REFUSED.length} malformed requests, each sent with a good create behind it in one packet and in two: no second one taken`,
+      `${REFUSED.length} malformed requests, each sent with a good create after it in one packet and in two: no second one executed`,
     );
   });
 
-  it("with a method that nobody knows is answered 501 and its connection closed, and nothing behind it taken", async () => {
+  it("with an unknown method is answered 501 and its connection closed, and nothing after it is executed", async () => {
     const verdicts = await judgeAll(target, UNKNOWN);
     for (const { why, ...verdict } of verdicts)
       expect([why, verdict]).toEqual([why, { statuses: [501], isClosed: true, isFirstStored: false, isSecondStored: false }]);
   });
 
-  it("would be noticed if the service did not look at the Host", async () => {
+  it("would be noticed if the service did not check the Host", async () => {
     const bug = { file: "src/http/app.ts", from: "checkHost(request);", to: "" };
     const hosts = REFUSED.filter(({ why }) => why.startsWith("Host: two"));
     expect(hosts.length).toBeGreaterThan(4);
@@ -112,7 +112,7 @@ describe("a request that is no HTTP", () => {
     expect(verdicts.some(({ isSecondStored }) => isSecondStored)).toBe(true);
   });
 
-  it("would be noticed behind a front that takes any length and overlooks a coding", async () => {
+  it("would be noticed behind a front that accepts any length and ignores a coding", async () => {
     const front = await startNaiveFront(target.url);
     const wrong = REFUSED.filter(({ why }) => /^a length that is signed|^a coding that comes/.test(why));
     const verdicts = await judgeAll({ ...target, front }, wrong);
@@ -125,7 +125,7 @@ describe("a request that is no HTTP", () => {
 });
 
 describe("a request in an unusual form", () => {
-  it("is understood exactly, and so is the one behind it", async () => {
+  it("is understood exactly, and so is the one after it", async () => {
     expect(UNUSUAL.length).toBeGreaterThan(40);
     const verdicts = await Promise.all(UNUSUAL.map((framing) => judge(target, framing, false)));
     const wanted = UNUSUAL.map(({ why, statuses, isStored: isFirstStored }) => {
@@ -144,26 +144,26 @@ describe("a request in an unusual form", () => {
 
   it("that waits for 100 and is refused by its head is not asked for its body", async () => {
     const head = `${HEAD.replace(TOKEN, "x")}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`;
-    // It may send the next request in the place of its body: nothing behind such a head is taken for either.
+    // It may send the next request instead of its body: nothing after such a head counts as either.
     const behind = "GET /livez HTTP/1.1\r\nHost: plants\r\n\r\n";
     const { text, isClosed } = await sendRaw(target.url, [head, behind, behind, behind], { waitMs: CLOSE_MS_MAX });
     expect([statusesIn(text), isClosed]).toEqual([[401], true]);
   });
 
-  it("that asks for a tunnel is answered 404, and nothing behind it taken", async () => {
+  it("that asks for a tunnel is answered 404, and nothing after it is executed", async () => {
     const connect: Framing = { why: "CONNECT", bytes: () => "CONNECT plants:80 HTTP/1.1\r\nHost: plants\r\n\r\n" };
     for (const verdict of await judgeAll(target, [connect])) expect(verdict).toMatchObject({ statuses: [404], isSecondStored: false });
   });
 });
 
-describe("a create behind one that is not yet answered", () => {
-  it("is answered behind it, and stored", async () => {
+describe("a create after one that is not yet answered", () => {
+  it("is answered after it, and stored", async () => {
     const good: Framing = { why: "good", bytes: (body) => `${HEAD}${sized(body)}` };
     for (let round = 0; round < 5; round += 1)
       expect(await judge(target, good, true)).toMatchObject({ statuses: [200, 200], isFirstStored: true, isSecondStored: true });
   });
 
-  it("is answered when it waits for that answer", async () => {
+  it("is answered if it waits for that response", async () => {
     const verdict = await judge(target, { why: "good", bytes: (body) => `${HEAD}${sized(body)}` }, false);
     expect(verdict).toMatchObject({ statuses: [200, 200], isFirstStored: true, isSecondStored: true });
   });

@@ -14,13 +14,13 @@ import type { Pulse } from "../support/soak/subject.ts";
 import { findWear, tellWear } from "../support/soak/wear.ts";
 import type { Window } from "../support/soak/wear.ts";
 
-/** An hour wants TEST_SOAK_SECONDS=3600. */
+/** For an hour, set TEST_SOAK_SECONDS=3600. */
 const SECONDS = inForm(7, Number(process.env["TEST_SOAK_SECONDS"] ?? 600));
 const PER_SECOND = inForm(400, 1000);
 const WINDOWS = inForm(15, 60);
-/** Of a p99 in which a shared machine has its part, one ratio says little. */
+/** On a shared machine, a single ratio of p99s says little. */
 const TURNS: Turns = inForm({ warmUp: 2, count: 5, seconds: 0.5 }, { warmUp: 15, count: 60, seconds: 4 });
-/** The bugs are so steep that a few seconds show them, in the long form too. */
+/** The bugs are so steep that a few seconds show them, even in the long form. */
 const BUG_RUN = { seconds: 9, perSecond: 200, windows: 15, turns: { warmUp: 1, count: 3, seconds: 0.5 } };
 
 afterAll(killServices);
@@ -36,7 +36,7 @@ type Soak = Readonly<{
   turns?: Turns;
 }>;
 
-/** A service under a mix of work at a fixed rate: looked at window by window, then beside a new one that has the same to do. */
+/** A service under mixed work at a fixed rate: measured window by window, then next to a new one with the same work. */
 async function soak({
   engine,
   seed,
@@ -65,7 +65,7 @@ async function soak({
   return { windows, pairs, statuses, wrong: [...old.wrong, ...young.wrong], perSecondAnswered };
 }
 
-/** A line, so that whoever watches sees something grow. */
+/** A line for people who watch, to see what grows. */
 function draw(name: string, seconds: number, { megabytes, files, threads, p99Ms, cpuMs }: Window): void {
   const cells = [
     `${Math.round(seconds)} s`,
@@ -80,7 +80,7 @@ function draw(name: string, seconds: number, { megabytes, files, threads, p99Ms,
 
 const soakOn = (engine: Engine) => soak({ engine, seed: seedOf("soak") });
 
-/** In the short form both engines have their work at the same time, which leaves enough of two processors. */
+/** In the short form both engines work at the same time, which leaves enough of two processors. */
 const soakBoth = inForm(
   () => Promise.all(ENGINES.map(soakOn)),
   async () => {
@@ -90,7 +90,7 @@ const soakBoth = inForm(
   },
 );
 
-it(`${SECONDS} s of mixed work at a fixed rate leave memory, files, threads, latency and processor time a request flat on both engines, every answer right, and the catalogue as it must be`, async () => {
+it(`${SECONDS} s of mixed work at a fixed rate keep memory, files, threads, latency and processor time a request flat on both engines, every response right, and the catalogue correct`, async () => {
   for (const [at, { statuses, wrong, perSecondAnswered, ...run }] of (await soakBoth()).entries()) {
     const { engine } = ENGINES[at]!;
     tell(`a long run, ${engine}`, `${Math.round(perSecondAnswered)} requests a second for ${SECONDS} s; ${tellWear(run)}`);
@@ -104,7 +104,7 @@ it(`${SECONDS} s of mixed work at a fixed rate leave memory, files, threads, lat
 const ANSWERING = "const requestId = requestIdOf(request);";
 /** The old service has answered 1,800 requests when the turns begin, and the new one less than 900 when they end. */
 const COUNTING = "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1);";
-/** In microseconds: a clock would run on while others have the processor. */
+/** In microseconds of the processor: a clock would run on while others have it. */
 const SPENT = "const spent = () => process.cpuUsage().user + process.cpuUsage().system;";
 const BUGS: ReadonlyArray<Readonly<{ why: string; grown: keyof Window; aged?: keyof Pulse; bug: PlantedBug }>> = [
   {
@@ -122,7 +122,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; grown: keyof Window; aged?: ke
     bug: { file: "src/http/app.ts", from: ANSWERING, to: `process.getBuiltinModule("node:fs").openSync("/dev/null"); ${ANSWERING}` },
   },
   {
-    why: "every answer waited longer than the one before, after a while",
+    why: "every response waited longer than the one before, after a while",
     grown: "p99Ms",
     aged: "p99Ms",
     bug: {
@@ -132,7 +132,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; grown: keyof Window; aged?: ke
     },
   },
   {
-    why: "every request took more of the processor than the one before",
+    why: "every request took more processor time than the one before",
     grown: "cpuMs",
     aged: "cpuMs",
     bug: {
@@ -143,7 +143,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; grown: keyof Window; aged?: ke
   },
 ];
 
-describe("a long run would be noticed to wear the service out if", () => {
+describe("a long run would visibly wear the service out if", () => {
   for (const { why, grown, aged, bug } of BUGS) {
     it.concurrent(why, async () => {
       const run = await soak({

@@ -12,7 +12,7 @@ import { answeredIn, findUnsynced, parseTrace } from "../support/trace.ts";
 
 afterEach(killServices);
 
-/** The service under load, with its trace judged. */
+/** The service under load. Judges its trace. */
 async function traceLoad(root: string) {
   const data = temporaryFolder();
   const service = await startTraced({ data, root });
@@ -26,7 +26,7 @@ async function traceLoad(root: string) {
 }
 
 describe("under strace", () => {
-  it("each of 300 and more answers 200 is sent only after the plant's commit was written to the WAL and then synced", async () => {
+  it("each of 300 and more responses 200 is sent only after the plant's commit was written to the WAL and then synced", async () => {
     const { answered, unsynced } = await traceLoad(PROJECT);
     expect(answered).toBeGreaterThanOrEqual(300);
     expect(unsynced).toEqual([]);
@@ -34,10 +34,10 @@ describe("under strace", () => {
 
   const bugs: ReadonlyArray<{ why: string; bug: readonly PlantedBug[] }> = [
     { why: "SQLite did not sync", bug: SYNC_OFF },
-    { why: "the answer were sent before the commit", bug: ANSWER_BEFORE_COMMIT },
+    { why: "the response were sent before the commit", bug: ANSWER_BEFORE_COMMIT },
   ];
   for (const { why, bug } of bugs) {
-    it(`nine of ten answers and more would be noticed if ${why}`, async () => {
+    it(`at least nine of ten responses would be noticed if ${why}`, async () => {
       const { answered, unsynced } = await traceLoad(plantBugs(bug));
       expect(answered).toBeGreaterThanOrEqual(300);
       expect(unsynced.length).toBeGreaterThan(answered * 0.9);
@@ -54,11 +54,11 @@ const WRITE_BEGINS = String.raw`7 pwrite64(10</data/plants.db-wal>, "\r\0oak", 4
 const WRITE_ENDS = "7 <... pwrite64 resumed>)         = 4096";
 const SYNC_FAILS = "7 fsync(10</data/plants.db-wal>)  = -1 EIO (Input/output error) (INJECTED)";
 
-describe("the reader of traces finds the answer", () => {
+describe("the reader of traces finds the response", () => {
   const traces: ReadonlyArray<{ why: string; lines: readonly string[]; isSound: boolean }> = [
-    { why: "sound when write, sync and answer follow each other", lines: [WRITE, SYNC, SEND], isSound: true },
+    { why: "sound when write, sync and response follow each other", lines: [WRITE, SYNC, SEND], isSound: true },
     {
-      why: "sound when both parts of the sync lie between",
+      why: "sound when both parts of the sync are in between",
       lines: [WRITE, SYNC_BEGINS, "1 --- SIGCHLD ---", SYNC_ENDS, SEND],
       isSound: true,
     },

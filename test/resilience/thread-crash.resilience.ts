@@ -14,17 +14,17 @@ import type { Verdict } from "../support/stored.ts";
 
 afterEach(killServices);
 
-/** How long to wait for the service to end by itself. */
+/** How long the service has to end by itself. */
 const END_MS_MAX = 5000;
 /** A crash counts only if the service was busy. */
 const ANSWERED_MIN = 200;
 const ROUNDS = inForm(1, 20);
 
 type Crash = Readonly<{ status: unknown; answered: number; lastEvent: Record<string, unknown>; verdict: Verdict; endMs: number }>;
-/** Makes the part crash that the copy has been prepared for. */
+/** Triggers the crash that is planted in the copy. */
 type Trigger = (service: ServiceProcess, request: (path: string, init?: RequestInit) => Promise<unknown>) => void;
 
-/** A crash in the middle of load, and what a sound service finds after it. */
+/** A crash under load, and what a sound service finds after it. */
 async function crash(bugs: readonly PlantedBug[], trigger: Trigger): Promise<Crash> {
   const data = temporaryFolder();
   const service = await startService({ data, root: plantBugs(bugs) });
@@ -45,7 +45,7 @@ async function crash(bugs: readonly PlantedBug[], trigger: Trigger): Promise<Cra
   return { status, answered: journal.answered.length, lastEvent, verdict: judgeFolder(data, journal), endMs };
 }
 
-/** A plant without a place among those of the flood. */
+/** A plant that is not one of the flood. */
 const asWriter: Trigger = (_, request) => void request("/plants", { method: "POST", body: '{"id":-1,"name":"crashnow"}' });
 const asSearch: Trigger = (_, request) => void request("/plants?q=crashnow");
 const bySignal: Trigger = ({ pid }) => void process.kill(pid, "SIGUSR2");
@@ -64,7 +64,7 @@ const CRASHES: ReadonlyArray<Readonly<{ what: string; bugs: readonly PlantedBug[
     message: "planted",
   },
   {
-    what: "the writer rejects and nobody looks",
+    what: "the writer has an unhandled rejection",
     bugs: crashThread("writer", REJECT),
     trigger: asWriter,
     event: "store_failed",
@@ -86,10 +86,10 @@ const CRASHES: ReadonlyArray<Readonly<{ what: string; bugs: readonly PlantedBug[
     message: "The search ended with 3.",
   },
   { what: "a timer throws", bugs: crashOnSignal(THROW_LATER), trigger: bySignal, event: "crashed", message: "planted" },
-  { what: "a promise rejects and nobody looks", bugs: crashOnSignal(REJECT), trigger: bySignal, event: "crashed", message: "planted" },
+  { what: "a promise rejects without a handler", bugs: crashOnSignal(REJECT), trigger: bySignal, event: "crashed", message: "planted" },
 ];
 
-describe("the service ends with 1, says why in the last line of the log, and has lost no answered plant when", () => {
+describe("the service ends with 1, says why in the last line of the log, and loses no answered plant when", () => {
   for (const { what, bugs, trigger, event, message } of CRASHES) {
     it(what, async () => {
       const endsMs: number[] = [];
@@ -114,12 +114,12 @@ describe("it would be noticed if the service", () => {
     expect(status).toBe("it still runs");
   });
 
-  it("went on after an error that nobody has caught", async () => {
+  it("went on after an uncaught error", async () => {
     const { status } = await crash([...GO_ON_AFTER_CRASH, ...crashOnSignal(THROW_LATER)], bySignal);
     expect(status).toBe("it still runs");
   });
 
-  it("answered creates before their commit, when the writer ends", async () => {
+  it("answered creates before their commit and the writer ended", async () => {
     const { verdict } = await crash([...crashThread("writer", "process.exit(3);"), ...ANSWER_BEFORE_COMMIT], asWriter);
     expect(verdict.lost.length).toBeGreaterThan(0);
   });

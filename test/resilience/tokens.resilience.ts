@@ -52,7 +52,7 @@ async function issueTokens({ url, token }: Place): Promise<Tokens> {
   const revoked = await issue(scopes);
   expect((await fetch(`${url}/tokens/${revoked.id}`, { method: "DELETE", headers })).status).toBe(204);
   const [read, write, admin] = await Promise.all(scopes.map(async (scope) => (await issue([scope])).token));
-  // A millisecond, the least.
+  // A millisecond, the minimum.
   const expired = (await issue(scopes, 1e-9)).token;
   return { all, revoked: revoked.token, expired, "plants:read": read!, "plants:write": write!, admin: admin! };
 }
@@ -75,7 +75,7 @@ async function ask(url: string, sample: Sample, lines: readonly string[], query 
   };
 }
 
-/** Every operation with every state of a token, and those that are answered otherwise than they must. */
+/** Every operation with every state of a token. Returns those with a wrong response. */
 async function findFaults(place: Place): Promise<{ asked: number; faults: string[] }> {
   const tokens = await issueTokens(place);
   await ask(place.url, SAMPLES.createPlant, [`Authorization: Bearer ${tokens.all}`]);
@@ -87,7 +87,7 @@ async function findFaults(place: Place): Promise<{ asked: number; faults: string
     const checks = STATES.map(async (state) => {
       const { status, error, challenge } = wantedOf(sample, state);
       const seen = await ask(place.url, sample, state.lines(tokens), state.query?.(tokens));
-      // The number stands in the body, which a HEAD does not have.
+      // The number is in the body, which a HEAD does not have.
       const isRight = seen.status === status && seen.challenge === challenge && (sample.method === "HEAD" || seen.error === error);
       if (!isRight) faults.push(`${sample.method} ${sample.path} with ${state.why}: ${JSON.stringify(seen)}`);
     });
@@ -124,7 +124,7 @@ describe("every operation with every state of a token", () => {
       fault: "POST /plants with a revoked token",
     },
     {
-      why: "HEAD went around the check",
+      why: "HEAD bypassed the check",
       bug: { file: "src/http/app.ts", from: "if (operation.scope) {", to: 'if (operation.scope && method !== "HEAD") {' },
       fault: "HEAD /plants/1 with no header",
     },
@@ -140,18 +140,18 @@ describe("every operation with every state of a token", () => {
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET = { start: 6, end: 38 } as const;
 
-/** A token of the right form with this secret: each byte draws the character that stands at its place in the alphabet. */
+/** A well-formed token with this secret: each byte draws the character at its position in the alphabet. */
 function tokenOf(secret: string): string {
   return createToken(() => Uint8Array.from(secret, (character) => ALPHABET.indexOf(character)));
 }
 
-describe("how long a wrong token is refused", () => {
+describe("the time to refuse a wrong token", () => {
   const PAIRS = inForm(400, 20_000);
-  /** A fair coin is further from the middle than five deviations once in 1.7 million runs. */
+  /** A fair coin is more than five deviations from the middle once in 1.7 million runs. */
   const DEVIATIONS_MAX = 5;
   const SHARED_HASH_DIGITS = 2;
 
-  /** A wrong token that has all but the last two characters of the secret of a right one. */
+  /** A wrong token with all but the last two characters of the secret of a right one. */
   function shareStart(right: string): string {
     const secret = right.slice(SECRET.start, SECRET.end);
     for (;;) {
@@ -160,7 +160,7 @@ describe("how long a wrong token is refused", () => {
     }
   }
 
-  /** A wrong token whose hash begins as that of a right one, by which it is looked up. */
+  /** A wrong token whose hash begins like that of a right one, by which tokens are looked up. */
   function shareHash(right: string): string {
     const start = hashToken(right).slice(0, SHARED_HASH_DIGITS);
     for (;;) {
@@ -178,9 +178,9 @@ describe("how long a wrong token is refused", () => {
   }
 
   /**
-   * Refuses pairs of wrong tokens, one that shares something with the right one and one that shares as much with a token that nobody has, in an
-   * order that is drawn. Were the time the same, either would be slower as often: how many deviations of a fair coin are we from that? Whatever
-   * else the machine does meets both. Against tokens that share nothing it would be another question: what is alike is read faster, right or not.
+   * Refuses pairs of wrong tokens in random order: one shares something with a right token, the other as much with a token that does not exist.
+   * With equal times, each would be slower equally often: returns by how many deviations of a fair coin the result differs. Other load on the
+   * machine affects both. Tokens that share nothing would be another question: similar data is read faster, right or not.
    */
   async function compare(place: Place, share: (right: string) => string): Promise<number> {
     const random = openRandom(seedOf("order of tokens"));
@@ -209,12 +209,12 @@ describe("how long a wrong token is refused", () => {
     { what: "30 of the 32 characters of its secret", share: shareStart },
     { what: "the first 8 bits of its hash", share: shareHash },
   ]) {
-    it(`does not tell whether it shares ${what} with a right one`, async () => {
+    it(`does not reveal whether it shares ${what} with a right one`, async () => {
       expect(Math.abs(await compare(await open(), share))).toBeLessThan(DEVIATIONS_MAX);
     });
   }
 
-  it("would be noticed to tell if the service compared character by character and stopped at the first that differs", async () => {
+  it("would visibly reveal it if the service compared character by character and stopped at the first difference", async () => {
     const data = temporaryFolder();
     const path = JSON.stringify(join(data, "first-token"));
     const leak = `const right = (await import("node:fs")).readFileSync(${path}, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(60)); `;
@@ -224,18 +224,18 @@ describe("how long a wrong token is refused", () => {
   });
 });
 
-describe("a flood of tokens that nobody issued", () => {
+describe("a flood of tokens that were never issued", () => {
   const PER_SECOND = inForm(1000, 5000);
   const ROUNDS = inForm(3, 10);
   const ROUND_MS = inForm(1000, 5000);
   const CLIENTS = 4;
   const ANSWERED_MIN = 300;
-  /** On a machine with other work the flood, and who measures, wait for a processor too: up to here a p99 says nothing of the service. */
+  /** On a busy machine the flood and the measuring clients wait for a processor too: up to here a p99 says nothing of the service. */
   const P99_FLOOR_MS = inForm(250, 30);
-  /** Ten thousand remembered tokens are some megabytes, the connections a few, and what is not yet collected the rest. */
+  /** Ten thousand remembered tokens are a few megabytes, the connections a few more, and uncollected garbage the rest. */
   const GROWTH_MEGABYTES_MAX = 100;
 
-  /** What the others see with the flood and without it, in turns. */
+  /** What other clients see with and without the flood, in turns. */
   async function floodInTurns(place: Place, rounds: number) {
     const { pid } = place.service;
     const quiet: number[] = [];
@@ -268,7 +268,7 @@ describe("a flood of tokens that nobody issued", () => {
     return beside > Math.max(P99_FLOOR_MS, 2 * without);
   }
 
-  it(`of ${PER_SECOND} a second costs the others no error and no more than twice their p99, and takes bounded memory`, async () => {
+  it(`of ${PER_SECOND} a second causes the others no error and at most doubles their p99, with bounded memory`, async () => {
     const seen = await floodInTurns(await open(), ROUNDS);
     const { without, beside, perSecond, memory } = seen;
     const times = `p99 ${without.toFixed(1)} ms without, ${beside.toFixed(1)} ms beside ${perSecond} wrong tokens a second`;
@@ -281,7 +281,7 @@ describe("a flood of tokens that nobody issued", () => {
     expect(memory.at(-1)! - memory[0]!).toBeLessThan(GROWTH_MEGABYTES_MAX);
   });
 
-  it("would be noticed to slow the others if tokens were hashed as passwords are", async () => {
+  it("would visibly slow the others if tokens were hashed like passwords", async () => {
     const from = "const token = await tokens.find(hashToken(credentials));";
     const slowly = `(await import("node:crypto")).pbkdf2Sync(credentials, "plants", 20_000, 32, "sha256"); ${from}`;
     const root = plantBugs([{ file: "src/auth/authenticate.ts", from, to: slowly }]);
