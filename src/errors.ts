@@ -3,12 +3,13 @@ import { CATALOGUE } from "../contract/generated/error-catalogue.ts";
 export type ErrorCode = keyof typeof CATALOGUE;
 
 /**
- * An expected failure. Every other throw is a bug: answered 500, its text kept for the log. It has no stack: its code
- * says all, and to gather one for every refusal would be most of its cost when there is too much to do.
+ * An expected failure. Everything else that is thrown is a bug: the response is 500, and its text goes only into the
+ * log. It has no stack trace: its code is enough, and under overload collecting one would be most of what a refusal
+ * costs.
  */
 export class PlantStoreError extends Error {
   readonly code: ErrorCode;
-  /** Headers that the answer must carry beside the usual ones, such as `Allow`. */
+  /** Headers that the response needs besides the usual ones, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: { message?: string; headers?: Record<string, string>; cause?: unknown } = {}) {
@@ -22,7 +23,7 @@ export class PlantStoreError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The number of the interface: status times 100, plus a number of its own. */
+  /** The error number in the contract: the status times 100, plus n. */
   get number(): number {
     return CATALOGUE[this.code].error;
   }

@@ -31,7 +31,7 @@ export function createLog({ level, isTerminal, write, now }: LogOptions): Log {
 
 type Line = Readonly<{ time: string; level: LogLevel; event: string; fields: Fields }>;
 
-/** An error may hold what JSON cannot, such as itself: its event is still logged. */
+/** An error may contain what JSON cannot represent, such as itself. Its event is still logged. */
 function formatSafely(format: (line: Line) => string, line: Line): string {
   try {
     return format(line);

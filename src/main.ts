@@ -6,10 +6,10 @@ import manifest from "../package.json" with { type: "json" };
 import { PlantStoreError } from "./errors.ts";
 import { escapeControlLines } from "./terminal-text.ts";
 
-// All that is written, above all the store and the first token, is for its owner alone.
+// Only their owner may read or write the files that we create, above all the store and the first token.
 process.umask(0o077);
 
-/** Each is loaded when it is asked for: a start waits for the code of no other. */
+/** Each command loads its code only when it is called, so that it does not wait for that of the others. */
 const COMMANDS = {
   serve: async () => (await import("./cli/serve.ts")).serveCommand(),
   import: async () => (await import("./cli/import.ts")).importCommand(),
@@ -21,7 +21,7 @@ const COMMANDS = {
 
 const program = new Command("plant-store").description(manifest.description).version(manifest.version);
 const called = Object.entries(COMMANDS).filter(([name]) => name === process.argv[2]);
-// Without a command, there is the help of all.
+// Without a command, load all of them, for the help.
 for (const [, load] of called.length > 0 ? called : Object.entries(COMMANDS)) program.addCommand(await load());
 
 try {

@@ -3,7 +3,7 @@
  */
 export type PlantId = bigint & { readonly brand: "PlantId" };
 
-/** A complete plant: it has no other fields, in the store either. `tag` is left out when there is none. */
+/** A complete plant: it has no other fields, in the store either. `tag` is left out if there is none. */
 export type NewPlant = Readonly<{ id: PlantId; name: string; tag?: string }>;
 
 export const PLANT_ID_MIN = -(2n ** 63n) as PlantId;
@@ -16,7 +16,7 @@ export function asPlantId(value: bigint): PlantId {
 }
 
 /**
- * Parses an id in its one written form, as in a path: no plus sign, no leading zeros, no `-0`. Undefined for any other
+ * Parses an id in its canonical form, as in a path: no plus sign, no leading zeros, no `-0`. Undefined for any other
  * text.
  */
 export function parsePlantId(text: string): PlantId | undefined {
@@ -25,7 +25,7 @@ export function parsePlantId(text: string): PlantId | undefined {
   return value < PLANT_ID_MIN || value > PLANT_ID_MAX ? undefined : (value as PlantId);
 }
 
-/** Makes a plant of input that the contract has checked, without unknown fields. */
+/** Makes a plant from input that was validated against the contract. Drops unknown fields. */
 export function toNewPlant({ id, name, tag }: Readonly<{ id: bigint; name: string; tag?: string | undefined }>): NewPlant {
   return tag === undefined ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }

@@ -112,10 +112,10 @@ export function createApp(options: AppOptions): App {
     const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
     const call = { parameters, headers, principal, requestId, connection: request };
     const body = bodyOf(operation, request);
-    const made = handle({ ...call, body: body instanceof Promise ? await body : body });
-    const answered = made instanceof Promise ? await made : made;
+    const handled = handle({ ...call, body: body instanceof Promise ? await body : body });
+    const response = handled instanceof Promise ? await handled : handled;
     // A response that needs no token is the same for everyone, and made only once.
-    return token ? responseBudget(answered, token.id) : answered;
+    return token ? responseBudget(response, token.id) : response;
   }
 
   /** The body in the form that the operation expects, validated. */
@@ -140,11 +140,11 @@ export function createApp(options: AppOptions): App {
   }
 
   /** Counts a failed request by its reason, and returns the error to send. */
-  function judge(thrown: unknown, request: HttpRequest, requestId: string, seen: Seen): unknown {
+  function countFailure(thrown: unknown, request: HttpRequest, requestId: string, seen: Seen): unknown {
     try {
       if (thrown instanceof Refusal) return refused(thrown, request, requestId, seen);
-    } catch (over) {
-      return over;
+    } catch (limited) {
+      return limited;
     }
     const isOverload = thrown instanceof PlantStoreError && thrown.code === "overloaded";
     if (isOverload && seen.principal && !isDraining()) limits.overloaded(seen.principal, requestId);
@@ -155,20 +155,20 @@ export function createApp(options: AppOptions): App {
     async answer(request) {
       const requestId = requestIdOf(request);
       const started = log.isDebug ? performance.now() : 0;
-      let answered: HttpResponse;
+      let response: HttpResponse;
       const seen: Seen = {};
       try {
-        answered = await answer(request, requestId, seen);
+        response = await answer(request, requestId, seen);
       } catch (thrown) {
-        answered = toErrorResponse(judge(thrown, request, requestId, seen), log, requestId);
+        response = toErrorResponse(countFailure(thrown, request, requestId, seen), log, requestId);
       }
-      if (seen.headers) answered = { ...answered, headers: { ...seen.headers, ...answered.headers } };
+      if (seen.headers) response = { ...response, headers: { ...seen.headers, ...response.headers } };
       if (log.isDebug) {
         const { method, path } = request;
         const address = clientAddress(request.address, request.headers);
-        log.debug("request", { requestId, address, method, path, status: answered.status, ms: performance.now() - started });
+        log.debug("request", { requestId, address, method, path, status: response.status, ms: performance.now() - started });
       }
-      return complete(answered, requestId, isDraining());
+      return complete(response, requestId, isDraining());
     },
     refuse(error) {
       const requestId = randomUUID();

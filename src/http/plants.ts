@@ -17,7 +17,7 @@ import type { Call, Handlers } from "./router.ts";
 type Change = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
 /** The part of a call that a change needs. */
-type Asked = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
+type ChangeCall = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
 
 type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
 
@@ -41,7 +41,7 @@ const TRIES_MAX = 100;
 export function plantHandlers({ plants, queue, represent, audit }: PlantOptions): PlantHandlers {
   /** Reads a plant, checks the preconditions and stores what `decide` returns, all atomically. */
   async function change(
-    { parameters, headers, principal, requestId }: Asked,
+    { parameters, headers, principal, requestId }: ChangeCall,
     decide: (stored: NewPlant | undefined) => NewPlant | undefined,
   ): Promise<Change> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -84,12 +84,12 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
     async createPlant(call) {
       const { body, principal } = call;
       const plant = toNewPlant(body);
-      let answer: HttpResponse | undefined;
+      let response: HttpResponse | undefined;
       const options = {
         owner: ownerOf(principal),
         // Built while the disk is busy, but sent only once the plant is on disk.
         whileWriting: () => {
-          answer = toCreated(plant);
+          response = toCreated(plant);
         },
       };
       try {
@@ -98,7 +98,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
         audit.failed(call, "created", plant.id, reason);
         throw reason;
       }
-      return answer ?? toCreated(plant);
+      return response ?? toCreated(plant);
     },
     async getPlant({ parameters: { id }, headers }) {
       const plant = await plants.find(asPlantId(id));
@@ -116,11 +116,11 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
     async patchPlant(call) {
       const { parameters, body } = call;
       idOf(body, parameters.id);
-      const { to } = await change(call, (stored) => merge(need(stored), body));
-      return toChanged(need(to), 200);
+      const { to } = await change(call, (stored) => merge(expectFound(stored), body));
+      return toChanged(expectFound(to), 200);
     },
     async deletePlant(call) {
-      await change(call, (stored) => void need(stored));
+      await change(call, (stored) => void expectFound(stored));
       return { status: 204 };
     },
   };
@@ -153,7 +153,7 @@ function toWhole(plant: NewPlant): HttpResponse {
   return { status: 200, body: toText(plant), headers: { etag: etagOf(plant) } };
 }
 
-function need(plant: NewPlant | undefined): NewPlant {
+function expectFound(plant: NewPlant | undefined): NewPlant {
   if (!plant) throw new PlantStoreError("plant_not_found");
   return plant;
 }
