@@ -5,7 +5,10 @@ import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
 
-/** A proxy that serves the service under a path, which it strips, and that marks tags as weak, as a compressing one does. */
+/**
+ * A proxy that serves the service under a path, which it strips, and that marks tags as weak, as a compressing one
+ * does.
+ */
 const proxy = Bun.serve({
   port: 0,
   async fetch(request) {

@@ -40,7 +40,8 @@ afterAll(async () => {
 /** In the page: a client of the server that the page came from. */
 declare function connect(options?: Partial<client.ClientOptions>): client.Client;
 
-// In a browser a redirect has no status and no headers, a request body cannot be a stream, and upload progress is unknown.
+// In a browser a redirect has no status and no headers, a request body cannot be a stream, and upload progress is
+// unknown.
 describe("in Chromium, the client", () => {
   it("does not follow a redirect", async () => {
     const thrown = await page.evaluate(() => {

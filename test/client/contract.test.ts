@@ -20,7 +20,10 @@ import type {
 } from "../../src/client/client.ts";
 import { loadContract } from "../../src/contract.ts";
 
-/** Whether two types are the same, optional and read-only fields included: only equal types make two such functions assignable. */
+/**
+ * Whether two types are the same, optional and read-only fields included: only equal types make two such functions
+ * assignable.
+ */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 type Equal<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
 type Flat<T> = { [Key in keyof T]: T[Key] };
@@ -54,7 +57,10 @@ false satisfies Equal<PlantPatch, Schemas["Plant"]>;
 false satisfies Equal<Omit<ExportQuery, "format"> & { readonly format?: "ndjson" }, Given<"exportPlants">>;
 false satisfies Equal<ListQuery, ParametersOf["listPlants"]>;
 
-/** The methods that call each operation. Operations about the service itself need no token: they are for probes and tools. */
+/**
+ * The methods that call each operation. Operations about the service itself need no token: they are for probes and
+ * tools.
+ */
 const CALLS = {
   listPlants: ["list", "page"],
   createPlant: ["create"],

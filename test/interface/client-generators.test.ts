@@ -7,7 +7,8 @@ import { installPackages } from "../support/packages.ts";
 import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 
-// Other people generate clients from the contract. The output of two generators, with a TypeScript that they know, compiles and works.
+// Other people generate clients from the contract. The output of two generators, with a TypeScript that they know,
+// compiles and works.
 
 const SOURCE = join(PROJECT, "test/generators");
 const folder = join(temporaryFolder(), "generated");

@@ -3,7 +3,8 @@ import { loadContract } from "../../src/contract.ts";
 import type { Operation } from "../../src/contract.ts";
 import { startTestService } from "../support/service.ts";
 
-// Refused input never comes back in any form: otherwise an attacker who makes a victim send a request could choose what the victim sees.
+// Refused input never comes back in any form: otherwise an attacker who makes a victim send a request could choose what
+// the victim sees.
 
 const service = await startTestService();
 afterAll(() => service.stop());

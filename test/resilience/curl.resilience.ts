@@ -36,7 +36,8 @@ it("the curl command from the start message creates a plant, repeatedly, even af
 
   expect(await service.end("SIGKILL")).toBeNull();
   expect(paste(line).status).toBeNaN();
-  // On the same port the same line works again. The other name comes first: a lost plant would be created by its own line.
+  // On the same port the same line works again. The other name comes first: a lost plant would be created by its own
+  // line.
   const restarted = await startService({ data, flags: ["--port", new URL(service.url).port] });
   expect(restarted.started["curl"]).toBe(line);
   expect(paste(other).status).toBe(409);

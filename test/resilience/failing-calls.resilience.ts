@@ -10,10 +10,11 @@ import { killServices, startService } from "../support/service-process.ts";
 
 afterEach(killServices);
 
-// What fails is the nth call of its thread on certain files, counted from before the start: strace then counts no other calls. One
-// thread makes nearly all calls on the files of the plants, another those on the index of names.
-// These allocations fail: space on the disk, open files, memory that maps a file. Memory of the process does not: the runtime allocates
-// it in large pieces, long before anything needs it, and ends itself if it gets none, which is a kill like any other.
+// What fails is the nth call of its thread on certain files, counted from before the start: strace then counts no other
+// calls. One thread makes nearly all calls on the files of the plants, another those on the index of names. These
+// allocations fail: space on the disk, open files, memory that maps a file. Memory of the process does not: the runtime
+// allocates it in large pieces, long before anything needs it, and ends itself if it gets none, which is a kill like
+// any other.
 
 /** A fault, what a process that ends because of it says, and the number of its runs in the short form. */
 type Case = Readonly<{ fault: Fault; says: RegExp; runs: number }>;
@@ -65,10 +66,14 @@ function findSilence({ end, code, said }: Served, says: RegExp): string[] {
   return end === "when told" || (code === 1 && says.test(said)) ? [] : [`It ended ${end} with ${code} and said: ${said}`];
 }
 
-/** A process that goes on answers 503 while it cannot write, and becomes ready again. After a failed sync it must not go on. */
+/**
+ * A process that goes on answers 503 while it cannot write, and becomes ready again. After a failed sync it must not go
+ * on.
+ */
 function findMisconduct(served: Served, { isLasting }: Fault, files: readonly string[]): string[] {
   const { end, code, said, statuses, isReady, isDistrusted } = served;
-  // A plant whose create was refused cannot be patched or deleted. A fault of the index is no reason to refuse anything.
+  // A plant whose create was refused cannot be patched or deleted. A fault of the index is no reason to refuse
+  // anything.
   const allowed = files === STORE ? [200, 204, 404, 503] : [200, 204];
   const wrong = statuses.filter((status) => !allowed.includes(status)).map((status) => `It answered ${status}.`);
   if (isLasting && said.includes("store_healed")) wrong.push("It said that it had healed.");
@@ -91,7 +96,10 @@ async function countCalls(files: readonly string[]): Promise<(name: string) => n
   };
 }
 
-/** The calls that fail, each in its own run: in the long form all of them, in the short one a few from all parts of the run. */
+/**
+ * The calls that fail, each in its own run: in the long form all of them, in the short one a few from all parts of the
+ * run.
+ */
 function* chooseCalls(count: number, runs: number): Generator<number, void, void> {
   for (let n = 1; inForm(false, true); n += 1) yield n;
   // Not every run makes the last of them.
@@ -104,7 +112,8 @@ async function tryCalls(one: Case, count: number, files: readonly string[]): Pro
   for (const n of chooseCalls(count, one.runs)) {
     let met = await run(one, n, { files, root: often });
     expect(met.wrong).toEqual([]);
-    // The number of changes in a commit varies, and so does the number of calls: a call in the middle surely happens, and fails.
+    // The number of changes in a commit varies, and so does the number of calls: a call in the middle surely happens,
+    // and fails.
     if (!met.isMet && inForm(true, false)) met = await run(one, Math.ceil(n / 2), { files, root: often });
     expect(met.wrong).toEqual([]);
     if (!met.isMet) break;

@@ -64,7 +64,8 @@ async function expectHealing(scenario: Scenario, refusal: string): Promise<Await
   expect([before, after]).toEqual([20, 20]);
   const { service, data } = scenario;
   const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event);
-  // On a disk that is really full, the index of names cannot be written either. Others may have access to the folder of a mount.
+  // On a disk that is really full, the index of names cannot be written either. Others may have access to the folder of
+  // a mount.
   const others = events.filter((event) => !["search_behind", "data_exposed"].includes(event));
   expect(others).toEqual(["store_made", "settings", "started", "store_trouble", "store_healed"]);
   expect(await service.end("SIGTERM")).toBe(0);
@@ -72,7 +73,10 @@ async function expectHealing(scenario: Scenario, refusal: string): Promise<Await
   return observed;
 }
 
-/** Fourteen writes to the WAL fail. The 161st from the start is the head of a page or the page, which the 162nd then is not. */
+/**
+ * Fourteen writes to the WAL fail. The 161st from the start is the head of a page or the page, which the 162nd then is
+ * not.
+ */
 async function startFailing({
   error,
   first,

@@ -21,14 +21,19 @@ const FAULTS_MAX = 5;
 const SAMPLE_MS = inForm(200, 2000);
 const SHOWN_LENGTH = 2000;
 
-/** The longest time that the event loop may be blocked, in milliseconds of the processor: what 24 clients ask at once, on a shared machine. */
+/**
+ * The longest time that the event loop may be blocked, in milliseconds of the processor: what 24 clients ask at once,
+ * on a shared machine.
+ */
 const KEPT_MS_MAX = 250;
 
 afterEach(killServices);
 
 type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number }>;
 
-/** Starts a service of its own and sends it hostile requests over several connections. Ends early after enough faults. */
+/**
+ * Starts a service of its own and sends it hostile requests over several connections. Ends early after enough faults.
+ */
 async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
   const loop = watchLoop();
   const service = await startOn(engine, root, loop.environment);
@@ -58,7 +63,10 @@ async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
   return { service, judge, faults, growth, seconds, keptMs };
 }
 
-/** What a run must meet to count: each of these responses, and a success of each operation but the one that needs a token's id. */
+/**
+ * What a run must meet to count: each of these responses, and a success of each operation but the one that needs a
+ * token's id.
+ */
 const operations = loadContract().operations.filter(({ id }) => id !== "revokeToken");
 const STATUSES = [200, 204, 400, 401, 404, 405, 409, 412, 413, 415];
 const MEGABYTES_GROWTH_MAX = 1.25;

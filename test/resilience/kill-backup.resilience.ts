@@ -54,7 +54,10 @@ function runExport({ root, service, token }: Garden, target: string) {
   return run([`${root}/src/main.ts`, "export", target, "--force", "--url", service.url], { PLANT_STORE_TOKEN: token });
 }
 
-/** What docs/how-to/back-up-and-restore.md advises: sqlite3 data/plants.db "VACUUM INTO 'copy.db'". The runtime's SQLite does the same. */
+/**
+ * What docs/how-to/back-up-and-restore.md advises: sqlite3 data/plants.db "VACUUM INTO 'copy.db'". The runtime's SQLite
+ * does the same.
+ */
 function runVacuum({ data }: Garden, target: string) {
   const program = `const { DatabaseSync } = require("node:sqlite"); new DatabaseSync(process.argv[1]).exec("VACUUM INTO '" + process.argv[2] + "'")`;
   return run(["-e", program, join(data, "plants.db"), target]);

@@ -203,7 +203,10 @@ function makeOld(data: string): void {
 
 type Schema = Readonly<{ user_version: number; made: number }>;
 
-/** The version in the file, without a mark that a kill may have left, and how much of the steps after the first is there. */
+/**
+ * The version in the file, without a mark that a kill may have left, and how much of the steps after the first is
+ * there.
+ */
 function readSchema(data: string): Schema {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
   const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent')";

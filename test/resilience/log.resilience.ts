@@ -66,7 +66,10 @@ describe("when the reader of the log goes away", () => {
 });
 
 describe("when the reader of the log stops reading", () => {
-  /** Load on a full pipe, which is read again at the end. Resolves with the number of lines that the service says it left out. */
+  /**
+   * Load on a full pipe, which is read again at the end. Resolves with the number of lines that the service says it
+   * left out.
+   */
   async function stopReading(root: string) {
     const data = temporaryFolder();
     const service = await startService({ data, root, flags: FLAGS });

@@ -26,7 +26,10 @@ const FACTORS = inForm([5], [2, 5]);
 const BUSY = 128;
 const CROWD = 2000;
 
-/** The promise at five times capacity. The short form runs on busy machines too: it finds what breaks, the long one finds what degrades. */
+/**
+ * The promise at five times capacity. The short form runs on busy machines too: it finds what breaks, the long one
+ * finds what degrades.
+ */
 const GOODPUT_MIN = inForm(0.6, 0.9);
 const P99_TIMES_MAX = inForm(10, 3);
 const MEMORY_TIMES_MAX = 1.5;

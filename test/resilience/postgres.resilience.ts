@@ -84,7 +84,10 @@ describe("random faults between the service and PostgreSQL under load", () => {
   });
 });
 
-/** Three services on a primary and its synchronous standby. `fail` kills the primary, promotes the standby, and creates a new one. */
+/**
+ * Three services on a primary and its synchronous standby. `fail` kills the primary, promotes the standby, and creates
+ * a new one.
+ */
 async function openFailover(root: string | undefined) {
   let primary: Cluster = await startCluster();
   const name = new URL(await primary.createDatabase("garden")).pathname;

@@ -35,8 +35,8 @@ const CUT_MS_MAX = 15_000;
 const SLOW_MS = 14_000;
 const PLANT_BYTES = 60_000;
 /**
- * How many connections do not read how many pages of a megabyte each, and how much memory they may hold, garbage included. Far
- * from both: 230 to 390 MB were measured, and more than 1,000 without a limit.
+ * How many connections do not read how many pages of a megabyte each, and how much memory they may hold, garbage
+ * included. Far from both: 230 to 390 MB were measured, and more than 1,000 without a limit.
  */
 const UNREAD = 800;
 const UNREAD_PAGES = 8;
@@ -85,7 +85,10 @@ async function beginUnread({ url, token }: Place, path: string, times = 1): Prom
   return socket;
 }
 
-/** Asks for pages of large plants and does not read them: by how many megabytes the service grew, and how long it kept the connections. */
+/**
+ * Asks for pages of large plants and does not read them: by how many megabytes the service grew, and how long it kept
+ * the connections.
+ */
 async function leaveUnread(place: Place, { sockets = UNREAD, plants = 100 } = {}): Promise<Readonly<{ growth: number; cutMs: number }>> {
   const { pid } = place.service;
   await fill(place, plants);

@@ -178,9 +178,10 @@ describe("the time to refuse a wrong token", () => {
   }
 
   /**
-   * Refuses pairs of wrong tokens in random order: one shares something with a right token, the other as much with a token that does not exist.
-   * With equal times, each would be slower equally often: returns by how many deviations of a fair coin the result differs. Other load on the
-   * machine affects both. Tokens that share nothing would be another question: similar data is read faster, right or not.
+   * Refuses pairs of wrong tokens in random order: one shares something with a right token, the other as much with a
+   * token that does not exist. With equal times, each would be slower equally often: returns by how many deviations of
+   * a fair coin the result differs. Other load on the machine affects both. Tokens that share nothing would be another
+   * question: similar data is read faster, right or not.
    */
   async function compare(place: Place, share: (right: string) => string): Promise<number> {
     const random = openRandom(seedOf("order of tokens"));
@@ -230,9 +231,14 @@ describe("a flood of tokens that were never issued", () => {
   const ROUND_MS = inForm(1000, 5000);
   const CLIENTS = 4;
   const ANSWERED_MIN = 300;
-  /** On a busy machine the flood and the measuring clients wait for a processor too: up to here a p99 says nothing of the service. */
+  /**
+   * On a busy machine the flood and the measuring clients wait for a processor too: up to here a p99 says nothing of
+   * the service.
+   */
   const P99_FLOOR_MS = inForm(250, 30);
-  /** Ten thousand remembered tokens are a few megabytes, the connections a few more, and uncollected garbage the rest. */
+  /**
+   * Ten thousand remembered tokens are a few megabytes, the connections a few more, and uncollected garbage the rest.
+   */
   const GROWTH_MEGABYTES_MAX = 100;
 
   /** What other clients see with and without the flood, in turns. */

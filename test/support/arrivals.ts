@@ -1,5 +1,5 @@
-// Sends creates at a fixed rate, whatever the answers: an open loop, as people arrive who do not know of each other. A program of its own, so that
-// it does not wait for whoever watches it: `bun arrivals.ts '{"url":…}'` prints what became of the requests, as JSON.
+// Sends creates at a fixed rate, whatever the responses: an open loop, like independent users. A separate program, so
+// that it does not wait for its observer: `bun arrivals.ts '{"url":…}'` prints the results as JSON.
 import type { Socket } from "bun";
 import { quantile } from "../../bench/quantile.ts";
 
@@ -9,7 +9,7 @@ export type Arrivals = Readonly<{
   /** Requests a second. */
   rate: number;
   seconds: number;
-  /** Connections that stay open, each with one request at a time. Who arrives when all are busy goes away. */
+  /** Connections that stay open, each with one request at a time. A request that finds all of them busy is dropped. */
   connections: number;
   firstId: number;
 }>;
@@ -20,18 +20,18 @@ export type Arrived = Readonly<{
   /** Found no free connection. */
   turnedAway: number;
   statuses: Readonly<Record<string, number>>;
-  /** Of the answers 503, those without Retry-After. */
+  /** Responses 503 without Retry-After. */
   withoutRetryAfter: number;
   broken: number;
-  /** Of the answers 200. */
+  /** Of the responses 200. */
   p99Ms: number;
-  /** Of the answers 503. */
+  /** Of the responses 503. */
   refusedP99Ms: number;
 }>;
 
 type Line = { socket: Socket<Line> | undefined; dueAt: number };
 
-/** How long the last answers are waited for. */
+/** How long to wait for the last responses. */
 const LAST_MS = 2000;
 
 async function send({ url, token, rate, seconds, connections, firstId }: Arrivals): Promise<Arrived> {
@@ -60,7 +60,7 @@ async function send({ url, token, rate, seconds, connections, firstId }: Arrival
       port: Number(port),
       data: line,
       socket: {
-        // An answer of ours is small: it comes whole.
+        // Our responses are small: they arrive whole.
         data: (socket, chunk) => take(socket.data, chunk.toString("latin1")),
         close() {
           if (!isOver) broken += 1;

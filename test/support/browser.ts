@@ -8,13 +8,13 @@ import { brotliDecompressSync, createBrotliDecompress } from "node:zlib";
 import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
 
-/** Starts a real Chromium without a window: the machine's own, or the one that npm brought. Whoever starts it closes it. */
+/** Starts a real Chromium without a window: the installed one, or the one from npm. The caller closes it. */
 export async function startBrowser(): Promise<Browser> {
   // Tests run as root in containers, where its sandbox cannot work; the only pages that it sees are ours.
   const args = ["--no-sandbox"];
   if (existsSync(SYSTEM_CHROMIUM)) return chromium.launch({ executablePath: SYSTEM_CHROMIUM, args });
   const folder = await unpackChromium();
-  // The libraries that a machine without a desktop lacks come along.
+  // It brings the libraries that a machine without a desktop lacks.
   const env = { ...(process.env as Record<string, string>), LD_LIBRARY_PATH: join(folder, "lib") };
   return chromium.launch({ executablePath: join(folder, "chromium"), args, env });
 }
@@ -27,7 +27,7 @@ async function unpackChromium(): Promise<string> {
   const { version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { version: string };
   const folder = join(tmpdir(), `plant-store-chromium-${version}`);
   if (existsSync(folder)) return folder;
-  // In a folder of its own until it is whole: another run may do the same, or this one may be stopped.
+  // In a temporary folder until it is whole: another run may do the same, or this one may be stopped.
   const making = mkdtempSync(`${folder}-`);
   const program = createWriteStream(join(making, "chromium"), { mode: 0o755 });
   await pipeline(createReadStream(join(source, "bin/chromium.br")), createBrotliDecompress(), program);

@@ -1,6 +1,6 @@
 import type { PlantedBug } from "./plant-bugs.ts";
 
-/** Every plant is answered as created before its commit begins; tokens as they should be. */
+/** Every create is answered before its commit begins; tokens are correct. */
 export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
@@ -24,14 +24,14 @@ export const SYNC_OFF: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/requirements.ts", from: "want: 2 }", to: "want: 0 }" },
 ];
 
-/** A failed sync is taken for trouble that passes, and the sync after it is believed. */
+/** A failed sync is treated as temporary, and the next sync is trusted. */
 export const GO_ON_AFTER_FAILED_SYNC: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/health.ts", from: "if (isSyncFailure(thrown)) onFatal(toStoreError(thrown));", to: "" },
   // strace counts by thread, so the same call of the thread that searches may fail too.
   { file: "src/store/sqlite/search/searcher.ts", from: "if (isSyncFailure(reason)) onFatal(toStoreError(reason));", to: "" },
 ];
 
-/** A start takes what is in the WAL for written, as it can be read. */
+/** A start treats the WAL as written if it can be read. */
 export const TRUST_THE_WAL: readonly PlantedBug[] = [
   { file: "src/store/sqlite/store.ts", from: 'if (isServing) await writer.call("rewrite");', to: "" },
 ];
@@ -45,12 +45,12 @@ export const DROP_THE_WAL: readonly PlantedBug[] = [
   },
 ];
 
-/** Nobody looks whether the name of the WAL is on the disk. */
+/** Nothing checks that the name of the WAL is on the disk. */
 export const TRUST_THE_FOLDER: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/writer.ts", from: "syncFolder(dirname(realpathSync(path)));", to: "" },
 ];
 
-/** A commit that failed is answered as if it had not. */
+/** A failed commit is answered as a success. */
 export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
@@ -59,17 +59,20 @@ export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
   },
 ];
 
-/** Nobody tries whether the disk takes writes again. */
+/** Nothing checks whether the disk accepts writes again. */
 export const NEVER_PROBE: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/health.ts", from: "probing ??= setTimeout(probe, PROBE_MS).unref();", to: "" },
 ];
 
-/** No bug: the WAL is copied into the database after a few creates already, so that a test meets that too. */
+/** No bug: the WAL is copied into the database after only a few creates, so that a test covers that too. */
 export const CHECKPOINT_OFTEN: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/requirements.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 20;" },
 ];
 
-/** No bug: checkpoints come often, but not small, and the log tells when each begins and is done, so that a test can strike in between. */
+/**
+ * No bug: checkpoints are frequent but not small, and the log says when each begins and ends, so that a test can strike
+ * in between.
+ */
 export const TELL_CHECKPOINTS: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/requirements.ts", from: "const WAL_PAGES_MAX = 4000;", to: "const WAL_PAGES_MAX = 600;" },
   {
@@ -79,7 +82,7 @@ export const TELL_CHECKPOINTS: readonly PlantedBug[] = [
   },
 ];
 
-/** The steps to the newest schema are commits of their own, with time to be killed in between. */
+/** Each step to the newest schema is its own commit, with time for a kill in between. */
 export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("BEGIN IMMEDIATE");', to: "" },
   { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("COMMIT");', to: "" },
@@ -90,7 +93,7 @@ export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
   },
 ];
 
-/** The store knows the first token a while before the file that tells it to people. */
+/** The first token is in the store a while before it is in its file. */
 export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
   { file: "src/auth/first-token.ts", from: "  writeSecret(draft, secret);\n  const isFirst", to: "  const isFirst" },
   {
@@ -100,7 +103,7 @@ export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
   },
 ];
 
-/** An export is written to its place piece by piece. */
+/** An export is written in place, piece by piece. */
 export const EXPORT_IN_PLACE: readonly PlantedBug[] = [
   {
     file: "src/cli/output-file.ts",
@@ -119,7 +122,7 @@ export const INDEX_DONE_EARLY: readonly PlantedBug[] = [
   },
 ];
 
-/** A stop does not wait until the balancer has noticed. */
+/** A stop does not wait for the balancer to notice. */
 export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/service.ts", from: "await sleep(config.drainDelayMs);", to: "" }];
 
 /** A stop closes the connections of the requests under way. */
@@ -127,7 +130,7 @@ export const CUT_OFF_WORK: readonly PlantedBug[] = [
   { file: "src/http/server.ts", from: "connection.retire();", to: "connection.terminate();" },
 ];
 
-/** A thread comes to this when it is asked for something with the word crashnow in it. No bug: a way to make a part crash. */
+/** A thread runs this when a request contains the word crashnow. No bug: a way to crash a part. */
 export function crashThread(part: "writer" | "search", how: string): readonly PlantedBug[] {
   const call = "reply(seq, () => methods[method]!(...(args as never[])));";
   return [
@@ -139,7 +142,7 @@ export function crashThread(part: "writer" | "search", how: string): readonly Pl
   ];
 }
 
-/** The main thread comes to this upon SIGUSR2. No bug either. */
+/** The main thread runs this on SIGUSR2. No bug either. */
 export function crashOnSignal(how: string): readonly PlantedBug[] {
   const last = "announce(running, { log, isTerminal, exposed, data: config.data });";
   return [{ file: "src/cli/serve.ts", from: last, to: `${last} process.on("SIGUSR2", () => { ${how} });` }];
@@ -150,7 +153,7 @@ export const GO_ON_WITHOUT_THREAD: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/thread.ts", from: "onDeath(reason);", to: "" },
 ];
 
-/** The service goes on after an error that nobody has caught. */
+/** The service goes on after an uncaught error. */
 export const GO_ON_AFTER_CRASH: readonly PlantedBug[] = [
   {
     file: "src/cli/serve.ts",
@@ -164,25 +167,25 @@ export const GO_ON_AFTER_CRASH: readonly PlantedBug[] = [
   },
 ];
 
-/** A reader of the log that goes away takes the service along. */
+/** The service ends when the reader of its log goes away. */
 export const END_WITH_LOG: readonly PlantedBug[] = [{ file: "src/cli/log-stream.ts", from: 'stream.on("error", () => {});', to: "" }];
 
-/** A reader of the log that does not read has all of it kept in memory. */
+/** The log stays in memory while its reader does not read. */
 export const KEEP_WHOLE_LOG: readonly PlantedBug[] = [
   { file: "src/cli/log-stream.ts", from: "if (waitingBytes > WAITING_BYTES_MAX)", to: "if (false)" },
 ];
 
-/** How long a change has waited is told by the clock on the wall. */
+/** The wait of a change is measured by the system clock. */
 export const WAIT_BY_WALL_CLOCK: readonly PlantedBug[] = [
   { file: "src/store/sqlite/store.ts", from: "const now = () => performance.now();", to: "const now = () => Date.now();" },
 ];
 
-/** What is known of a token counts as fresh although it comes from the future. */
+/** A cached token counts as fresh even if it comes from the future. */
 export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
   { file: "src/auth/authenticate.ts", from: "Math.abs(time - known.at) < freshMs", to: "time - known.at < freshMs" },
 ];
 
-/** The expiry of tokens goes by a clock that starts with the service and cannot be set. */
+/** The expiry of tokens uses a clock that starts with the service and cannot be set. */
 export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
   {
     file: "src/service.ts",
@@ -191,7 +194,7 @@ export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
   },
 ];
 
-/** The service says that it runs a while before it knows what to do upon a signal. */
+/** The service says that it is running a while before it handles signals. */
 export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
   {
     file: "src/cli/serve.ts",
@@ -200,7 +203,7 @@ export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
   },
 ];
 
-/** Runs of marks are put into their order however long they are, of the whole of a name. */
+/** Runs of marks of any length are put into order, in the whole name. */
 export const ORDER_ANY_MARKS: readonly PlantedBug[] = [
   { file: "src/tokenizer.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
   { file: "src/tokenizer.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },

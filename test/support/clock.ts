@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { INSTALL } from "./program.ts";
 
-/** The clock on the wall of one process. Its steady clock, by which timers go, is left as it is. */
+/** The system clock of one process. Its monotonic clock, which timers use, is not changed. */
 type Clock = Readonly<{
-  /** What the process has to be started with. */
+  /** The environment in which to start the process. */
   environment: Readonly<Record<string, string>>;
-  /** Sets the clock so many days from the true time, forwards or back. */
+  /** Sets the clock this many days from the true time, forwards or back. */
   setDaysOff(days: number): void;
 }>;
 
-/** A clock for a process that is yet to be started, by the library libfaketime, which asks a file for each reading. */
+/** A clock for a process that is not started yet. The library libfaketime reads a file at each reading of the clock. */
 export function openClock(): Clock {
   const path = join(temporaryFolder(), "clock");
   function setDaysOff(days: number): void {
-    // In one step, as the process may read it at any moment.
+    // In one step, because the process may read it at any moment.
     writeFileSync(`${path}.next`, `${days < 0 ? "" : "+"}${days}d\n`);
     renameSync(`${path}.next`, path);
   }

@@ -7,8 +7,9 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(contract, "contract");
 
 /**
- * Asserts that the contract knows this answer: its status, its headers that are required, the one that all have, and the schema of its body. Returns the body: a value
- * when it is JSON, text when it is a file, undefined when the contract says that there is none.
+ * * Asserts that the contract allows this response: its status, its required headers, the header that all have, and the
+ * schema of its body. Returns the body: a value * if it is JSON, text if it is a file, undefined if the contract says
+ * that there is none.
  */
 export async function expectConform(operation: { method: string; path: string }, response: Response): Promise<unknown> {
   const { pointer, answer } = findAnswer(operation, response.status);

@@ -11,10 +11,10 @@ const mounted = new Set<string>();
 export const DISK_KINDS = ["tmpfs", "ext4"] as const;
 type DiskKind = (typeof DISK_KINDS)[number];
 
-/** A small file system of its own that can be filled to the last byte. */
+/** A small separate file system that can be filled to the last byte. */
 type Disk = Readonly<{ folder: string; fill(): void; free(): void }>;
 
-/** Whether this process may mount, which takes root and more rights than most containers give. */
+/** Whether this process may mount, which needs root and more rights than most containers give. */
 export function isMountAllowed(kind: DiskKind): boolean {
   try {
     mountDisk(kind);
@@ -26,7 +26,7 @@ export function isMountAllowed(kind: DiskKind): boolean {
   }
 }
 
-/** Mounts a disk that `unmountDisks` takes away. */
+/** Mounts a disk that `unmountDisks` removes. */
 export function mountDisk(kind: DiskKind): Disk {
   const folder = temporaryFolder();
   if (kind === "tmpfs") run("mount", ["-t", "tmpfs", "-o", "size=4m", "plant-store-test", folder]);
@@ -46,7 +46,7 @@ export function mountDisk(kind: DiskKind): Disk {
   };
 }
 
-/** Takes all disks away, in use or not. */
+/** Removes all disks, in use or not. */
 export function unmountDisks(): void {
   for (const folder of mounted) spawnSync("umount", ["-l", folder]);
   mounted.clear();

@@ -1,9 +1,9 @@
 import { sharedCluster } from "./postgres/cluster.ts";
 
-/** An engine, and how to have the flags for a store of its own that is empty. */
+/** An engine, and a function that returns the flags for a new empty store. */
 export type Engine = Readonly<{ engine: string; openFlags: () => Promise<Record<string, string>> }>;
 
-/** The engines that must answer alike. */
+/** The engines that must give the same answers. */
 export const ENGINES: readonly Engine[] = [
   { engine: "SQLite", openFlags: () => Promise.resolve({}) },
   { engine: "PostgreSQL", openFlags: async () => ({ database: await (await sharedCluster()).createDatabase() }) },

@@ -1,6 +1,6 @@
 import { readToken } from "./service.ts";
 
-/** Every plant of a flood follows from its id, so whoever finds one knows what it has to be. */
+/** Every plant of a flood follows from its id, so a stored one can be checked. */
 type FloodPlant = Readonly<{ id: bigint; name: string; tag: string }>;
 
 /** What the clients of a flood know of their plants: every one that they sent, and those that were answered 200. */
@@ -17,7 +17,7 @@ export type Journal = Readonly<{
 export type Flood = Readonly<{
   /** How many were answered 200 so far. */
   count(): number;
-  /** Lets each client finish what it is at. Clients whose service is gone have stopped by themselves. */
+  /** Lets each client finish its current request. Clients whose service is gone have stopped by themselves. */
   stop(): Promise<Journal>;
 }>;
 
@@ -40,7 +40,7 @@ export async function importPlants(
   return (await response.json()) as Record<string, number>;
 }
 
-/** Names and tags here need no escapes, and JSON.stringify knows no bigint. */
+/** Names and tags here need no escapes, and JSON.stringify does not support bigint. */
 export function toJson({ id, name, tag }: FloodPlant): string {
   return `{"id":${id},"name":"${name}","tag":"${tag}"}`;
 }
@@ -68,7 +68,7 @@ export function startFlood({ url, token, firstId, clients = CLIENTS }: FloodOpti
       try {
         await create(firstId + BigInt(attempted.length));
       } catch {
-        // The connection broke, or nobody listens: whether that plant is stored, nobody knows.
+        // The connection broke, or was refused: whether that plant is stored is unknown.
         return;
       }
     }

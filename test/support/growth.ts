@@ -1,10 +1,10 @@
 import { PlantStoreError } from "../../src/errors.ts";
 import { threadMs } from "./processor.ts";
 
-/** Texts that are cheap to send and may be dear to read: each gives one of a length, in UTF-16 units. */
+/** Texts that are cheap to send and may be expensive to read: each gives one of a length, in UTF-16 units. */
 export type Alphabet = Readonly<{ alphabet: string; textOf: (length: number) => string }>;
 
-/** Marks of several combining classes, which have to be put into an order. */
+/** Marks of several combining classes, which normalization has to put into order. */
 const MARKS = ["\u0301", "\u0316", "\u0327", "\u0334", "\u05b0", "\u064b", "\u3099"];
 
 const UNITS: Readonly<Record<string, string>> = {
@@ -84,12 +84,12 @@ const UNITS: Readonly<Record<string, string>> = {
   "empty fields": "a:\r\n",
 };
 
-/** Each of some pieces in a row of its own: seven marks, so many of the first, then so many of the next. */
+/** The pieces in separate runs: the first one repeated, then the next one. */
 function inRows(pieces: readonly string[]): (length: number) => string {
   return (length) => pieces.map((piece) => piece.repeat(Math.ceil(length / pieces.length))).join("");
 }
 
-/** Another piece each time. */
+/** A different piece each time. */
 function counted(pieceOf: (at: number) => string): (length: number) => string {
   return (length) => {
     const pieces: string[] = [];
@@ -125,24 +125,24 @@ export const ALPHABETS: readonly Alphabet[] = [
   { alphabet: "other letters of Han", textOf: counted((at) => String.fromCodePoint(0x4e00 + (at % 20_000))) },
 ];
 
-/** What is done with a text that came from outside. A refusal, which is a PlantStoreError, is an answer like any other. */
+/** What is done with a text from outside. A refusal, which is a PlantStoreError, is a result like any other. */
 export type Work = (text: string) => unknown;
 
-/** Twice the text may take so many times the work. Linear work takes 2, quadratic work 4. */
+/** Twice the text may take this many times the work. Linear work takes 2, quadratic work 4. */
 export const GROWTH_MAX = 2.5;
 
-/** What takes less processor time for the longer text, in milliseconds, is too little to tell its growth from chance. */
+/** If the longer text takes less processor time, in milliseconds, its growth cannot be told from chance. */
 const FLOOR_MS = 10;
 
-/** How often both lengths are measured: the least of all counts, as everything else that the machine does only adds to it. */
+/** How often both lengths are measured: the minimum counts, because other load on the machine only adds to it. */
 const TRIES = 3;
 const TRIES_MAX = 12;
 const SPENT_MS_MAX = 1000;
 
 /**
- * How many times the work of a text twice as long takes; 0 when it takes next to nothing. What grows too fast must do so from half the length
- * on: a collection of garbage, which comes with the longer text alone, is no growth. Rejects with what the work throws that is no refusal: then it has
- * measured something else.
+ * How many times the work a text of twice the length takes; 0 if it takes next to nothing. Work that grows too fast
+ * must do so from half the length on: a garbage collection, which only the longer text triggers, is not growth. Rejects
+ * with an error of the work other than a refusal: then it has measured something else.
  */
 export async function growthOf(work: Work, alphabet: Alphabet, length: number): Promise<number> {
   const growth = await ratioOf(work, alphabet, { length, floorMs: FLOOR_MS });

@@ -9,27 +9,27 @@ type KillOptions = Readonly<{
   data: string;
   root?: string;
   flags?: readonly string[];
-  /** How often at the most; fewer once `isEnough`. */
+  /** At most this often; fewer once `isEnough`. */
   cycles: number;
   isEnough?: () => boolean;
-  /** Resolves when the service shall be killed. */
+  /** Resolves when it is time to kill the service. */
   moment: (service: ServiceProcess, flood: Flood) => Promise<void>;
-  /** Looks at the store after each restart. */
+  /** Checks the store after each restart. */
   judge: (journal: Journal) => void | Promise<void>;
 }>;
 
-/** What came of kills under load. */
+/** The results of kills under load. */
 export type Kills = Readonly<{
   /** One for each kill, and all as one. */
   journals: readonly Journal[];
   all: Pick<Journal, "attempted" | "answered">;
-  /** How often the signal met a process that had not ended by itself. */
+  /** How often the signal hit a process that had not ended by itself. */
   struck: number;
-  /** The longest time from the spawn of a restart to the answer 200 of /readyz. */
+  /** The longest time from the spawn of a restart to a 200 from /readyz. */
   readyMsMax: number;
 }>;
 
-/** Load, kill -9 at a moment of it, and a start on what is left: again and again on the same store. */
+/** Load, kill -9 at some moment, and a start on what is left: repeatedly on the same store. */
 export async function killAgain({ cycles, isEnough = () => false, moment, judge, ...options }: KillOptions): Promise<Kills> {
   const journals: Journal[] = [];
   const readyMs: number[] = [];

@@ -6,10 +6,10 @@ export type Patch = Readonly<{ name?: string; tag?: string | null }>;
 export type Condition = Readonly<{ ifMatch?: string; ifNoneMatch?: string }>;
 export type Page = Readonly<{ limit: number; after?: bigint; tag?: string; q?: string }>;
 
-/** What the service must answer: the status and the exact text, if any. */
+/** The required response: the status and the exact text, if any. */
 export type Expected = Readonly<{ status: number; body?: string }>;
 
-/** Plant Store as simply as it can be said: a map. What the service does differently is a bug in one of the two. */
+/** Plant Store in its simplest form: a map. Where the service differs, one of the two has a bug. */
 export function createModel() {
   const plants = new Map<bigint, NewPlant>();
   const sorted = () => [...plants.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1));

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "./process.ts";
 
-/** Installs what the lockfile of a folder names, unless it is there already. */
+/** Installs what the lockfile of a folder names, unless it is already there. */
 export function installPackages(folder: string): void {
   const installed = join(folder, "node_modules");
   if (existsSync(installed)) return;

@@ -1,8 +1,8 @@
 const TICK_MS = 10;
 
 /**
- * Starts a clock that goes as fast as this process gets its turns: it counts the ticks of a timer, and a tick that is late counts once. So a
- * machine that is busy with others makes nothing take longer. `ms`: the milliseconds since.
+ * Starts a clock that runs as fast as this process gets its turns: it counts the ticks of a timer, and a late tick
+ * counts once. So a busy machine makes nothing take longer. `ms`: the milliseconds since the start.
  */
 export function startPatientClock(): Readonly<{ ms(): number }> {
   let ticks = 0;

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { PROJECT } from "./process.ts";
 
-/** One edit that breaks a promise: `from` must stand exactly once in `file`. */
+/** One edit that breaks a promise: `from` must be in `file` exactly once. */
 export type PlantedBug = Readonly<{ file: string; from: string; to: string }>;
 
 /**
- * A copy of the service with bugs planted in it, so that a test of a promise can show that it would notice. The service itself
- * has no switch that could break it. Returns the folder of the copy.
+ * A copy of the service with bugs planted in it, so that a test of a promise can show that it would notice. The service
+ * itself has no switch that could break it. Returns the folder of the copy.
  */
 export function plantBugs(bugs: readonly PlantedBug[]): string {
   const root = temporaryFolder();

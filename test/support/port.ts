@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port of the loopback, below those that the kernel gives to clients: nobody takes it between an end and the next start. */
+/**
+ * A port of the loopback, below those that the kernel gives to clients: nothing else gets it between an end and the
+ * next start.
+ */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.trunc(Math.random() * 15_000);

@@ -9,17 +9,17 @@ const RUNTIME = process.execPath;
 
 export const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The service as a process of its own. */
+/** The service as a separate process. */
 export type ServiceProcess = Readonly<{
   pid: number;
   url: string;
   /** The event that the service wrote once it was ready. */
   started: Readonly<Record<string, string>>;
-  /** Everything that it wrote, a line each. */
+  /** Everything that it wrote, line by line. */
   lines: readonly string[];
   /** The pipe that it writes into. */
   output: Readable;
-  /** Sends a signal and resolves with the exit status; null when the signal ended it. */
+  /** Sends a signal and resolves with the exit status; null if the signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   exited: Promise<number | null>;
 }>;
@@ -28,25 +28,28 @@ type ProcessOptions = Readonly<{
   data: string;
   /** The folder that holds src/: the project, or a copy with a planted bug. */
   root?: string;
-  /** What to run in the place of the project's own program, and the folder to run it in. */
+  /** What to run instead of the project's own program, and the folder to run it in. */
   program?: string;
   cwd?: string;
   flags?: readonly string[];
-  /** A program and its arguments that the service is started under. */
+  /** A program and its arguments under which the service is started. */
   under?: readonly string[];
   environment?: Readonly<Record<string, string>>;
-  /** Called with each line that the service writes, also before it is ready. */
+  /** Called with each line that the service writes, even before it is ready. */
   onLine?: (line: string) => void;
 }>;
 
-/** Starts `plant-store serve` on a free port and resolves once it is ready. Rejects with all that it said when it ends before. */
+/**
+ * Starts `plant-store serve` on a free port and resolves once it is ready. Rejects with all of its output if it ends
+ * before that.
+ */
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
   const { started, ...spawned } = spawnProcess(options);
   const event = await started;
   return { ...spawned, url: event["address"]!, started: event };
 }
 
-/** A service that may not be ready yet: `started` rejects when it ends before it is. */
+/** A service that may not be ready yet: `started` rejects if it ends before it is. */
 export type SpawnedProcess = Omit<ServiceProcess, "url" | "started"> & Readonly<{ started: Promise<Record<string, string>> }>;
 
 /** Starts `plant-store serve` on a free port, and does not wait for it. */
@@ -75,7 +78,7 @@ export function spawnProcess(options: ProcessOptions): SpawnedProcess {
       reject(new Error(`The service ended with ${code} before it was ready:\n${[...lines, complaints].join("\n")}`)),
     );
   });
-  // Whoever ends it before it is ready need not look at this.
+  // A caller that ends it before it is ready may ignore this.
   started.catch(() => {});
   return {
     pid: child.pid!,
@@ -102,7 +105,7 @@ export async function runCommand(words: readonly string[], { root = PROJECT, env
   return { status, ...output };
 }
 
-/** The environment without settings of the service that stand in the shell of whoever runs the tests. */
+/** The environment without settings of the service from the shell that runs the tests. */
 function cleanEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("PLANT_STORE_"));
   return Object.fromEntries(entries) as Record<string, string>;

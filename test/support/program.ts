@@ -1,7 +1,7 @@
-/** Installs all that these tests cannot do without. */
+/** Installs all programs that these tests need. */
 export const INSTALL = "apt-get install strace curl haproxy faketime nginx caddy apache2";
 
-/** The path of a program that these tests cannot do without. Throws what to do when it is missing. */
+/** The path of a program that these tests need. If it is missing, throws what to do. */
 export function findProgram(name: "strace" | "curl" | "haproxy" | "nginx" | "caddy" | "apache2"): string {
   const path = Bun.which(name);
   if (path === null) throw new Error(`This test needs ${name}: ${INSTALL}`);

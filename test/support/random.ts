@@ -11,17 +11,17 @@ export function openRandom(seed: number): Random {
   };
 }
 
-/** A whole number from 0 up to, but without, the end. */
+/** A whole number from 0 up to the end, which is excluded. */
 export function below(random: Random, end: number): number {
   return Math.trunc(random() * end);
 }
 
-/** One of these, each as likely as any other. */
+/** One of these, all equally likely. */
 export function pick<Choice>(random: Random, choices: readonly Choice[]): Choice {
   return choices[below(random, choices.length)]!;
 }
 
-/** The seed of a test that draws lots: another one each time, unless TEST_SEED holds that of the run to repeat. */
+/** The seed of a random test: a different one each time, unless TEST_SEED has that of the run to repeat. */
 export function seedOf(what: string): number {
   const seed = Number(process.env["TEST_SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
   console.log(`${what}: seed ${seed} (set TEST_SEED to repeat)`);

@@ -2,24 +2,25 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 
-// HTTP as bytes, where `fetch` would mend what a test breaks: a socket, packets until the service closes it, and requests one at a time.
+// HTTP as bytes, for tests whose faults `fetch` would repair: a socket, packets until the service closes it, and
+// requests one at a time.
 
-/** A connection. Rejects when nobody listens. That it breaks later, its end tells. */
+/** A connection. Rejects if nothing listens. If it breaks later, it ends. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   await once(socket, "connect");
-  // A service that refuses what is still being sent resets the connection; what it answered before counts.
+  // A service that refuses a request before its end resets the connection; its response before that counts.
   socket.on("error", () => {});
   return socket;
 }
 
-/** Resolves once the connection has ended, also when it was reset: `once` would reject then. */
+/** Resolves once the connection has ended, even by a reset: `once` would reject then. */
 export function closeOf(socket: Socket): Promise<void> {
   return socket.closed ? Promise.resolve() : new Promise((resolve) => void socket.once("close", () => resolve()));
 }
 
-/** All that comes from now on until the service closes the connection, a character for each byte. */
+/** Everything from now on until the service closes the connection, a character for each byte. */
 export async function receiveAll(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (bytes: Buffer) => (text += bytes.toString("latin1")));
@@ -40,7 +41,10 @@ const WAIT_MS = 20_000;
 /** How long the service has to answer a packet before the next is sent. */
 const PAUSE_MS_MAX = 250;
 
-/** Sends packets as they stand over a socket of its own, each when the one before is answered or that takes long, until the service closes it. */
+/**
+ * Sends packets unchanged over a new socket, each when the one before is answered or times out, until the service
+ * closes it.
+ */
 export async function sendRaw(url: string, packets: readonly string[], { waitMs = WAIT_MS }: RawOptions = {}): Promise<Received> {
   const socket = await openSocket(url);
   const closed = closeOf(socket);
@@ -59,27 +63,30 @@ export async function sendRaw(url: string, packets: readonly string[], { waitMs 
   return { text, isClosed };
 }
 
-/** The statuses of the answers, in their order. */
+/** The statuses of the responses, in order. */
 export function statusesIn(text: string): number[] {
   return Array.from(text.matchAll(/HTTP\/1\.1 (\d{3})/g), ([, status]) => Number(status));
 }
 
-/** A status below 200 announces an answer and is none. */
+/** A status below 200 announces a response, and is not one. */
 function answersIn(text: string): number {
   return statusesIn(text).filter((status) => status >= 200).length;
 }
 
-/** An answer as it came. */
+/** A response as received. */
 export type WireAnswer = Readonly<{ status: number; headers: Headers; body: Buffer }>;
 
-/** "cut" when the connection was closed without a whole answer, "silent" when none came in time. */
+/** "cut" if the connection was closed without a whole response, "silent" if none came in time. */
 type WireOutcome = WireAnswer | "cut" | "silent";
 
-/** One connection over which requests go as they stand, one at a time: `fetch` would mend what a test breaks, and takes three times as long. */
+/**
+ * One connection that sends requests unchanged, one at a time: `fetch` would repair the faults of a test, and takes
+ * three times as long.
+ */
 export type Wire = Readonly<{
-  /** Opens another connection when this one was closed. A HEAD must be said to be one, as its answer has no body. */
+  /** Opens another connection if this one was closed. A HEAD must be declared, because its response has no body. */
   send(request: Uint8Array, options?: Readonly<{ isHead?: boolean }>): Promise<WireOutcome>;
-  /** Whether there is a connection that takes another request: the service has neither closed it nor asked to. */
+  /** Whether the connection accepts another request: the service has neither closed it nor asked to. */
   isOpen(): boolean;
   close(): void;
 }>;
@@ -89,7 +96,7 @@ type Waiting = Readonly<{ isHead: boolean; resolve: (outcome: WireOutcome) => vo
 const ANSWER_MS_MAX = 20_000;
 const HEAD_END = "\r\n\r\n";
 
-/** `onReset` is called when the connection is reset or refused, also while nothing is asked. */
+/** `onReset` is called when the connection is reset or refused, even without a request. */
 export function openWire(url: string, onReset: (reason: Error) => void = () => {}): Wire {
   const { hostname, port } = new URL(url);
   let socket: Socket | undefined;
@@ -115,7 +122,7 @@ export function openWire(url: string, onReset: (reason: Error) => void = () => {
     const found = waiting && parseAnswer(received, waiting.isHead);
     if (!found) return;
     const { answer, size } = found;
-    // What is left belongs to nobody: such a connection cannot be used again.
+    // The rest belongs to no request: such a connection cannot be used again.
     const isLast = size < received.length || answer.headers.get("connection") === "close";
     received = Buffer.alloc(0);
     if (isLast) {
@@ -155,7 +162,7 @@ export function openWire(url: string, onReset: (reason: Error) => void = () => {
   };
 }
 
-/** The first whole answer in these bytes and how many of them are its own; undefined while more must come. */
+/** The first whole response in these bytes and its length; undefined while more must come. */
 function parseAnswer(bytes: Buffer, isHead: boolean): { answer: WireAnswer; size: number } | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd === -1) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The reason that a promise rejects with. Bun's `expect(...).rejects` runs the event loop inside itself, where `setImmediate` never
- * fires; a group commit would wait for ever.
+ * The reason that a promise rejects with. Bun's `expect(...).rejects` runs the event loop inside itself, where
+ * `setImmediate` never fires; a group commit would wait for ever.
  */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   try {
@@ -8,5 +8,5 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   } catch (reason) {
     return reason;
   }
-  throw new Error("The promise was expected to reject, and it resolved.");
+  throw new Error("The promise was expected to reject, but it resolved.");
 }

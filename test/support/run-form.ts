@@ -1,6 +1,6 @@
 // How the resilience tests are run: ../main.ts tells them by a variable.
 
-/** The variable by which test/main.ts tells the tests in which form they run. */
+/** The variable by which test/main.ts tells the tests which form to run. */
 export const FORM = "TEST_FORM";
 
 /** Whether this is the long form, which takes two hours, or the short one for every change. */
@@ -11,7 +11,7 @@ export function inForm<Value>(short: Value, long: Value): Value {
   return isLong ? long : short;
 }
 
-/** Tells what was measured, for docs/explanation/promises.md. */
+/** Prints what was measured, for docs/explanation/promises.md. */
 export function tell(promise: string, figures: string): void {
   console.log(`figure: ${promise}: ${figures}`);
 }

@@ -11,7 +11,7 @@ const running = new Set<SpawnedProcess>();
 
 type ServiceOptions = Parameters<typeof spawnProcess>[0];
 
-/** Starts the service as a process that `killServices` will end, whatever becomes of the test. */
+/** Starts the service as a process that `killServices` will end, whatever happens to the test. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   const service = spawnService(options);
   const started = await service.started;
@@ -26,10 +26,10 @@ export function spawnService(options: ServiceOptions): SpawnedProcess {
   return service;
 }
 
-/** A service that would answer 503 because the machine is slow would say nothing about its promises. */
+/** A service that answers 503 because the machine is slow says nothing about its promises. */
 const PATIENT = ["--queue-wait-ms", "15000"];
 
-/** Starts the service on a new store of one of the engines, in a data folder of its own. It is patient with a slow disk. */
+/** Starts the service on a new store of one of the engines, in its own data folder. It is patient with a slow disk. */
 export async function startOn(
   engine: Engine,
   root: string | undefined,
@@ -46,7 +46,7 @@ export async function killServices(): Promise<void> {
   await Promise.all(Array.from(running, (service) => service.end("SIGKILL")));
 }
 
-/** A service whose system calls are written down. */
+/** A service whose system calls are recorded. */
 export type TracedService = ServiceProcess &
   Readonly<{
     /** What strace has written by now. */
@@ -58,13 +58,13 @@ export type TracedService = ServiceProcess &
 type TracedOptions = Omit<ServiceOptions, "under"> & Readonly<{ inject?: readonly string[] }>;
 
 const CALLS = "trace=mmap,openat,rename,unlink,pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg";
-/** More than any write or answer of ours. */
+/** More than any write or response of ours. */
 const BYTES_SHOWN = "1048576";
 const TRACE_MS_MAX = 10_000;
 
 /** The service ended before it was ready. */
 export class FailedStart extends Error {
-  /** Its exit status; null when a signal ended it. */
+  /** Its exit status; null if a signal ended it. */
   readonly code: number | null;
   readonly trace: string;
 
@@ -76,10 +76,10 @@ export class FailedStart extends Error {
   }
 }
 
-/** Starts the service under strace. `inject` are flags that say which calls are to fail. Rejects with a FailedStart. */
+/** Starts the service under strace. `inject` has flags that say which calls fail. Rejects with a FailedStart. */
 export async function startTraced({ inject = [], ...options }: TracedOptions): Promise<TracedService> {
   const path = join(temporaryFolder(), "trace");
-  // With -D strace is a child of the service and not the other way round: our signals and the exit status are the service's own.
+  // With -D strace is a child of the service, not its parent: our signals and the exit status are the service's own.
   const flags = ["-D", "-f", "--seccomp-bpf", "-yy", "-s", BYTES_SHOWN, "-e", CALLS, ...inject, "-o", path];
   const service = spawnService({ ...options, under: [findProgram("strace"), ...flags] });
   const trace = () => service.exited.then(() => readTrace(path, service.pid));

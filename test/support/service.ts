@@ -11,18 +11,18 @@ export type TestService = Running &
   Readonly<{
     token: string;
     logged: readonly string[];
-    /** POST /plants with this body, as it stands. */
+    /** POST /plants with exactly this body. */
     post: (body: string | Uint8Array, headers?: Record<string, string>) => Promise<Response>;
-    /** A request with the first token and whatever else is given. */
+    /** A request with the first token and the given options. */
     request: (path: string, init?: Omit<RequestInit, "headers"> & { headers?: Record<string, string> }) => Promise<Response>;
   }>;
 
 type TestOptions = Readonly<{
-  /** A folder of built pages, when it shall not be the project's own. */
+  /** A folder of built pages, if not the project's own. */
   web?: string;
 }>;
 
-/** `token` is the first token; empty when it is there no more. */
+/** `token` is the first token; empty if it no longer exists. */
 export async function startTestService(flags: Record<string, string> = {}, { web }: TestOptions = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
   const config = parseConfig({}, { port: "0", data, refusedRequestsPerMinute: "0", ...flags });

@@ -17,7 +17,10 @@ export const SOUND: Verdict = { lost: [], strange: [], integrity: "ok" };
 
 type Row = Readonly<{ id: bigint; name: string; tag: string | null }>;
 
-/** Compares the plants of a data folder, from the first of the flood on, with its journal: answered ⊆ stored ⊆ attempted, and alike. */
+/**
+ * Compares the plants of a data folder, from the first of the flood on, with its journal: answered ⊆ stored ⊆
+ * attempted, and alike.
+ */
 export function judgeFolder(data: string, { attempted, answered }: Pick<Journal, "attempted" | "answered">): Verdict {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
   try {

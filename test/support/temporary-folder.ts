@@ -4,7 +4,10 @@ import { join } from "node:path";
 
 const made: string[] = [];
 
-/** A new empty folder outside the project. `setup.ts` removes it after the last test: bun test ends without an exit event. */
+/**
+ * A new empty folder outside the project. `setup.ts` removes it after the last test: bun test ends without an exit
+ * event.
+ */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "plant-store-test-"));
   made.push(folder);

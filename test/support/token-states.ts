@@ -3,7 +3,9 @@ import type { OperationId } from "../../contract/generated/operations.ts";
 import { createToken } from "../../src/auth/secret.ts";
 import type { RequiredScope, Scope } from "../../src/scope.ts";
 
-/** A request that whoever has the scope is answered with `status`, and the number of an error, as often as it is sent. */
+/**
+ * A request that whoever has the scope is answered with `status`, and the number of an error, as often as it is sent.
+ */
 export type Sample = Readonly<{
   method: string;
   path: string;
@@ -18,7 +20,9 @@ export type Sample = Readonly<{
 const PLANT = '{"id":1,"name":"Aloe"}';
 const CONTENT = '{"name":"Aloe"}';
 
-/** One request for each operation. The scopes stand here once more: what the contract says of them is what is tested. */
+/**
+ * One request for each operation. The scopes stand here once more: what the contract says of them is what is tested.
+ */
 export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
   listPlants: { method: "GET", path: "/plants", scope: "plants:read", status: 200 },
   createPlant: { method: "POST", path: "/plants", scope: "plants:write", status: 200, body: PLANT },
@@ -42,7 +46,10 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
 /** The tokens of a service. */
 export type Tokens = Readonly<Record<"all" | "expired" | "revoked" | Scope, string>>;
 
-/** What a request may bring: its header lines, what it adds to its path, and the scopes that it then has, or why it has none. */
+/**
+ * What a request may bring: its header lines, what it adds to its path, and the scopes that it then has, or why it has
+ * none.
+ */
 export type State = Readonly<{
   why: string;
   lines: (tokens: Tokens) => readonly string[];

@@ -1,4 +1,7 @@
-/** One system call in the output of `strace -f -yy`. Times are lines of that output: strace stops a thread before and after each call. */
+/**
+ * One system call in the output of `strace -f -yy`. Times are lines of that output: strace stops a thread before and
+ * after each call.
+ */
 export type Call = Readonly<{
   thread: string;
   name: string;
@@ -64,7 +67,10 @@ export function isSync({ name }: Call): boolean {
   return name === "fsync" || name === "fdatasync";
 }
 
-/** The path of the open file that a call is about; undefined when it is about none, or about a file that has been removed. */
+/**
+ * The path of the open file that a call is about; undefined when it is about none, or about a file that has been
+ * removed.
+ */
 export function openPathOf({ text }: Call): string | undefined {
   return /^\d+<(\/[^>]*)>(?!\(deleted\))/.exec(text)?.[1];
 }
@@ -91,8 +97,9 @@ export function answeredIn(calls: readonly Call[], names: readonly string[]): st
 }
 
 /**
- * Those names, of plants that were answered 200, for which the trace does not show this: the plant's first write to the WAL ended,
- * then a sync of the WAL began and succeeded, and only then the answer was sent. Once a sync has failed, none is believed any more.
+ * Those names, of plants that were answered 200, for which the trace does not show this: the plant's first write to the
+ * WAL ended, then a sync of the WAL began and succeeded, and only then the answer was sent. Once a sync has failed,
+ * none is believed any more.
  */
 export function findUnsynced(calls: readonly Call[], names: readonly string[]): string[] {
   const writes = calls.filter((call) => call.name === "pwrite64" && isOn(call, WAL));

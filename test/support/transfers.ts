@@ -33,7 +33,10 @@ export function openTransfers(service: TestService) {
     return (await expectConform(EXPORT, response)) as string;
   }
 
-  /** What the service, which is empty, holds after the import of this, as NDJSON. It is emptied again: to start one for each case takes too long. */
+  /**
+   * What the service, which is empty, holds after the import of this, as NDJSON. It is emptied again: to start one for
+   * each case takes too long.
+   */
   async function storedFrom(body: string | Uint8Array, sent: Sent = {}): Promise<{ summary: ImportSummary; stored: string }> {
     const summary = await importAll(body, sent);
     const stored = await exportAll();

@@ -26,8 +26,8 @@ export function watchVitals(pid: number, everyMs: number): Readonly<{ stop(): re
 }
 
 /**
- * What of a process grew: the median of the last third of the samples beside that of the third before. The first third, in which it
- * warms up, does not count.
+ * What of a process grew: the median of the last third of the samples beside that of the third before. The first third,
+ * in which it warms up, does not count.
  */
 export function findGrowth<Name extends string>(samples: readonly Readonly<Record<Name, number>>[], name: Name): Growth {
   const third = Math.floor(samples.length / 3);

@@ -2,7 +2,10 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import pg from "pg";
 
-/** Keeps plants and tokens from being written, as the slowest disk there is, until what it resolves with is called. All can be read. */
+/**
+ * Keeps plants and tokens from being written, as the slowest disk there is, until what it resolves with is called. All
+ * can be read.
+ */
 export async function lockWrites({ data, database }: { data: string; database?: string }): Promise<() => Promise<void>> {
   if (database === undefined) {
     const other = new DatabaseSync(join(data, "plants.db"));

@@ -9,21 +9,23 @@ type Running = Readonly<{
   end(): Promise<void>;
 }>;
 
-/** Many slow sockets, in a process of their own. */
+/** Many slow sockets, in a separate process. */
 type Attack = Running &
   Readonly<{
-    /** After how many milliseconds the service closed each socket, by its kind. Sockets that read nothing do not notice. */
+    /**
+     * After how many milliseconds the service closed each socket, by its kind. Sockets that do not read do not notice.
+     */
     closed: ReadonlyMap<string, readonly number[]>;
   }>;
 
-/** Requests with tokens that nobody issued, in a process of their own. */
+/** Requests with tokens that were never issued, in a separate process. */
 export type Strangers = Running &
   Readonly<{
     /** How often each status was answered so far. */
     counts(): Readonly<{ statuses: Readonly<Record<string, number>> }>;
   }>;
 
-/** Requests that proxies and services are known to misread, in a process of their own. */
+/** Requests that proxies and services are known to misread, in a separate process. */
 export type Odd = Running &
   Readonly<{
     /** How many were sent so far, and how often each status was answered. */
@@ -35,7 +37,7 @@ type StrangersOptions = Readonly<{ url: string; perSecond: number }>;
 
 const running = new Set<ChildProcess>();
 
-/** Resolves when all sockets are open and have sent what they send at once. */
+/** Resolves when all sockets are open and have sent their first bytes. */
 export async function startAttack({ url, token, sockets }: AttackOptions): Promise<Attack> {
   const closed = new Map<string, number[]>();
   const attack = await startProgram("attacker.ts", [url, token, String(sockets)], (line) => {

@@ -1,5 +1,5 @@
-// Sends requests that proxies and services are known to misread, as a process of its own: bun test/support/attack/odd.ts URL TOKEN.
-// TOKEN may only read. Writes "open", then every now and then how often each status came, as JSON lines.
+// Sends requests that proxies and services are known to misread, in a separate process: bun test/support/attack/odd.ts
+// URL TOKEN. TOKEN may only read. Writes "open", then now and then how often each status came, as JSON lines.
 import { closeOf, openSocket } from "../raw-http.ts";
 import { makeOdd } from "./oddities.ts";
 import type { Odd } from "./oddities.ts";
@@ -8,14 +8,14 @@ const [url = "", token = ""] = process.argv.slice(2);
 const SENDERS = 8;
 const ANSWER_MS_MAX = 100;
 const TELL_MS = 100;
-/** Those who are hurt by it need some of the machine too. */
+/** The victims need a share of the machine too. */
 const PAUSE_MS = 10;
 
 const odds = ["", `Authorization: Bearer ${token}\r\n`].flatMap(makeOdd);
 const statuses: Record<string, number> = {};
 let sent = 0;
 
-/** Sends one on a connection of its own, waits a little for an answer, and goes away. */
+/** Sends one on its own connection, waits briefly for a response, and disconnects. */
 async function send(odd: Odd): Promise<void> {
   const socket = await openSocket(url);
   const closed = closeOf(socket);
@@ -38,7 +38,7 @@ async function writeAll(odd: Odd, write: (text: string) => void): Promise<void> 
   }
 }
 
-/** Begins at a place of its own, so that all kinds are on their way at any time. */
+/** Each begins at a different place, so that all kinds are on their way at any time. */
 async function sendOn(sender: number): Promise<void> {
   for (let at = Math.trunc((sender * odds.length) / SENDERS); ; at += 1) {
     sent += 1;

@@ -1,6 +1,6 @@
-// Requests that proxies and services are known to misread. All of them are about the plant 1.
+// Requests that proxies and services are known to misread. All of them are about plant 1.
 
-/** What is sent on a connection, and how many milliseconds after what was before it. */
+/** What is sent on a connection, and how many milliseconds after the previous piece. */
 export type Odd = ReadonlyArray<Readonly<{ text: string; afterMs?: number }>>;
 
 /** Ways to write /tokens, or what looks like it. */
@@ -31,7 +31,7 @@ const TRAILERS = "X-Request-Id: trailer\r\n\r\n";
 const WHOLE = `${CHUNK}0\r\n\r\n`;
 const NEXT = "GET /plants/1 HTTP/1.1\r\nHost: plants\r\n\r\n";
 
-/** A head without its empty line, and with the token where there shall be one. */
+/** A head without its empty line, with the token in its place if there is to be one. */
 function head(line: string, authorization: string, host = "plants"): string {
   return `${line} HTTP/1.1\r\nHost: ${host}\r\n${authorization}`;
 }

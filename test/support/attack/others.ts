@@ -2,7 +2,10 @@ import { quantile } from "../../../bench/quantile.ts";
 
 type ClientOptions = Readonly<{ url: string; token: string; clients: number; forMs: number; firstId: number }>;
 
-/** What clients saw who create a plant and read it, one request at a time each: how long each answer took, and every other answer than 200. */
+/**
+ * What clients saw that create a plant and read it, one request at a time each: the time of each response, and every
+ * response other than 200.
+ */
 export async function measureClients({ url, token, clients, forMs, firstId }: ClientOptions) {
   const times: number[] = [];
   const wrong: string[] = [];

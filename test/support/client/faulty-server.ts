@@ -4,12 +4,12 @@ import type { AddressInfo, Socket } from "node:net";
 /** What to do with a connection once the first bytes of a request are here. */
 export type Fault = (socket: Socket) => void;
 
-/** A server on the loopback that treats each connection as it is told, in turn; the last fault stands for all that follow. */
+/** A server on the loopback with one fault for each connection, in turn; the last fault applies to all that follow. */
 export type FaultyServer = Readonly<{
   url: string;
-  /** What came of each request, as text. There is one a connection. */
+  /** The received part of each request, as text. There is one request a connection. */
   requests: readonly string[];
-  /** How many of them still have their connection. */
+  /** How many of them are still connected. */
   open: () => number;
   stop: () => Promise<void>;
 }>;
@@ -23,7 +23,7 @@ export async function startFaulty(...faults: readonly Fault[]): Promise<FaultySe
     socket.on("close", () => sockets.delete(socket));
     // A connection that the client breaks off is what some of these tests are about.
     socket.on("error", () => undefined);
-    // Node opens a connection in advance when it has lost one: only those on which something comes count.
+    // Node opens a connection in advance when it has lost one: only those that carry data count.
     socket.once("data", (first) => {
       const at = requests.push(String(first)) - 1;
       socket.on("data", (bytes) => (requests[at] += String(bytes)));
@@ -45,19 +45,19 @@ export async function startFaulty(...faults: readonly Fault[]): Promise<FaultySe
   };
 }
 
-/** A whole answer. A body that is no text is sent as JSON. */
+/** A whole response. A body that is not text is sent as JSON. */
 export function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Fault {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const all = { "content-length": String(Buffer.byteLength(text)), connection: "close", etag: '"x"', ...headers };
   return (socket) => socket.end(`${head(status, all)}${text}`);
 }
 
-/** The head of an answer and these chunks of its body, but not its end: the connection breaks, or waits for ever. */
+/** The head of a response and these chunks of its body, but not its end: the connection breaks, or waits for ever. */
 export function chunks(texts: readonly string[], { type, end }: { type: string; end: "break" | "wait" }): Fault {
   const body = texts.map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`).join("");
   return (socket) => {
     socket.write(`${head(200, { "content-type": type, "transfer-encoding": "chunked" })}${body}`);
-    // Later, as what comes together with the end of a connection may be lost with it.
+    // Later, because what arrives together with the end of a connection may be lost with it.
     if (end === "break") setTimeout(() => socket.destroy(), 100);
   };
 }
@@ -68,7 +68,7 @@ export function drop(socket: Socket): void {
 
 export function stayStill(): void {}
 
-/** Takes nothing more from the connection: what the client goes on to send fills the system's buffers. */
+/** Reads no more from the connection: what the client sends from now on fills the system's buffers. */
 export function readNothing(socket: Socket): void {
   socket.pause();
 }

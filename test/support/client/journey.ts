@@ -1,11 +1,14 @@
 import type * as client from "../../../src/client/client.ts";
 
-/** What a journey saw, a line for each call, as text that can leave a browser. */
+/** The results of a journey, a line for each call, as text that can leave a browser. */
 export type Journal = Readonly<Record<string, string>>;
 
 type JourneyOptions = Readonly<{ client: typeof client; url: string; token: string }>;
 
-/** Uses every call of the client once or more against an empty store. It needs nothing but web standards, so it runs wherever the client does. */
+/**
+ * Uses every call of the client once or more against an empty store. It needs nothing but web standards, so it runs
+ * wherever the client does.
+ */
 export async function travel({ client, url, token }: JourneyOptions): Promise<Journal> {
   const plants = client.createClient({ url, token });
   const journal: Record<string, string> = {};
@@ -77,7 +80,7 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   return journal;
 }
 
-/** The text as bytes, one at a time: characters are cut between pieces. */
+/** The text as single bytes: characters are cut between pieces. */
 function cut(text: string): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   let at = 0;

@@ -9,7 +9,7 @@ type Script = Readonly<{
   text: string;
   /** Its arguments. */
   words: readonly string[];
-  /** The folder that it runs in: a package, which it knows by its name. */
+  /** The folder that it runs in: a package that resolves its own name. */
   cwd: string;
 }>;
 
@@ -27,7 +27,7 @@ export async function runNode({ text, words, cwd }: Script): Promise<unknown> {
 /** The oldest Node that the client promises to run in. */
 const MAJOR_MIN = 22;
 
-/** A real Node that is new enough: the machine's own, or one that npm brings. */
+/** A real Node that is new enough: the installed one, or one from npm. */
 function findNode(): string {
   // In a script that Bun runs, `node` may be Bun itself.
   const { stdout } = spawnSync("node", ["-p", "process.versions.bun ? 0 : process.versions.node"], { encoding: "utf8" });

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { PROJECT } from "../process.ts";
 
-/** Builds the client as it is published, in a copy of the package, as another test run may build it too. Returns the folder of the package. */
+/**
+ * Builds the client as published, in a copy of the package, because another test run may build it too. Returns the
+ * folder of the package.
+ */
 export function buildPackage(): string {
   const folder = temporaryFolder();
   for (const name of ["package.json", "tsconfig.json", "src/client"]) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
@@ -14,7 +17,7 @@ export function buildPackage(): string {
   return folder;
 }
 
-/** The module in a package that was built, as text. */
+/** The built module of a package, as text. */
 export function readModule(folder: string): string {
   return readFileSync(join(folder, "dist/client/client.js"), "utf8");
 }

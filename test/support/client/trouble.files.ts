@@ -7,7 +7,7 @@ const LINE = '{"id":1,"name":"Ficus"}\n';
 const NDJSON = "application/x-ndjson";
 const SUMMARY = { read: 1, created: 1, unchanged: 0, replaced: 0, refused: 0, problems: [], unusedColumns: [] };
 
-/** Imports and exports that break, stand still, or are let go of. */
+/** Imports and exports that break, stall, or are abandoned. */
 export const fileTroubles: Troubles = {
   "an import whose connection breaks": {
     faults: [(socket) => setTimeout(() => drop(socket), 100)],
@@ -15,14 +15,14 @@ export const fileTroubles: Troubles = {
     outcome: "ConnectionError repeatable with a cause",
     requests: 1,
   },
-  "an import that moves for longer than it may stand still": {
+  "an import that goes on for longer than it may stall": {
     faults: [answerAtEnd()],
     options: { idleMs: 400 },
     call: (plants) => plants.importPlants(flow({ pauseMs: 100, pieces: 10 })),
     outcome: JSON.stringify(SUMMARY),
     requests: 1,
   },
-  "an import whose source stands still, which is then let go of": {
+  "an import whose source stalls, and is then released": {
     faults: [stayStill],
     options: { idleMs: 300 },
     async call(plants) {
@@ -35,7 +35,7 @@ export const fileTroubles: Troubles = {
     },
     outcome: "TimeoutError 300 repeatable with a cause",
   },
-  "an import whose source throws, and which does not look whole to the service": {
+  "an import whose source throws, which does not look complete to the service": {
     faults: [stayStill],
     async call(plants, server) {
       const thrown = await plants.importPlants(flow({ pauseMs: 50, pieces: 3, fails: true })).catch(String);
@@ -46,13 +46,13 @@ export const fileTroubles: Troubles = {
     outcome: '["Error: no more",false,true,0]',
     requests: 1,
   },
-  "an import that a service refuses at once, while the source would go on": {
+  "an import that the service refuses at once, while its source could go on": {
     faults: [(socket) => answer(401, { error: 40101, message: "No." }, { "x-request-id": "r1" })(socket)],
     call: (plants) => untilReleased((source) => plants.importPlants(source), { pauseMs: 20, pieces: Infinity }),
     outcome: "ServiceError 401 40101 r1 undefined repeatable",
     requests: 1,
   },
-  "an import that nobody reads, whose source is not read either": {
+  "an import that is not read, whose source is not read either": {
     faults: [readNothing],
     options: { idleMs: 500 },
     async call(plants) {
@@ -64,13 +64,13 @@ export const fileTroubles: Troubles = {
         .catch((reason: Error) => reason.name);
       const atEnd = pulled;
       await pause(100);
-      // What the system's buffers of a connection take, and no more.
+      // The capacity of the system's buffers for a connection, and no more.
       return [thrown, pulled < 32_000_000, pulled === atEnd];
     },
     outcome: '["TimeoutError",true,true]',
     requests: 1,
   },
-  "an import whose answer does not come": {
+  "an import without a response": {
     faults: [stayStill],
     options: { idleMs: 300 },
     call: (plants) => plants.importPlants(LINE).catch((thrown: Error) => thrown.name),
@@ -84,24 +84,24 @@ export const fileTroubles: Troubles = {
     outcome: "Error: enough",
     requests: 1,
   },
-  "an import of plants with an id that is none": {
+  "an import of plants with an invalid id": {
     faults: [stayStill],
     call: (plants) => plants.importPlants([{ id: 2n ** 63n, name: "Ficus" }]),
     outcome: "RangeError: The id is outside int64: give a whole number from -2^63 to 2^63-1.",
   },
-  "an import of something that is no source": {
+  "an import of something that is not a source": {
     faults: [stayStill],
     call: (plants) => plants.importPlants(1 as never).catch((thrown: Error) => thrown.name),
     outcome: '"TypeError"',
     requests: 0,
   },
-  "an export that is cut": {
+  "an export that is cut off": {
     faults: [chunks([LINE], { type: NDJSON, end: "break" })],
     call: read,
     outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
     requests: 1,
   },
-  "an export that stands still": {
+  "an export that stalls": {
     faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
     options: { idleMs: 300 },
     call: read,
@@ -114,7 +114,7 @@ export const fileTroubles: Troubles = {
     outcome: '[{"id":"1","name":"Ficus"}]',
     requests: 2,
   },
-  "a page of HTML in the place of an export": {
+  "a page of HTML instead of an export": {
     faults: [answer(200, "<html></html>", { "content-type": "text/html" })],
     call: (plants) => plants.exportPlants(),
     outcome: "UnexpectedAnswerError 200 repeatable with a cause",
@@ -133,7 +133,7 @@ export const fileTroubles: Troubles = {
     outcome: "0",
     requests: 1,
   },
-  "an export that is read later than it may stand still": {
+  "an export that is read after a pause longer than it may stall": {
     faults: [answer(200, LINE, { "content-type": NDJSON })],
     options: { idleMs: 200 },
     async call(plants) {
@@ -168,7 +168,7 @@ async function* flow({ pauseMs, pieces, fails = false, onRelease }: Flow): Async
   }
 }
 
-/** Runs an import to its failure, and until its source has been let go of: otherwise it never ends. */
+/** Runs an import until it fails and has released its source: otherwise it never ends. */
 async function untilReleased(start: (source: AsyncIterable<ImportChunk>) => Promise<unknown>, options: Flow): Promise<unknown> {
   const released = Promise.withResolvers<void>();
   try {
@@ -178,7 +178,7 @@ async function untilReleased(start: (source: AsyncIterable<ImportChunk>) => Prom
   }
 }
 
-/** What could be read of an export, what ended it, and whether that is repeatable. */
+/** The readable part of an export, what ended it, and whether that is repeatable. */
 async function read(plants: Client): Promise<[string, string, boolean]> {
   let text = "";
   try {

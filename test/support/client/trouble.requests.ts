@@ -7,7 +7,7 @@ const good = answer(200, { id: 1, name: "Ficus" });
 const busy = answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0", "x-request-id": "r1" });
 const htmlPage = "<html>Bad gateway</html>";
 
-/** Whole answers that do not come, or not as they should. */
+/** Responses that are missing or wrong. */
 export const requestTroubles: Troubles = {
   "503 twice, then the plant": {
     faults: [busy, busy, good],
@@ -32,7 +32,7 @@ export const requestTroubles: Troubles = {
     outcome: "true",
     requests: 2,
   },
-  "503 that asks for more time than there is": {
+  "503 that asks for more time than is left": {
     faults: [answer(503, { error: 50302, message: "Full." }, { "retry-after": "3600", "x-request-id": "r2" })],
     call: (plants) => plants.create(PLANT),
     outcome: "ServiceError 503 50302 r2 3600000 repeatable",
@@ -80,8 +80,8 @@ export const requestTroubles: Troubles = {
     outcome: "ServiceError 503 50300 r1 0 unknown",
     requests: 1,
   },
-  "a new token whose answer is lost": {
-    // The key that it is sent with makes the second answer that of the first.
+  "a new token whose response is lost": {
+    // Its idempotency key makes the second response equal to the first.
     faults: [drop, answer(200, { id: "a", name: "x", scopes: ["admin"], created: "then", token: "secret" })],
     call: (plants) => plants.createToken({ name: "x", scopes: ["admin"] }),
     outcome: '{"id":"a","name":"x","scopes":["admin"],"created":"then","token":"secret"}',
@@ -93,7 +93,7 @@ export const requestTroubles: Troubles = {
     outcome: "true",
     requests: 2,
   },
-  "a list of tokens that is none": {
+  "an invalid list of tokens": {
     faults: [answer(200, [{ id: "a", name: "x", scopes: "admin", created: "" }])],
     call: (plants) => plants.listTokens(),
     outcome: "UnexpectedAnswerError 200 repeatable with a cause",
@@ -105,35 +105,35 @@ export const requestTroubles: Troubles = {
     outcome: "ServiceError 500 50000 r3 undefined repeatable",
     requests: 1,
   },
-  "a try without an answer, then the plant": {
+  "a try without a response, then the plant": {
     faults: [stayStill, good],
     options: { tryTimeoutMs: 300 },
     call: (plants) => plants.find(1n),
     outcome: FOUND,
     requests: 2,
   },
-  "a body that does not go on": {
+  "a body that stalls": {
     faults: [chunks(["["], { type: "application/json", end: "wait" })],
     options: { tryTimeoutMs: 300, retries: 0 },
     call: (plants) => plants.page(),
     outcome: "TimeoutError 300 repeatable with a cause",
     requests: 1,
   },
-  "no answer within the time of the call": {
+  "no response within the time of the call": {
     faults: [stayStill],
     options: { timeoutMs: 400 },
     call: (plants) => plants.patch(1n, {}),
     outcome: "TimeoutError 400 unknown with a cause",
     requests: 1,
   },
-  "an answer that is cut": {
+  "a response that is cut off": {
     faults: [answer(200, '{"id":1,"name":"Ficus"}', { "content-length": "100" })],
     options: { retries: 0 },
     call: (plants) => plants.find(1n),
     outcome: "ConnectionError repeatable with a cause",
     requests: 1,
   },
-  "nobody at the port": {
+  "a port without a listener": {
     faults: [stayStill],
     options: { retries: 1 },
     async call(plants, server) {
@@ -149,13 +149,13 @@ export const requestTroubles: Troubles = {
     outcome: "Error: enough",
     requests: 1,
   },
-  "an abort while it waits for the answer": {
+  "an abort while it waits for the response": {
     faults: [stayStill],
     call: (plants) => plants.find(1n, { signal: abortAfter(300) }),
     outcome: "Error: enough",
     requests: 1,
   },
-  "a page of HTML in the place of a plant": {
+  "a page of HTML instead of a plant": {
     faults: [answer(200, htmlPage, { "content-type": "text/html" })],
     call: (plants) => plants.find(1n).catch((thrown: unknown) => String(thrown)),
     outcome:
@@ -186,13 +186,13 @@ export const requestTroubles: Troubles = {
     outcome: '"UnexpectedAnswerError: The url redirects to /elsewhere: use the address it leads to."',
     requests: 1,
   },
-  "a list whose next page is the same again": {
+  "a list whose next page is the same page": {
     faults: [answer(200, [{ id: 5, name: "Ficus" }], { link: '</plants?after=5>; rel="next"' })],
     call: (plants) => Array.fromAsync(plants.list()),
     outcome: "UnexpectedAnswerError 200 repeatable with a cause",
     requests: 2,
   },
-  "an id that is no bigint": {
+  "an id that is not a bigint": {
     faults: [good],
     call: (plants) => plants.find(1 as never),
     outcome: "TypeError: The id is a number: give a bigint, such as 1n.",

@@ -4,14 +4,14 @@ import type { Fault, FaultyServer } from "./faulty-server.ts";
 
 type Module = typeof client;
 
-/** A call to a server with faults, and what becomes of it: the same in every runtime. */
+/** A call to a server with faults, and its outcome: the same in every runtime. */
 type Trouble = Readonly<{
   faults: readonly Fault[];
   options?: Partial<client.ClientOptions>;
   call: (plants: client.Client, server: FaultyServer) => Promise<unknown>;
   /** What it resolves with or throws. */
   outcome: string;
-  /** How many requests it takes, where that is the same in every runtime. */
+  /** How many requests it takes, if that is the same in every runtime. */
   requests?: number;
 }>;
 
@@ -19,7 +19,7 @@ export type Troubles = Readonly<Record<string, Trouble>>;
 
 export type Sufferings = Readonly<Record<string, Readonly<{ outcome: string; requests: number }>>>;
 
-/** Goes through all troubles at the same time, as most of it is waiting, and returns what became of each. */
+/** Runs all troubles at the same time, because most of it is waiting, and returns the outcome of each. */
 export async function suffer(module: Module, troubles: Troubles): Promise<Sufferings> {
   const entries = Object.entries(troubles).map(async ([name, trouble]) => [name, await sufferOne(module, trouble)] as const);
   return Object.fromEntries(await Promise.all(entries));

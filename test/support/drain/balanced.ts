@@ -3,25 +3,28 @@ import { plantOf } from "../flood.ts";
 import { openWire } from "../raw-http.ts";
 import type { Wire } from "../raw-http.ts";
 
-/** What clients met who go to whichever service is ready. */
+/** The results of clients that use any ready service. */
 export type Balanced = Pick<Journal, "attempted" | "answered"> &
   Readonly<{
     /** How often each status was answered. */
     statuses: ReadonlyMap<number, number>;
-    /** Requests without an answer, and connections that a ready service did not take, each with its reason. */
+    /** Requests without a response, and connections that a ready service did not accept, each with its reason. */
     broken: readonly string[];
-    /** Answers 200 that asked to close the connection. */
+    /** Responses 200 that asked to close the connection. */
     last: number;
   }>;
 
 type BalancedOptions = Readonly<{ urls: readonly string[]; token: string; firstId: bigint; clients: number }>;
 
-/** How often the readiness of a service is looked at, as a balancer does. */
+/** How often the readiness of a service is checked, like a balancer does. */
 const LOOK_MS = 100;
-/** How long after each answer: half of the clients send one request after the other, half are mostly idle on an open connection. */
+/**
+ * The pause after each response: half of the clients send one request after the other, half are mostly idle on an open
+ * connection.
+ */
 const PAUSES_MS = [0, 70] as const;
 
-/** Clients with connections that they keep, and with the habits of a balancer. `stop` lets each finish what it is at. */
+/** Clients that keep their connections and behave like a balancer. `stop` lets each finish its current request. */
 export function startBalanced({ urls, token, firstId, clients }: BalancedOptions): { stop(): Promise<Balanced> } {
   const attempted: bigint[] = [];
   const answered: bigint[] = [];

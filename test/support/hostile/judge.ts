@@ -6,29 +6,31 @@ import type { HostileRequest } from "./requests.ts";
 import { openWire } from "../raw-http.ts";
 import type { Wire, WireAnswer } from "../raw-http.ts";
 
-/** What the service has unless told otherwise. */
+/** The default of the service. */
 const BODY_BYTES_MAX = 65_536;
 
-/** With these the runtime refuses what is no request of HTTP/1.1, without a body. */
+/** With these the server refuses what is not a request of HTTP/1.1, without a body. */
 const BARE_STATUSES = [400, 431, 505];
 
-/** With these the service says that the head is too large, or that it knows no such method, or version. */
+/** With these the service says that the head is too large, or that it does not know the method or version. */
 const UNKNOWN_STATUSES = [431, 501, 505];
 
-/** A longer head is none, whatever stands in it. The token is not counted. */
+/** A longer head is refused, whatever it contains. The token is not counted. */
 const HEAD_BYTES_MAX = 16_000;
 
-/** What only somebody inside could tell: places in code and disk, statements, names of what is underneath. */
+/** Internals: places in code and on disk, statements, names of dependencies. */
 const INTERNAL =
   /\bat \S+:\d+|\.ts\b|node_modules|\/(src|tmp|home|root|usr)\/|\b(SELECT|INSERT|UPDATE|WHERE|sqlite|postgres|pg_|SQLSTATE|ECONN\w*|undefined|\w*Error:)/i;
 
-/** For what is at no path of the contract, or only after its dots are resolved: operations that have the errors of all. */
+/**
+ * For requests to no path of the contract, or only after its dots are resolved: operations that have the errors of all.
+ */
 const CREATE = { method: "post", path: "/plants" };
 const PUT = { method: "put", path: "/plants/{id}" };
 
 type Written = Readonly<{ request: HostileRequest; plant: NewPlant }>;
 
-/** Sends requests and says what is wrong with their answers. */
+/** Sends requests and says what is wrong with the responses. */
 export function createJudge(token: string) {
   const statuses = new Map<number, number>();
   const successes = new Set<string>();
@@ -38,7 +40,7 @@ export function createJudge(token: string) {
   async function exchange(wire: Wire, request: HostileRequest) {
     const bytes = toBytes(request, token);
     const first = await wire.send(bytes, { isHead: request.method === "HEAD" });
-    // A kept connection may be closed at any moment (RFC 9112, 9.3.1): what was sent on it is sent once more.
+    // A kept connection may be closed at any moment (RFC 9112, 9.3.1): then the request is sent again.
     return first === "cut" && !request.isBroken ? wire.send(bytes, { isHead: request.method === "HEAD" }) : first;
   }
 
@@ -49,7 +51,7 @@ export function createJudge(token: string) {
     );
   }
 
-  /** Reads a plant that was answered 200. What is not there as sent may have been changed by another request meanwhile. */
+  /** Reads a plant that was answered 200. If it differs, another request may have changed it meanwhile. */
   async function isReadBack(wire: Wire, { plant }: Written): Promise<boolean> {
     return (await get(wire, plant.id)) === textOf(plant);
   }
@@ -58,10 +60,10 @@ export function createJudge(token: string) {
     statuses,
     successes,
     readBack: () => readBack,
-    /** What is wrong with the answer; undefined when nothing is. */
+    /** What is wrong with the response; undefined if nothing is. */
     async send(wire: Wire, request: HostileRequest): Promise<string | undefined> {
       const answer = await exchange(wire, request);
-      // What a server makes of the rest of it would be taken for the answer to the next request.
+      // A response to the rest of it would be taken for the response to the next request.
       if (request.isBroken) wire.close();
       if (typeof answer === "string") return answer === "cut" && request.isBroken ? undefined : answer;
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
@@ -74,7 +76,7 @@ export function createJudge(token: string) {
       if (!(await isReadBack(wire, { request, plant }))) doubtful.push({ request, plant });
       return undefined;
     },
-    /** Writes those plants again that did not read back, alone, and says which still do not. */
+    /** Writes the plants again that did not read back, one by one, and says which still do not. */
     async repeatDoubtful(url: string): Promise<string[]> {
       const wire = openWire(url);
       const faults: string[] = [];
@@ -91,7 +93,7 @@ export function createJudge(token: string) {
   };
 }
 
-/** What is wrong with an answer, whatever the request meant. */
+/** What is wrong with a response, whatever the request meant. */
 async function findFault(request: HostileRequest, { status, headers, body }: WireAnswer): Promise<string | undefined> {
   const isNoRequest = (BARE_STATUSES.includes(status) && body.length === 0) || UNKNOWN_STATUSES.includes(status);
   if (isNoRequest && (request.isBroken || toBytes(request, "").indexOf("\r\n\r\n") > HEAD_BYTES_MAX)) return undefined;
@@ -119,7 +121,7 @@ async function checkConform(
   }
 }
 
-/** The plant that a create or a PUT must store; undefined for what must be refused, and for all else. */
+/** The plant that a create or a PUT must store; undefined for what must be refused, and for other operations. */
 function plantOf({ isPlain, operation, target, body = "" }: HostileRequest): NewPlant | undefined {
   if (!isPlain || body.length > BODY_BYTES_MAX) return undefined;
   const bytes = Buffer.from(body, "latin1");
@@ -127,7 +129,10 @@ function plantOf({ isPlain, operation, target, body = "" }: HostileRequest): New
   return operation?.method === "PUT" ? readPlant(bytes, BigInt(target.slice("/plants/".length))) : undefined;
 }
 
-/** What is wrong with the answer to a request that is right but perhaps for its body: a plant must be taken, and nothing else. */
+/**
+ * What is wrong with the response to a request that is right except perhaps for its body: only a plant must be
+ * accepted.
+ */
 function findMeaning(request: HostileRequest, answer: WireAnswer): string | undefined {
   const { isPlain, operation, headers } = request;
   if (!isPlain) return undefined;
@@ -155,7 +160,7 @@ function findImportFault({ target, body = "" }: HostileRequest, answer: WireAnsw
   const { lines, plants } = countLines(body);
   const taken = created + unchanged + replaced;
   if (read !== lines || read !== taken + refused) return `${lines} lines are counted otherwise`;
-  // Otherwise a plant is refused whose id another one has.
+  // Otherwise a plant is refused if another one has its id.
   const isReplacing = target.includes("onConflict=replace");
   return taken > plants || (isReplacing && taken < plants) ? `${plants} of ${lines} lines are plants` : undefined;
 }

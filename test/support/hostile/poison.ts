@@ -2,13 +2,16 @@ import { ALPHABETS } from "../growth.ts";
 import { below, pick } from "../random.ts";
 import type { Random } from "../random.ts";
 
-// Pieces of requests that somebody could have got wrong, or sent to do harm. In all of these texts one letter stands for one byte, so
-// that they can hold what is no UTF-8.
+// Pieces of requests that are mistakes, or meant to do harm. In all of these texts one letter is one byte, so
+// that they can contain invalid UTF-8.
 
-/** Numbers around which readers go wrong. */
+/** Numbers around which parsers fail. */
 const EDGES = [0n, 2n ** 31n, -(2n ** 31n), 2n ** 53n, -(2n ** 53n), 10n ** 18n, -(10n ** 18n), 2n ** 63n - 1n, -(2n ** 63n)] as const;
 
-/** How far from an edge ids are drawn: few enough that many requests meet at one plant, and that the catalogue stays small. */
+/**
+ * How far from an edge ids are drawn: near enough that many requests meet at one plant, and that the catalogue stays
+ * small.
+ */
 const EDGE_REACH = 60;
 
 const BAD_NUMBERS = [
@@ -39,7 +42,7 @@ const BAD_NUMBERS = [
   ["01", "-01", "+1", ".5", "5.", "1e", "1e+", "0x10", "1_000", "NaN", "Infinity", "-Infinity", "-", "--1", "1n", "\xd9\xa1", "1 2", "1,5"],
 ].flat();
 
-/** What may stand inside of a string of JSON. */
+/** What a JSON string may contain. */
 const STRING_PIECES = [
   [
     "oak",
@@ -95,7 +98,10 @@ const STRING_PIECES = [
   ],
 ].flat();
 
-/** UTF-8 and what only looks like it: overlong forms, surrogates, beyond U+10FFFF, cut, stray and marked. */
+/**
+ * UTF-8 and what only looks like it: overlong forms, surrogates, beyond U+10FFFF, cut, stray and with a byte order
+ * mark.
+ */
 const BYTE_PIECES = [
   [
     "\xc3\xa9",
@@ -123,7 +129,7 @@ const BYTE_PIECES = [
   ["\xe2\x82", "\xf0\x9f\x8c", "\x80", "\xbf", "\xc3"],
 ].flat();
 
-/** Keys that mean something to somebody. One is `id` in disguise. */
+/** Keys with a meaning somewhere. One is `id` in disguise. */
 const KEYS = [
   "__proto__",
   "constructor",
@@ -144,13 +150,13 @@ const KEYS = [
 
 const BODY_BYTES_MAX = 65_536;
 
-/** An id that is one, at an edge. */
+/** A valid id, at an edge. */
 export function drawId(random: Random): bigint {
   const id = pick(random, EDGES) + BigInt(below(random, 2 * EDGE_REACH) - EDGE_REACH);
   return BigInt.asIntN(64, id);
 }
 
-/** An id as JSON may write it, or something that is none. */
+/** An id as JSON may write it, or something that is not an id. */
 function drawIdText(random: Random): string {
   const id = drawId(random);
   const forms = [
@@ -172,7 +178,7 @@ function drawNumber(random: Random): string {
     : pick(random, [digits, `-${digits}`, `0.${digits}`, `1e${digits}`, `${digits}e-${digits.length}`]);
 }
 
-/** The inside of a string of JSON; mostly one that is taken. */
+/** The inside of a JSON string; mostly an acceptable one. */
 export function drawText(random: Random): string {
   if (random() < 0.02) return drawRow(random, 30_000);
   if (random() < 0.004) return pick(random, ["x", "\xc3\xa9", "\\u0000", "word "]).repeat(below(random, 12_000));
@@ -183,7 +189,9 @@ export function drawText(random: Random): string {
   return pieces.join("");
 }
 
-/** A word that searches look for, and then so much of one alphabet: what it takes to read may grow faster than its length. */
+/**
+ * A word that searches look for, then a long run of one alphabet: the time to read it may grow faster than its length.
+ */
 function drawRow(random: Random, lengthMax: number): string {
   const text = `oak ${pick(random, ALPHABETS).textOf(below(random, lengthMax))}`;
   return Buffer.from(JSON.stringify(text).slice(1, -1)).toString("latin1");
@@ -195,7 +203,7 @@ function drawString(random: Random): string {
     : pick(random, [`'oak'`, `"oak`, "oak", '""']);
 }
 
-/** Any value of JSON, or something that is none. */
+/** Any JSON value, or something that is not one. */
 export function drawValue(random: Random, depth = 0): string {
   const lot = random();
   if (lot < 0.35) return drawString(random);
@@ -207,7 +215,7 @@ export function drawValue(random: Random, depth = 0): string {
   return `{${parts.map((part) => `"${pick(random, KEYS)}":${part}`).join()}}`;
 }
 
-/** Lists or objects in each other: some that are just deep enough, some as deep as a body can be, some that are never closed. */
+/** Nested lists or objects: some just deep enough, some as deep as a body can be, some never closed. */
 function drawNest(random: Random): string {
   const depth = pick(random, [29, 30, 31, 32, 33, 500, Math.trunc(BODY_BYTES_MAX / 8)]);
   const [open, close] = pick(random, [["[", "]"] as const, ['{"a":', "}"] as const]);
@@ -230,7 +238,7 @@ export function drawPlant(random: Random, { hasId = true }: { hasId?: boolean } 
   return wrap(random, `{${members.join(pick(random, [",", ", ", " ,\n"]))}}`);
 }
 
-/** What may stand around and instead of a text of JSON. */
+/** What may surround or replace a JSON text. */
 function wrap(random: Random, text: string): string {
   const lot = random();
   if (lot < 0.6) return text;
@@ -256,7 +264,7 @@ export function damage(random: Random, text: string): string {
 
 const LINE_ENDS = ["\n", "\n", "\n", "\r\n", "\r", "\n\n", "\n \n", "\0\n"];
 
-/** A file of plants a line. */
+/** A file with a plant a line. */
 export function drawNdjson(random: Random): string {
   const lines = Array.from({ length: below(random, 12) }, () => drawPlant(random).replaceAll("\n", " ") + pick(random, LINE_ENDS));
   return (random() < 0.1 ? "\xef\xbb\xbf" : "") + lines.join("") + (random() < 0.3 ? drawPlant(random) : "");
@@ -275,7 +283,7 @@ const HEADERS = [
   "name",
 ];
 
-/** A file of plants a row, with what spreadsheets and people make of one. */
+/** A file with a plant a row, as spreadsheets and people write it. */
 export function drawCsv(random: Random): string {
   const header = random() < 0.8 ? pick(random, HEADERS.slice(0, 6)) : pick(random, HEADERS);
   const delimiter = /[,;\t]/.exec(header)?.[0] ?? ",";

@@ -1,8 +1,8 @@
 import type { NewPlant, PlantId } from "../../../src/plant.ts";
 
 /**
- * What the body of a create means, read as the contract says and with none of the service's own code: a plant, or nothing when it must be refused.
- * That of a PUT may leave out the id, which is that of the path, but not contradict it.
+ * The meaning of the body of a create, by the contract and without the service's own code: a plant, or nothing if it
+ * must be refused. The body of a PUT may leave out the id of its path, but not contradict it.
  */
 export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefined {
   const text = decode(bytes);
@@ -16,10 +16,13 @@ export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefi
   return { id: id as PlantId, name, ...(tag === undefined ? {} : { tag }) };
 }
 
-/** A longer line of an import is refused, as a longer body is. */
+/** A longer line of an import is refused, like a longer body. */
 const LINE_BYTES_MAX = 65_536;
 
-/** How many lines of NDJSON there are, without the empty ones, and how many of them are plants. A byte order mark may stand at the very beginning only. */
+/**
+ * The number of lines of NDJSON, without the empty ones, and how many of them are plants. A byte order mark may only be
+ * at the very beginning.
+ */
 export function countLines(body: string): { lines: number; plants: number } {
   const texts = body.split("\n").map((text, at) => (at === 0 ? text.replace(MARK, "") : text));
   const lines = texts.map((text) => Buffer.from(text, "latin1")).filter((bytes) => decode(bytes)?.trim() !== "");
@@ -53,7 +56,10 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed();
 }
 
-/** What a parser loses: the digits of the outer `id`, and whether no outer key stands twice and nothing is nested too deep. */
+/**
+ * What a parser loses: the digits of the outer `id`, and whether no outer key is there twice and nothing is nested too
+ * deep.
+ */
 function look(text: string): { idText: string | undefined; isSound: boolean } {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
   const keys = new Set<string>();
@@ -73,10 +79,10 @@ function look(text: string): { idText: string | undefined; isSound: boolean } {
   return { idText, isSound };
 }
 
-/** Longer than any number that a body can hold. */
+/** Longer than any number in a body. */
 const EXPONENT_MAX = 200_000;
 
-/** The number of these digits, exactly, when it is whole and within int64. */
+/** The number of these digits, exactly, if it is whole and within int64. */
 function readWhole(text: string): bigint | undefined {
   const [, sign, whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return undefined;
@@ -85,7 +91,7 @@ function readWhole(text: string): bigint | undefined {
   const shift = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponent))) - fraction.length;
   const cut = shift < 0 ? digits.slice(shift) : "";
   const kept = shift < 0 ? digits.slice(0, shift) : digits;
-  // "slice" gives all of the digits when there are fewer of them: then only a fraction is left.
+  // "slice" returns all of the digits if there are fewer of them: then only a fraction is left.
   if (/[1-9]/.test(cut) || kept === "" || kept.length + Math.max(0, shift) > 19) return undefined;
   const value = BigInt(sign + kept) * 10n ** BigInt(Math.max(0, shift));
   return value === BigInt.asIntN(64, value) ? value : undefined;

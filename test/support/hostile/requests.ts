@@ -3,21 +3,24 @@ import { below, openRandom, pick } from "../random.ts";
 import type { Random } from "../random.ts";
 import { damage, drawCsv, drawId, drawNdjson, drawPlant, drawText, drawValue } from "./poison.ts";
 
-/** A request that may be wrong in any way. In its texts one letter stands for one byte. */
+/** A request that may be wrong in any way. In its texts one letter is one byte. */
 export type HostileRequest = Readonly<{
   method: string;
   target: string;
   headers: readonly string[];
   body?: string;
-  /** The operation of the contract that it goes to; undefined when its method or path is poisoned too. */
+  /** The operation of the contract that it calls; undefined if its method or path is poisoned too. */
   operation: Readonly<{ method: string; path: string }> | undefined;
-  /** Whether nothing but its body may be wrong with it. */
+  /** Whether only its body may be wrong. */
   isPlain: boolean;
-  /** Whether it may be refused as no HTTP: cut off, or answered without a body in our words. */
+  /** Whether it may be refused as malformed HTTP: cut off, or answered without an error body of ours. */
   isBroken: boolean;
 }>;
 
-/** How many requests may be under way. Those of one connection come in turn, so that never more imports run than the service takes. */
+/**
+ * How many requests may be under way. Those of one connection come in turn, so that no more imports run than the
+ * service accepts.
+ */
 export const CONNECTIONS = 24;
 const IMPORTERS = 3;
 
@@ -30,7 +33,7 @@ export function drawRequest(seed: number, number: number): HostileRequest {
   return poison(random, draw(random));
 }
 
-/** The request as it goes over the wire. */
+/** The request as sent over the wire. */
 export function toBytes({ method, target, headers, body }: HostileRequest, token: string): Buffer {
   const has = (name: string) => headers.some((line) => line.startsWith(`${name}:`));
   const isChunked = headers.includes(CHUNKED);
@@ -279,7 +282,7 @@ function strangeMethod(random: Random): Draft {
   return { method, target: pick(random, ["/plants", "/tags", "/plants/import", "/livez", "/plants/1", "/tokens"]), headers: [] };
 }
 
-/** Headers that mean something to the service, with values that mean nothing good. */
+/** Headers that the service uses, with bad values. */
 const HEADERS = [
   [
     "If-Match: *",
@@ -338,7 +341,7 @@ const HEADERS = [
   ],
 ].flat();
 
-/** Headers that HTTP itself does not allow, or that are more than the runtime takes. */
+/** Headers that HTTP itself does not allow, or that are over the limits of the server. */
 const BROKEN_HEADERS = [
   "X: a\0b",
   "X: a\rb",
@@ -354,7 +357,7 @@ const BROKEN_HEADERS = [
   "Host: a b",
 ];
 
-/** With a longer one, the headers are more than the 16 KiB that the runtime takes. */
+/** With a longer one, the headers are over the limit of 16 KiB. */
 const TARGET_LENGTH_MAX = 15_000;
 
 /** The methods that both HTTP and the contract know. */

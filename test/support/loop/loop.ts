@@ -5,20 +5,20 @@ import { temporaryFolder } from "../temporary-folder.ts";
 /** The variable that names the file to write into. */
 export const LOOP_FILE = "TEST_LOOP_FILE";
 
-/** How long nobody else has had a turn in a service that runs as a process. */
+/** How long the event loop of a service process was blocked. */
 export type LoopWatch = Readonly<{
-  /** What the service is to be started with. */
+  /** The environment in which to start the service. */
   environment: Readonly<Record<string, string>>;
-  /** Forgets all that was before, such as the start. */
+  /** Forgets everything before, such as the start. */
   reset(): void;
   /**
-   * The longest time that the event loop was kept at a stretch, in milliseconds of the processor: that the machine is busy with something else does
-   * not count. 0 when it was never kept for more than 5.
+   * The longest time that the event loop was blocked, in milliseconds of the processor: other load on the machine does
+   * not count. 0 if it was never blocked for more than 5.
    */
   longestMs(): number;
 }>;
 
-/** Watches the service itself, as it is: it is told to load `watch.ts` first. */
+/** Watches the unchanged service: it loads `watch.ts` first. */
 export function watchLoop(): LoopWatch {
   const file = join(temporaryFolder(), "loop");
   writeFileSync(file, "");

@@ -1,4 +1,4 @@
-// Loaded into the service by `watchLoop`, before all of its own: writes down how long its event loop is kept at a stretch.
+// Loaded into the service by `watchLoop`, before its own code: records how long its event loop is blocked.
 import { appendFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import { threadMs } from "../processor.ts";
@@ -6,12 +6,12 @@ import { LOOP_FILE } from "./loop.ts";
 
 const TICK_MS = 2;
 
-/** What is shorter is of no interest, in milliseconds. */
+/** Shorter times do not matter, in milliseconds. */
 const TOLD_MS_MIN = 5;
 
 if (isMainThread) {
   let last = threadMs();
-  // Between two ticks lie at most one turn that is long and, when turns are short, TICK_MS: timers have their turn each time round.
+  // Between two ticks there is at most one long turn, or TICK_MS of short ones: timers run in every turn of the loop.
   const timer = setInterval(() => {
     const now = threadMs();
     const kept = now - last - TICK_MS;

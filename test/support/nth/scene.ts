@@ -11,40 +11,40 @@ import { createStages } from "./stages.ts";
 import { isSync, openPathOf, parseTrace } from "../trace.ts";
 import type { Call } from "../trace.ts";
 
-/** The files of the plants. "." is the folder, which has the names. */
+/** The files of the plants. "." is the folder, which contains the names. */
 export const STORE: readonly string[] = ["plants.db", "plants.db-wal", "plants.db-journal", "plants.db-shm", "."];
 
-/** What fails, the one call alone or all from it on. */
+/** What fails: one call, or all calls from it on. */
 export type Fault = Readonly<{ call: string; error: string; isLasting: boolean }>;
 
 /** What a process did while something failed. */
 export type Served = Readonly<{
   end: "at its start" | "by itself" | "when told";
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   code: number | null;
   said: string;
   statuses: readonly number[];
   isReady: boolean;
-  /** Whether the sync of a file failed before it was told to end. */
+  /** Whether the sync of a file failed before it was asked to end. */
   isDistrusted: boolean;
   calls: readonly Call[];
 }>;
 
 type SceneOptions = Readonly<{
-  /** The files on which calls are seen, and counted, and fail. */
+  /** The files on which calls are seen, counted, and fail. */
   files: readonly string[];
   root: string;
   random: Random;
 }>;
 
 const LOAD = { clients: 4, steps: 4 } as const;
-/** What a scene has answered in which nothing failed. */
+/** The responses of a scene without faults. */
 export const ANSWERED = 3 * LOAD.clients * LOAD.steps;
 const READY_MS_MAX = 3000;
 /** The index of names follows the changes a quarter of a second later. */
 const FOLLOW_MS = 350;
 
-/** A data folder, with what clients tried on it and what one process after the other did to the files. */
+/** A data folder, with what clients tried on it and what each process in turn did to the files. */
 export function openScene({ files, root, random }: SceneOptions) {
   const data = temporaryFolder();
   const paths = files.flatMap((file) => ["-P", join(data, file)]);
@@ -78,7 +78,8 @@ export function openScene({ files, root, random }: SceneOptions) {
     try {
       return journal.findFaults(readPlants(folder), when);
     } catch (reason) {
-      // Before anything was answered there is nothing to lose: a first start that failed on a broken disk may leave a file that is none.
+      // Before the first response there is nothing to lose: a first start that failed on a broken disk may leave an
+      // invalid file.
       return when === 0 ? [] : [String(reason)];
     }
   }
@@ -96,12 +97,12 @@ export function openScene({ files, root, random }: SceneOptions) {
       }
       const loaded = await load(service, isLasting ? 0 : READY_MS_MAX);
       const isDistrusted = parseTrace(service.traceSoFar()).some(isFailedSync);
-      // By turns it may tidy up, or not.
+      // Every other time it may clean up.
       const code = await service.end(n % 2 === 0 ? "SIGTERM" : "SIGKILL");
       const said = service.lines.join("\n");
       return { ...loaded, code, said, isDistrusted, calls: stages.keep(await service.trace(), moment) };
     },
-    /** Serves again, without a fault. Returns what is wrong with that and with the files that it leaves. */
+    /** Serves again, without a fault. Returns what is wrong with it and with the files that it leaves. */
     async check(): Promise<string[]> {
       const service = await startTraced({ data, root, inject: paths });
       const refused = (await change(service.url)).filter((status) => status >= 300);
@@ -119,7 +120,7 @@ function expectFailedStart(reason: unknown): FailedStart {
   throw reason;
 }
 
-/** Of the folder, SQLite does not look how a sync ends: the service syncs it once more by itself. */
+/** SQLite ignores the result of a sync of the folder: the service syncs it again itself. */
 function isFailedSync(call: Call): boolean {
   return isSync(call) && call.result.startsWith("-1") && basename(openPathOf(call) ?? "").startsWith("plants.db");
 }

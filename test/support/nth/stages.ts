@@ -16,18 +16,21 @@ type StagesOptions = Readonly<{
 
 const IMAGES_EACH = inForm(1, 10);
 
-/** What one process after the other did to the files of a data folder. */
+/** What each process in turn did to the files of a data folder. */
 export function createStages({ data, files, random }: StagesOptions) {
   const stages: (Stage & { moment: number })[] = [];
   return {
-    /** Keeps what a process that has ended did until a moment, and returns its calls. */
+    /** Keeps what an ended process did until a moment, and returns its calls. */
     keep(trace: string, moment: number): readonly Call[] {
       const left = [...readImage(data)].filter(([name]) => files.includes(name));
       const calls = parseTrace(trace);
       stages.push({ calls, lines: trace.split("\n").length, left: new Map(left), moment });
       return calls;
     },
-    /** What is wrong with what a power cut right after each of the processes would have left. Only where all files of the plants are seen. */
+    /**
+     * What is wrong with the disk after a power cut right after each of the processes. Only if all files of the plants
+     * are seen.
+     */
     cutPower(findFaults: (folder: string, moment: number) => readonly string[]): string[] {
       const disk = replay(data, stages);
       const folder = join(temporaryFolder(), "image");

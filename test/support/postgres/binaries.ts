@@ -7,7 +7,9 @@ import { findServerUser, serverFolder } from "./user.ts";
 const VERSION_MIN = 15;
 const USUAL_FOLDERS = ["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin"];
 
-/** The bin folder of a PostgreSQL that the servers' user can run: an installed one, otherwise that of the npm package. */
+/**
+ * The bin folder of a PostgreSQL that the servers' user can run: an installed one, otherwise that of the npm package.
+ */
 export function findBinaries(): string {
   const folder = findInstalled() ?? copyEmbedded();
   if (folder === undefined) throw new Error("No PostgreSQL: set PLANT_STORE_TEST_POSTGRES, install one, or run npm ci.");

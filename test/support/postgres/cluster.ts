@@ -12,7 +12,10 @@ import { findServerUser, serverFolder, writeForServer } from "./user.ts";
 export type Cluster = DatabaseServer &
   Postmaster &
   Readonly<{
-    /** Resolves once the new server is a synchronous standby: from then on, a commit returns only when both have it on disk. */
+    /**
+     * Resolves once the new server is a synchronous standby: from then on, a commit returns only when both have it on
+     * disk.
+     */
     addStandby(): Promise<Standby>;
   }>;
 

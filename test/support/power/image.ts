@@ -4,19 +4,23 @@ import type { Random } from "../random.ts";
 import { isSync, openPathOf, stringsOf } from "../trace.ts";
 import type { Call } from "../trace.ts";
 
-// What a disk can hold after a power cut, rebuilt from system calls. The rules are stricter than any file system that we know:
-// - A change of a file is sure once a sync of that file began after it and succeeded. After a sync that failed, what it was to bring
-//   to the disk may be lost for good, though later syncs succeed: the kernel may count it as clean.
-// - Of the other changes any choice may be there, whole or in pieces, also later ones without earlier ones. What was written twice
-//   may be there as it was in between. A write beyond the end leaves zeros where another is missing. A truncate is a change.
-// - That a name appears, goes or moves is a change of the folder, and sure only once the folder was synced, whatever its file was.
-//   A sync of it that failed may be tried again: names are in the journal of a file system, which a failed write ends for good.
-// Not in it: a disk that loses or damages what it said is synced, or bytes that nobody wrote.
+// What a disk can hold after a power cut, rebuilt from system calls. The rules are stricter than any file system that
+// we know:
+// - A change of a file is certain once a sync of that file began after it and succeeded. After a failed sync, what it
+//   should have brought to the disk may be lost for good, even if later syncs succeed: the kernel may count it as
+//   clean.
+// - Any of the other changes may be there, whole or in pieces, even later ones without earlier ones. What was written
+//   twice may be there in its first form. A write beyond the end leaves zeros where another is missing. A truncate is a
+//   change.
+// - A name that appears, disappears or moves is a change of the folder, and certain only once the folder was synced,
+//   whatever happened to its file. A failed sync of it may be repeated: names are in the journal of a file system,
+//   which a failed write stops for good.
+// Not included: a disk that loses or damages what it reported as synced, or bytes that were never written.
 
 /** The files of a folder by their names. */
 type Image = ReadonlyMap<string, Buffer>;
 
-/** What becomes of the changes that are not sure: pieces of so many bytes are kept with so much probability. */
+/** What happens to uncertain changes: pieces of this many bytes are kept with this probability. */
 type Loss = Readonly<{ what: string; pieceBytes: number; kept: number }>;
 
 const KEEP_ALL: Loss = { what: "all kept", pieceBytes: Infinity, kept: 1 };
@@ -31,20 +35,23 @@ export const LOSSES: readonly Loss[] = [
 
 type Write = Readonly<{ offset: number; bytes: Buffer }>;
 type Truncate = Readonly<{ size: number }>;
-/** Names that change in one step: a rename takes one away and gives another. */
+/** Names that change in one step: a rename removes one and adds another. */
 type Names = ReadonlyArray<readonly [name: string, file: File | undefined]>;
 
 type Change<What> = { what: What; ended: number; state: "unsynced" | "synced" | "given up" };
 type File = { base: Buffer; changes: Change<Write | Truncate>[] };
 type Folder = { base: ReadonlyMap<string, File>; changes: Change<Names>[] };
 
-/** The files in a folder as any process sees them now. SQLite makes the -shm anew after a power cut, so it is left out. */
+/**
+ * The files in a folder as any process sees them now. SQLite creates the -shm again after a power cut, so it is left
+ * out.
+ */
 export function readImage(folder: string): Image {
   const names = readdirSync(folder).filter(isKept);
   return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-/** Makes the folder what the image says. */
+/** Makes the folder equal to the image. */
 export function writeImage(image: Image, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
@@ -57,8 +64,8 @@ export type Stage = Readonly<{ calls: readonly Call[]; lines: number; left: Imag
 type Event = Readonly<{ line: number; happen(): void }>;
 
 /**
- * The disk under a folder that was empty, and then was worked on by one process after the other. Lines are those of all traces, one
- * after the other. Throws when the calls do not lead to what a process left: then the trace lacks some.
+ * The disk under a folder that was empty, and was then used by one process after the other. Lines are those of all
+ * traces, one after the other. Throws if the calls do not lead to what a process left: then the trace lacks some.
  */
 export function replay(path: string, stages: readonly Stage[]) {
   const folder: Folder = { base: new Map(), changes: [] };
@@ -99,7 +106,7 @@ function eventOf(folder: Folder, call: Call): Event {
     : { line: call.began, happen: () => CHANGES[call.name]?.(folder, call) };
 }
 
-/** A sync that failed is not without consequences; any other call is. */
+/** A failed sync has consequences; any other failed call has none. */
 function concerns(call: Call, folder: string): boolean {
   if (call.result.startsWith("-1") && !isSync(call)) return false;
   const path = pathOf(call);
@@ -129,7 +136,7 @@ const CHANGES: Readonly<Record<string, (folder: Folder, call: Call) => void>> = 
     ]);
   },
   pwrite64: (folder, call) => edit(folder, call, { offset: lastNumberOf(call), bytes: stringsOf(call)[0]! }),
-  // Only the first token is written so: a new file, in one piece.
+  // Only the first token is written like this: a new file, in one piece.
   write: (folder, call) => edit(folder, call, { offset: 0, bytes: stringsOf(call)[0]! }),
   ftruncate: (folder, call) => edit(folder, call, { size: lastNumberOf(call) }),
 };
@@ -156,7 +163,7 @@ function sync(folder: Folder, call: Call): void {
     if (call.result !== "0") change.state = file ? "given up" : "unsynced";
     else if (change.ended < call.began) change.state = "synced";
   }
-  // What is sure up to a point need not be gone through again.
+  // What is certain up to a point need not be replayed again.
   if (!file) {
     while (folder.changes[0]?.state === "synced") {
       folder.base = namesOf({ ...folder, changes: folder.changes.slice(0, 1) }, () => true);
@@ -167,7 +174,7 @@ function sync(folder: Folder, call: Call): void {
   while (file.changes[0]?.state === "synced") file.base = edited(file.base, file.changes.shift()!.what);
 }
 
-/** The process has ended. What it was writing when it was killed is there as far as it is seen to be. */
+/** The process has ended. The write that the kill interrupted counts as far as it is in the file. */
 function leave(folder: Folder, left: Image, line: number): void {
   for (const [name, { changes }] of namesNow(folder)) {
     for (const change of changes) {
@@ -184,7 +191,7 @@ function leave(folder: Folder, left: Image, line: number): void {
   if (!isSame) throw new Error(`The trace does not lead to what is in the folder: ${[...seen.keys()].join()}; ${[...left.keys()].join()}`);
 }
 
-/** The files by their names as a process sees them. */
+/** The files by their names, as a process sees them. */
 function namesNow(folder: Folder): Map<string, File> {
   return namesOf(folder, () => true);
 }
@@ -227,7 +234,7 @@ function piecesOf(what: Write | Truncate, pieceBytes: number): ReadonlyArray<Wri
   return pieces;
 }
 
-/** The bytes after a change, which may be made in their place. What is not there yet is zero. */
+/** The bytes after a change, which may be made in place. Missing bytes are zero. */
 function edited(bytes: Buffer, what: Write | Truncate): Buffer {
   const size = "size" in what ? what.size : Math.max(bytes.length, what.offset + what.bytes.length);
   const sized = size === bytes.length ? bytes : Buffer.concat([bytes], size);

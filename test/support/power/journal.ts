@@ -1,21 +1,23 @@
 /** A plant without its id. */
 export type Content = Readonly<{ name: string; tag?: string }>;
 
-/** Plants by id, as text that is equal if the plants are; those that are to be gone, or are gone, are undefined. */
+/** Plants by id, as text that is equal if the plants are; undefined for deleted plants and for deletes. */
 export type Plants = ReadonlyMap<number, string | undefined>;
 
-/** What a client tried to make of a plant. Tries of one plant follow each other: the next begins when the one before is answered. */
+/**
+ * The attempts of a client to change a plant. They follow each other: the next begins when the one before is answered.
+ */
 type Try = { content: string | undefined; answered: number; isMade: boolean };
 
 /**
- * What clients tried, and what they were told of it. A try that was not answered, or was answered that it failed, may have been made
- * for all they know.
+ * What clients tried, and the responses. An attempt without a response, or with a failure as response, may still have
+ * been executed.
  */
 export function openJournal() {
   const triesOf = new Map<number, Try[]>();
   const requests: Try[][] = [];
 
-  /** What a plant may be at a moment: as the last answer 2xx says, or any later try that was begun. */
+  /** What a plant may be at a moment: the result of the last response 2xx, or of any later attempt. */
   function allowed(tries: readonly Try[], moment: number): ReadonlySet<string | undefined> {
     const sure = tries.findLastIndex(({ isMade, answered }) => isMade && answered <= moment);
     const open = tries.findIndex(({ answered }) => answered > moment);
@@ -24,7 +26,7 @@ export function openJournal() {
   }
 
   return {
-    /** Writes down what a request is to make; returns the name of the request. */
+    /** Records what a request is meant to change; returns the name of the request. */
     begin(plants: Plants): string {
       const tries = Array.from(plants, ([id, content]) => {
         const one: Try = { content, answered: Infinity, isMade: false };
@@ -34,7 +36,7 @@ export function openJournal() {
       requests.push(tries);
       return `try-${requests.length}`;
     },
-    /** Writes down an answer and its moment. */
+    /** Records a response and its moment. */
     answer({ request, status, moment }: Readonly<{ request: string; status: number; moment: number }>): void {
       const isMade = status === 200 || status === 204;
       for (const one of requests[Number(request.replace("try-", "")) - 1] ?? []) Object.assign(one, { answered: moment, isMade });
@@ -42,7 +44,7 @@ export function openJournal() {
     /** How many requests were answered 2xx. */
     made: (): number => requests.filter((tries) => tries.some(({ isMade }) => isMade)).length,
     ids: (): number[] => [...triesOf.keys()],
-    /** What speaks against the stored plants, if at that moment they are all there is. */
+    /** What is wrong with the stored plants, if at that moment they are all that is stored. */
     findFaults(stored: Plants, moment: number): string[] {
       const wrong = Array.from(triesOf).flatMap(([id, tries]) => {
         const may = allowed(tries, moment);

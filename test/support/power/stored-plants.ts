@@ -4,7 +4,7 @@ import { readToken } from "../service.ts";
 import { textOf } from "./journal.ts";
 import type { Content, Plants } from "./journal.ts";
 
-/** The word that stands in all names. */
+/** The word in all names. */
 export const WORD = "oak";
 
 const SEARCH_MS_MAX = 5000;
@@ -14,11 +14,11 @@ const PAGE = 1000;
 export function readPlants(folder: string): Plants {
   const db = new DatabaseSync(join(folder, "plants.db"));
   try {
-    // Nothing here has to outlast anything.
+    // Nothing here has to be durable.
     db.exec("PRAGMA synchronous = OFF");
     const check = db.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
     if (check !== "ok") throw new Error(String(check));
-    // Before the first start is through there need not even be a table.
+    // Before the first start is complete there may not even be a table.
     if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get()) return new Map();
     const rows = db.prepare("SELECT id, name, tag FROM plants").all() as { id: number; name: string; tag: string | null }[];
     return new Map(rows.map(({ id, name, tag }) => [id, textOf({ name, ...(tag === null ? {} : { tag }) })]));
@@ -27,7 +27,7 @@ export function readPlants(folder: string): Plants {
   }
 }
 
-/** The plants that a running service gives out. Throws when a search for the word of all names does not come to find as many. */
+/** The plants that a running service returns. Throws if a search for the word in all names does not find as many. */
 export async function readServed({ url, data }: Readonly<{ url: string; data: string }>): Promise<Plants> {
   const headers = { authorization: `Bearer ${await readToken(data)}` };
   const text = await (await fetch(`${url}/plants/export`, { headers })).text();
@@ -41,7 +41,7 @@ export async function readServed({ url, data }: Readonly<{ url: string; data: st
   return new Map(plants.map(({ id, ...content }) => [id, textOf(content)]));
 }
 
-/** How many plants the search finds; -1 as long as there is none. */
+/** How many plants the search finds; -1 as long as there is no search. */
 async function countFound(url: string, headers: Record<string, string>): Promise<number> {
   let count = 0;
   for (let page: URL | undefined = new URL(`${url}/plants?q=${WORD}&limit=${PAGE}`); page !== undefined;) {

@@ -13,9 +13,9 @@ type LoadOptions = Readonly<{
   random: Random;
   clients: number;
   steps: number;
-  /** The load before a restart: what it left open is sent again first, as a user would. */
+  /** The load before a restart: what it left open is sent again first, like a user would do. */
   before?: Done | undefined;
-  /** Called at each answer, with the name and the status of what it answers. */
+  /** Called at each response, with the name of its request and the status. */
   onAnswer: (answer: Readonly<{ request: string; status: number }>) => void;
 }>;
 
@@ -28,8 +28,8 @@ const IMPORTED = 20;
 const LEAVES_MAX = { often: 20, rarely: 3000 } as const;
 
 /**
- * Clients that each take so many steps, until their connection breaks: they create plants, replace, patch and delete them, and import
- * some, each client its own.
+ * Clients that each take this many steps, until their connection breaks: they create plants, replace, patch and delete
+ * them, and import some, each client its own.
  */
 export async function changePlants(options: LoadOptions): Promise<Done> {
   const { url, data, journal, random, clients, steps, before, onAnswer } = options;
@@ -63,7 +63,7 @@ export async function changePlants(options: LoadOptions): Promise<Done> {
   return { open };
 }
 
-/** One request after the other, for plants of its own from an id on. */
+/** One request after the other, for its own plants from an id on. */
 function planRequests(firstId: number, random: Random): () => Request {
   const plants = new Map<number, Content>();
   let id = firstId;
@@ -81,7 +81,7 @@ function planRequests(firstId: number, random: Random): () => Request {
   function change(of: number, to: Content | undefined, { method, path = `/plants/${of}`, isWhole = false }: Form): Request {
     if (to) plants.set(of, to);
     else plants.delete(of);
-    // Of what was refused nobody knows whether there is a tag: to have none, it is taken away.
+    // After a refusal it is unknown whether there is a tag: to have none, it is removed.
     const fields = { ...(isWhole ? { id: of } : {}), ...to, ...(method === "PATCH" ? { tag: to?.tag ?? null } : {}) };
     const body = to ? { body: JSON.stringify(fields) } : {};
     return { method, path, ...body, makes: new Map([[of, to]]) };

@@ -1,7 +1,8 @@
 /**
- * Three replicas that keep plants in memory, on the runtime's own server, with what is wrong in it: a method that it does not know closes the
- * connection without an answer, and trailers that come late are answered with a second 400 (https://github.com/oven-sh/bun/pull/32887).
- * A proxy that nobody is hurt behind has to stop both. They take any token.
+ * Three replicas that keep plants in memory, on the runtime's own server, with its bugs: an unknown method closes the
+ * connection without a response, and late trailers are answered with a second 400
+ * (https://github.com/oven-sh/bun/pull/32887). A proxy has to stop both to protect clients. The replicas accept any
+ * token.
  */
 export function startCareless(): Readonly<{ hosts: readonly string[]; stop(): void }> {
   const plants = new Map([["/readyz", "{}"]]);

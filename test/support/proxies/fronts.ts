@@ -13,13 +13,13 @@ import { findProgram } from "../program.ts";
 type Front = Readonly<{
   file: string;
   program: Parameters<typeof findProgram>[0];
-  /** The words that it is started with. May write more into the folder than the configuration. */
+  /** Its command line. May write more into the folder than the configuration. */
   words: (path: string, folder: string) => string[];
-  /** The configuration in another place: with its files in the folder, and on a port of the loopback. */
+  /** The configuration elsewhere: with its files in the folder, and on a port of the loopback. */
   move: (text: string, folder: string, port: number) => string;
-  /** A rule that refuses whatever begins with /tokens. */
+  /** A rule that refuses every path that begins with /tokens. */
   rule: string;
-  /** Takes the guards out of the configuration: what is left is as the examples of manuals have it. */
+  /** Removes the guards from the configuration: the rest is like the examples in manuals. */
   unguard: (text: string) => string;
 }>;
 
@@ -77,7 +77,10 @@ export const FRONT_NAMES = Object.keys(FRONTS) as FrontName[];
 
 const APACHE_MODULES = "/usr/lib/apache2/modules";
 
-/** What Debian's own files set up around a site: the modules that are always on, and those that the site's comment says to put on. */
+/**
+ * What Debian's own files set up around a site: the modules that are always enabled, and those that the site's comment
+ * says to enable.
+ */
 function apacheMain(site: string, path: string, folder: string): string {
   const modules = ["mpm_event", "authz_core", ...(/a2enmod (.*)/.exec(site)?.[1] ?? "").split(" ")];
   return `ServerName plants
@@ -100,11 +103,14 @@ export function shippedText(name: FrontName): string {
   return readFileSync(join(PROJECT, "deploy", FRONTS[name].file), "utf8");
 }
 
-/** Starts a proxy with its configuration in deploy/, but for addresses and files, and what `edit` changes in it. Resolves with its URL when it answers. */
+/**
+ * Starts a proxy with its configuration in deploy/, except for addresses and files, and the changes of `edit`. Resolves
+ * with its URL when it answers.
+ */
 export async function startFront(name: FrontName, { hosts, edit = (text) => text }: FrontOptions): Promise<string> {
   const front = FRONTS[name];
   const folder = temporaryFolder();
-  // The proxies give up the rights of root.
+  // The proxies drop the rights of root.
   chmodSync(folder, 0o755);
   const port = await findFreePort();
   const text = front.move(edit(shippedText(name)), folder, port).replaceAll(/\bplants-(\d):8080/g, (_, at) => hosts[Number(at) - 1]!);
@@ -118,12 +124,12 @@ export async function startFront(name: FrontName, { hosts, edit = (text) => text
   return url;
 }
 
-/** The configuration with a rule that refuses whatever begins with /tokens, at the place for rules. */
+/** The configuration with a rule, at the place for rules, that refuses every path that begins with /tokens. */
 export function addRule(name: FrontName, text: string): string {
   return text.replace(/\n.*# Rules of your own.*\n/, (line) => `${line}${FRONTS[name].rule}\n`);
 }
 
-/** The configuration without its guards, as the examples of manuals have it. */
+/** The configuration without its guards, like the examples in manuals. */
 export function removeGuards(name: FrontName, text: string): string {
   return FRONTS[name].unguard(text);
 }

@@ -5,7 +5,10 @@ type VictimOptions = Readonly<{ url: string; token: string; requests: number; fi
 
 const CLIENTS = 64;
 
-/** What those saw who create plants and read them, over kept connections, one request at a time each: every answer that is not exactly their own. */
+/**
+ * What clients saw that create plants and read them, over kept connections, one request at a time each: every response
+ * that is not exactly their own.
+ */
 export async function runVictims({
   url,
   token,

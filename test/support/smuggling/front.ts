@@ -3,8 +3,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { once } from "node:events";
 
 /**
- * A server in front of the service that cuts what comes into requests as a careless one does: any line end will do, the first digits of the
- * first length count, and a coding is not looked at. What the service gets of it is always well formed. Ends with the tests.
+ * A server in front of the service that splits its input into requests carelessly: any line end will do, the first
+ * digits of the first length count, and a coding is ignored. What it passes on to the service is always well-formed.
+ * Ends with the tests.
  */
 export async function startNaiveFront(url: string): Promise<string> {
   async function forward({ token, body }: Request): Promise<string> {

@@ -1,23 +1,23 @@
-/** A create in a certain form. A character stands for a byte. */
+/** A create in a certain form. A character is a byte. */
 export type Framing = Readonly<{ why: string; bytes: (body: string) => string }>;
 
-/** Stands for the token: a case is put together before there is a service. */
+/** A placeholder for the token: a case is built before there is a service. */
 export const TOKEN = "<token>";
 
 const LINE = "POST /plants HTTP/1.1";
-/** The head of a good create, but for its end. */
+/** The head of a good create, except for its end. */
 export const HEAD = `${LINE}\r\nHost: plants\r\nAuthorization: Bearer ${TOKEN}\r\n`;
-/** The end of a head whose body comes in chunks. */
+/** The end of a head with a body in chunks. */
 export const CODED = "Transfer-Encoding: chunked\r\n\r\n";
 
-/** RFC 9112, 6.3 and 8.6 of RFC 9110: lengths that are no length. `<n>` stands for the right one. */
+/** RFC 9112, 6.3 and 8.6 of RFC 9110: invalid lengths. `<n>` is the right one. */
 const LENGTHS: ReadonlyArray<readonly [string, string]> = [
   ["is signed with a plus", "Content-Length: +<n>"],
   ["is signed with a minus", "Content-Length: -<n>"],
   ["is hexadecimal", "Content-Length: 0x<n>"],
   ["is two numbers", "Content-Length: <n> <n>"],
   ["is a list of two that differ", "Content-Length: <n>, 5"],
-  ["is a list with nothing behind its comma", "Content-Length: <n>,"],
+  ["is a list with nothing after its comma", "Content-Length: <n>,"],
   ["is a list with nothing before its comma", "Content-Length: ,<n>"],
   ["is empty", "Content-Length:"],
   ["is white space", "Content-Length: \t "],
@@ -31,23 +31,23 @@ const LENGTHS: ReadonlyArray<readonly [string, string]> = [
   ["is beyond 64 bits", "Content-Length: 184467440737095516<n>"],
   ["is beyond all numbers", `Content-Length: ${"9".repeat(400)}`],
   ["has a vertical tab before it", "Content-Length:\v<n>"],
-  ["has a form feed behind it", "Content-Length: <n>\f"],
-  ["has a NUL behind it", "Content-Length: <n>\0"],
-  ["has a byte above 0x7f behind it", "Content-Length: <n>\u00ff"],
+  ["has a form feed after it", "Content-Length: <n>\f"],
+  ["has a NUL after it", "Content-Length: <n>\0"],
+  ["has a byte above 0x7f after it", "Content-Length: <n>\u00ff"],
   ["has a byte above 0x7f before it", "Content-Length: \u00a0<n>"],
-  ["stands twice and differs", "Content-Length: <n>\r\nContent-Length: 5"],
-  ["stands twice and is 0 first", "Content-Length: 0\r\nContent-Length: <n>"],
-  ["stands twice, once with an underscore for its minus", "Content_Length: 5\r\nContent-Length: +<n>"],
+  ["is there twice and differs", "Content-Length: <n>\r\nContent-Length: 5"],
+  ["is there twice and is 0 first", "Content-Length: 0\r\nContent-Length: <n>"],
+  ["is there twice, once with an underscore for its minus", "Content_Length: 5\r\nContent-Length: +<n>"],
   ["has a space before its colon", "Content-Length : <n>"],
   ["has a tab before its colon", "Content-Length\t: <n>"],
   ["has a NUL before its colon", "Content-Length\0: <n>"],
   ["has a byte above 0x7f before its colon", "Content-Length\u00ff: <n>"],
   ["has a byte above 0x7f before its name", "\u00ffContent-Length: <n>"],
   ["is folded to a second line", "Content-Length:\r\n <n>"],
-  ["stands in a folded line", "X: a\r\n Content-Length: <n>"],
-  ["stands behind a bare CR", "X: a\rContent-Length: <n>"],
-  ["stands behind a bare CR and differs", "Content-Length: 5\rContent-Length: <n>"],
-  ["stands behind a bare LF and differs", "X: a\nContent-Length: <n>\r\nContent-Length: 5"],
+  ["is in a folded line", "X: a\r\n Content-Length: <n>"],
+  ["comes after a bare CR", "X: a\rContent-Length: <n>"],
+  ["comes after a bare CR and differs", "Content-Length: 5\rContent-Length: <n>"],
+  ["comes after a bare LF and differs", "X: a\nContent-Length: <n>\r\nContent-Length: 5"],
 ];
 
 const CODINGS: ReadonlyArray<readonly [string, string]> = [
@@ -56,7 +56,7 @@ const CODINGS: ReadonlyArray<readonly [string, string]> = [
   ["comes with the length 0", "Transfer-Encoding: chunked\r\nContent-Length: 0"],
   ["comes with a length that is none", "Transfer-Encoding: chunked\r\nContent-Length: x"],
   ["is unknown", "Transfer-Encoding: xchunked"],
-  ["is unknown, with an x behind", "Transfer-Encoding: chunkedx"],
+  ["is unknown, with an x at the end", "Transfer-Encoding: chunkedx"],
   ["is identity", "Transfer-Encoding: identity"],
   ["is gzip alone", "Transfer-Encoding: gzip"],
   ["is not chunked last", "Transfer-Encoding: chunked, identity"],
@@ -69,27 +69,27 @@ const CODINGS: ReadonlyArray<readonly [string, string]> = [
   ["is quoted", 'Transfer-Encoding: "chunked"'],
   ["has a space in it", "Transfer-Encoding: chu nked"],
   ["has a vertical tab before it", "Transfer-Encoding:\vchunked"],
-  ["has a vertical tab behind it", "Transfer-Encoding: chunked\v"],
-  ["has a NUL behind it", "Transfer-Encoding: chunked\0"],
+  ["has a vertical tab after it", "Transfer-Encoding: chunked\v"],
+  ["has a NUL after it", "Transfer-Encoding: chunked\0"],
   ["has a byte above 0x7f before it", "Transfer-Encoding: \u00a0chunked"],
-  ["has a byte above 0x7f behind it", "Transfer-Encoding: chunked\u00ff"],
-  ["stands twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"],
-  ["stands twice, once unknown", "Transfer-Encoding: chunked\r\nTransfer-Encoding: x"],
-  ["stands twice, once as identity", "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked"],
-  ["stands twice, once in another case", "Transfer-Encoding: identity\r\ntransfer-encoding: chunked"],
+  ["has a byte above 0x7f after it", "Transfer-Encoding: chunked\u00ff"],
+  ["is there twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"],
+  ["is there twice, once unknown", "Transfer-Encoding: chunked\r\nTransfer-Encoding: x"],
+  ["is there twice, once as identity", "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked"],
+  ["is there twice, once in another case", "Transfer-Encoding: identity\r\ntransfer-encoding: chunked"],
   ["has a space before its colon", "Transfer-Encoding : chunked"],
   ["has a space before its colon and comes with a length", "Transfer-Encoding : chunked\r\nContent-Length: 5"],
   ["has a tab before its colon", "Transfer-Encoding\t: chunked"],
   ["has a byte above 0x7f before its colon", "Transfer-Encoding\u00ff: chunked"],
   ["has an underscore for its minus", "Transfer_Encoding: chunked"],
   ["is folded to a second line", "Transfer-Encoding:\r\n chunked"],
-  ["stands in a folded line", "X: a\r\n Transfer-Encoding: chunked"],
-  ["stands behind a bare CR", "X: a\rTransfer-Encoding: chunked"],
-  ["stands behind a bare LF and comes with a length", "X: a\nTransfer-Encoding: chunked\r\nContent-Length: 5"],
+  ["is in a folded line", "X: a\r\n Transfer-Encoding: chunked"],
+  ["comes after a bare CR", "X: a\rTransfer-Encoding: chunked"],
+  ["comes after a bare LF and comes with a length", "X: a\nTransfer-Encoding: chunked\r\nContent-Length: 5"],
   ["has its colon on the next line", "Transfer-Encoding\r\n: chunked"],
 ];
 
-/** Bodies in chunks. `<s>` stands for the right size, `<b>` for the right bytes. */
+/** Bodies in chunks. `<s>` is the right size, `<b>` are the right bytes. */
 const CHUNKS: ReadonlyArray<readonly [string, string]> = [
   ["a size with a minus", "-<s>\r\n<b>\r\n0\r\n\r\n"],
   ["a size with a plus", "+<s>\r\n<b>\r\n0\r\n\r\n"],
@@ -101,7 +101,7 @@ const CHUNKS: ReadonlyArray<readonly [string, string]> = [
   ["an underscore in the size", "0_<s>\r\n<b>\r\n0\r\n\r\n"],
   ["no size", "\r\n<b>\r\n0\r\n\r\n"],
   ["no size, but an extension", ";a=b\r\n<b>\r\n0\r\n\r\n"],
-  ["a size that is no number", "g\r\n<b>\r\n0\r\n\r\n"],
+  ["a size that is not a number", "g\r\n<b>\r\n0\r\n\r\n"],
   ["a size beyond 32 bits", `1000000<s>\r\n<b>${"x".repeat(70_000)}`],
   ["a size beyond 64 bits", "100000000000000<s>\r\n<b>\r\n0\r\n\r\n"],
   ["a size of 400 digits", `${"f".repeat(400)}\r\n<b>\r\n0\r\n\r\n`],
@@ -116,18 +116,18 @@ const CHUNKS: ReadonlyArray<readonly [string, string]> = [
   ["an extension with a NUL", "<s>;a\0b\r\n<b>\r\n0\r\n\r\n"],
   ["an extension of 20 KB", `<s>;${"a".repeat(20_000)}\r\n<b>\r\n0\r\n\r\n`],
   ["more bytes than the size", "<s>\r\n<b>x\r\n0\r\n\r\n"],
-  ["no line end behind the bytes", "<s>\r\n<b>0\r\n\r\n"],
-  ["two letters for the line end behind the bytes", "<s>\r\n<b>XX0\r\n\r\n"],
-  ["a bare LF behind the bytes", "<s>\r\n<b>\n0\r\n\r\n"],
-  ["a bare CR behind the bytes", "<s>\r\n<b>\r0\r\n\r\n"],
-  ["LF CR behind the bytes", "<s>\r\n<b>\n\r0\r\n\r\n"],
+  ["no line end after the bytes", "<s>\r\n<b>0\r\n\r\n"],
+  ["two letters for the line end after the bytes", "<s>\r\n<b>XX0\r\n\r\n"],
+  ["a bare LF after the bytes", "<s>\r\n<b>\n0\r\n\r\n"],
+  ["a bare CR after the bytes", "<s>\r\n<b>\r0\r\n\r\n"],
+  ["LF CR after the bytes", "<s>\r\n<b>\n\r0\r\n\r\n"],
   ["bare LF everywhere", "<s>\n<b>\n0\n\n"],
   ["a last chunk with a minus", "<s>\r\n<b>\r\n-0\r\n\r\n"],
   ["a last chunk with 0x", "<s>\r\n<b>\r\n0x0\r\n\r\n"],
-  ["bare LFs behind the last chunk", "<s>\r\n<b>\r\n0\n\n"],
+  ["bare LFs after the last chunk", "<s>\r\n<b>\r\n0\n\n"],
 ];
 
-/** Whole header lines that are none. */
+/** Invalid header lines. */
 const FIELDS: ReadonlyArray<readonly [string, string]> = [
   ["a folded line", "X: a\r\n b"],
   ["a line folded with a tab", "X: a\r\n\tb"],
@@ -150,17 +150,17 @@ const FIELDS: ReadonlyArray<readonly [string, string]> = [
   ]),
 ];
 
-/** Request lines that are none; each with the rest of a good create. */
+/** Invalid request lines; each with the rest of a good create. */
 const LINES: ReadonlyArray<readonly [string, string]> = [
   ["two spaces before the path", "POST  /plants HTTP/1.1"],
-  ["two spaces behind the path", "POST /plants  HTTP/1.1"],
+  ["two spaces after the path", "POST /plants  HTTP/1.1"],
   ["tabs", "POST\t/plants\tHTTP/1.1"],
   ["vertical tabs", "POST\v/plants\vHTTP/1.1"],
   ["a space in front", " POST /plants HTTP/1.1"],
-  ["a space behind", "POST /plants HTTP/1.1 "],
-  ["a tab behind", "POST /plants HTTP/1.1\t"],
-  ["a word behind", "POST /plants HTTP/1.1 x"],
-  ["a bare CR behind", "POST /plants HTTP/1.1\r"],
+  ["a space at the end", "POST /plants HTTP/1.1 "],
+  ["a tab at the end", "POST /plants HTTP/1.1\t"],
+  ["a word at the end", "POST /plants HTTP/1.1 x"],
+  ["a bare CR at the end", "POST /plants HTTP/1.1\r"],
   ["a bare LF in front", "\nPOST /plants HTTP/1.1"],
   ["a bare CR in front", "\rPOST /plants HTTP/1.1"],
   ["a NUL in front", "\0POST /plants HTTP/1.1"],
@@ -208,12 +208,12 @@ const HOSTS: ReadonlyArray<readonly [string, string]> = [
   ["two that are empty", "Host:\r\nHost:\r\n"],
   ["a space in it", "Host: pla nts\r\n"],
   ["a list", "Host: plants, others\r\n"],
-  ["a path behind it", "Host: plants/x\r\n"],
-  ["a query behind it", "Host: plants?x\r\n"],
-  ["a fragment behind it", "Host: plants#x\r\n"],
+  ["a path after it", "Host: plants/x\r\n"],
+  ["a query after it", "Host: plants?x\r\n"],
+  ["a fragment after it", "Host: plants#x\r\n"],
   ["a user before it", "Host: user@plants\r\n"],
   ["a scheme before it", "Host: http://plants\r\n"],
-  ["a port that is no number", "Host: plants:http\r\n"],
+  ["a port that is not a number", "Host: plants:http\r\n"],
   ["a port with a sign", "Host: plants:+80\r\n"],
   ["a port above 65535", "Host: plants:65536\r\n"],
   ["a port of a hundred digits", `Host: plants:${"9".repeat(100)}\r\n`],
@@ -226,19 +226,19 @@ const HOSTS: ReadonlyArray<readonly [string, string]> = [
   ["a broken escape", "Host: pla%zznts\r\n"],
   ["an address of IPv6 that does not end", "Host: [::1\r\n"],
   ["an address of IPv6 without brackets", "Host: ::1\r\n"],
-  ["text behind an address of IPv6", "Host: [::1]x\r\n"],
+  ["text after an address of IPv6", "Host: [::1]x\r\n"],
   ["a tab in it", "Host: pla\tnts\r\n"],
   ["0x01 in it", "Host: pla\u0001nts\r\n"],
   ["a NUL in it", "Host: pla\0nts\r\n"],
   ["a byte above 0x7f", "Host: pl\u00e4nts\r\n"],
 ];
 
-/** What is wrong with it comes only behind the last chunk. */
+/** The fault comes only after the last chunk. */
 const ENDS: ReadonlyArray<readonly [string, string]> = [
-  ["two letters behind the last chunk", "<s>\r\n<b>\r\n0\r\nXX"],
-  ["a bare LF behind the last chunk", "<s>\r\n<b>\r\n0\r\n\n"],
-  ["a bare CR behind the last chunk", "<s>\r\n<b>\r\n0\r\n\r"],
-  ["no empty line behind the last chunk", "<s>\r\n<b>\r\n0\r\n"],
+  ["two letters after the last chunk", "<s>\r\n<b>\r\n0\r\nXX"],
+  ["a bare LF after the last chunk", "<s>\r\n<b>\r\n0\r\n\n"],
+  ["a bare CR after the last chunk", "<s>\r\n<b>\r\n0\r\n\r"],
+  ["no empty line after the last chunk", "<s>\r\n<b>\r\n0\r\n"],
   ["a trailer without a colon", "<s>\r\n<b>\r\n0\r\nX\r\n\r\n"],
   ["a trailer with a bare LF", "<s>\r\n<b>\r\n0\r\nX: y\n\r\n"],
   ["a trailer with a space before its colon", "<s>\r\n<b>\r\n0\r\nX : y\r\n\r\n"],
@@ -246,7 +246,7 @@ const ENDS: ReadonlyArray<readonly [string, string]> = [
   ["trailers of 9 KB", `<s>\r\n<b>\r\n0\r\n${`X: ${"y".repeat(1000)}\r\n`.repeat(9)}\r\n`],
 ];
 
-/** Methods that nobody knows. */
+/** Unknown methods. */
 const METHODS: ReadonlyArray<readonly [string, string]> = [
   ["a method in small letters", "post /plants HTTP/1.1"],
   ["an unknown method", "PLANT /plants HTTP/1.1"],
@@ -271,7 +271,7 @@ const NO_HTTP: ReadonlyArray<readonly [string, string]> = [
   ["the first bytes of TLS", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003"],
 ];
 
-/** What is refused: nothing of it is done, it is answered 4xx or 505, and the connection is closed. */
+/** What is refused: it is not executed, it is answered 4xx or 505, and the connection is closed. */
 export const REFUSED: readonly Framing[] = [
   ...LENGTHS.map(([why, lines]) =>
     framing(`a length that ${why}`, (body) => `${HEAD}${lines.replaceAll("<n>", String(body.length))}\r\n\r\n${body}`),
@@ -300,12 +300,12 @@ function framing(why: string, bytes: (body: string) => string): Framing {
   return { why, bytes };
 }
 
-/** The rest of a request whose head is good. */
+/** The rest of a request with a good head. */
 export function sized(body: string): string {
   return `Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** A body in one chunk, or in what a text of such chunks makes of it. */
+/** A body in one chunk, or in the chunks of this template. */
 export function inChunks(body: string, text = "<s>\r\n<b>\r\n0\r\n\r\n"): string {
   return text.replaceAll("<s>", body.length.toString(16)).replaceAll("<b>", body);
 }

@@ -1,21 +1,21 @@
 import { CODED, HEAD, inChunks, sized } from "./malformed.ts";
 import type { Framing } from "./malformed.ts";
 
-/** A request that is good, though few send it so: what it is answered, and whether its plant is stored. */
+/** A good request in a rare form: how it is answered, and whether its plant is stored. */
 type Unusual = Framing & Readonly<{ statuses: readonly number[]; isStored: boolean }>;
 
 const CREATED = { statuses: [200], isStored: true } as const;
 const READ = { statuses: [200], isStored: false } as const;
 
-/** Good requests in forms that are easily misread. A request behind each of them must be understood just as well. */
+/** Good requests in forms that are easily misread. A request after each of them must be understood just as well. */
 export const UNUSUAL: readonly Unusual[] = [
-  // RFC 9112, 6.3: a length that stands twice and is the same may be taken.
-  lengths("stands twice and is equal", "Content-Length: <n>\r\nContent-Length: <n>"),
-  lengths("has a tab before it and white space behind it", "Content-Length:\t<n>\t "),
+  // RFC 9112, 6.3: a repeated equal length may be accepted.
+  lengths("is there twice and is equal", "Content-Length: <n>\r\nContent-Length: <n>"),
+  lengths("has a tab before it and white space after it", "Content-Length:\t<n>\t "),
   lengths("has no space before it", "Content-Length:<n>"),
   lengths("has zeros in front", "Content-Length: 000<n>"),
   lengths("is written in capitals", "CONTENT-LENGTH: <n>"),
-  // RFC 9110, 5.6.1: a recipient takes a list with empty places.
+  // RFC 9110, 5.6.1: a recipient accepts a list with empty elements.
   ...["chunked", "CHUNKED", "\tChunked\t ", "chunked,", ", ,chunked"].map((coding) => ({
     why: `the coding written as ${JSON.stringify(coding)}`,
     bytes: (body: string) => `${HEAD}Transfer-Encoding: ${coding}\r\n\r\n${inChunks(body)}`,
@@ -31,7 +31,7 @@ export const UNUSUAL: readonly Unusual[] = [
   chunks("a length as trailer", "<s>\r\n<b>\r\n0\r\nContent-Length: 5\r\n\r\n"),
   chunks("a coding as trailer", "<s>\r\n<b>\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"),
   { why: "an empty line in front", bytes: (body) => `\r\n${HEAD}${sized(body)}`, ...CREATED },
-  { why: "an empty line behind", bytes: (body) => `${HEAD}${sized(body)}\r\n`, ...CREATED },
+  { why: "an empty line at the end", bytes: (body) => `${HEAD}${sized(body)}\r\n`, ...CREATED },
   { why: "OPTIONS of the whole service", bytes: () => "OPTIONS * HTTP/1.1\r\nHost: plants\r\n\r\n", statuses: [204], isStored: false },
   { why: "one byte in each chunk", bytes: (body) => `${HEAD}${CODED}${Array.from(body, oneByte).join("")}0\r\n\r\n`, ...CREATED },
   {
@@ -39,7 +39,7 @@ export const UNUSUAL: readonly Unusual[] = [
     bytes: (body) => `${HEAD}${sized(body.replace('"}', ' POST /plants HTTP/1.1\\r\\n"}'))}`,
     ...CREATED,
   },
-  // RFC 9110, 5.5: what is above 0x7f is opaque, and control bytes but CR, LF and NUL may be kept.
+  // RFC 9110, 5.5: bytes above 0x7f are opaque, and control bytes except CR, LF and NUL may be kept.
   fields("a byte above 0x7f in a value", "X: \u00e4\u00ff"),
   fields("0x7f in a value", "X: a\u007fb"),
   fields("an empty value", "X:"),
@@ -50,7 +50,7 @@ export const UNUSUAL: readonly Unusual[] = [
     "an upgrade to a WebSocket",
     `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${"a".repeat(22)}==`,
   ),
-  fields("an expectation that nobody knows", "Expect: 200-ok"),
+  fields("an unknown expectation", "Expect: 200-ok"),
   {
     why: "a client that expects 100, and does not wait for it",
     bytes: (body) => `${HEAD}Expect: 100-continue\r\n${sized(body)}`,

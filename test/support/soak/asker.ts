@@ -6,11 +6,14 @@ export type Asker = ReturnType<typeof createAsker>;
 
 const WRONG_MAX = 10;
 
-/** Sends requests and notes in `wrong` the first answers that are not as they must be. Each bears the token that is picked for it, unless it has its own. */
+/**
+ * Sends requests and collects the first wrong responses in `wrong`. Each has the token that is picked for it, unless it
+ * has its own.
+ */
 export function createAsker(pickToken: () => string) {
   const wrong: string[] = [];
 
-  /** Status 0 says that the connection was cut, or that no answer came in time. */
+  /** Status 0: the connection was cut, or no response came in time. */
   async function ask(wire: Wire, { method, target, type = "application/json", body = "", bearer = pickToken() }: Ask) {
     const lines = [`${method} ${target} HTTP/1.1`, "Host: plants", `Authorization: Bearer ${bearer}`, `Content-Type: ${type}`];
     const answer = await wire.send(Buffer.from(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`));

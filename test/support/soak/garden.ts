@@ -4,9 +4,9 @@ import type { Asker } from "./asker.ts";
 
 type Plant = Readonly<{ id: number; name: string; tag: string }>;
 
-/** Plants above 0 that come and go, one change of each at a time: so it is known what each must be. */
+/** Plants above 0 that come and go, one change of each at a time, so that the right state of each is known. */
 export function createGarden({ expectAnswer }: Asker, random: Random) {
-  /** Plants that no request is about just now. */
+  /** Plants without a request under way. */
   const idle: Plant[] = [];
   let lastId = 0;
 
@@ -18,7 +18,7 @@ export function createGarden({ expectAnswer }: Asker, random: Random) {
     idle.push(plant);
   }
 
-  /** Something with the plant that waits longest; without one there is nothing but to create it. */
+  /** A request about the plant that has waited longest; a create if there is none. */
   async function withPlant(wire: Wire, act: (plant: Plant) => Promise<unknown>): Promise<void> {
     const plant = idle.shift();
     await (plant ? act(plant) : create(wire));
@@ -44,7 +44,7 @@ export function createGarden({ expectAnswer }: Asker, random: Random) {
       patch: (wire: Wire) => withPlant(wire, (plant) => change(wire, "PATCH", plant)),
       remove: (wire: Wire) => withPlant(wire, ({ id }) => expectAnswer(wire, { method: "DELETE", target: `/plants/${id}` }, 204)),
     },
-    /** Which there must be, once nothing is under way. */
+    /** Those that must exist, once nothing is under way. */
     ids: () => idle.map(({ id }) => id),
   };
 }

@@ -1,19 +1,22 @@
 import type { Pulse, Subject } from "./subject.ts";
 
-/** How many pairs of turns there are, and how long a turn takes. Those before them, in which the new service warms up, do not count. */
+/**
+ * How many pairs of turns there are, and how long a turn takes. Those before them, in which the new service warms up,
+ * do not count.
+ */
 export type Turns = Readonly<{ warmUp: number; count: number; seconds: number }>;
 
-/** What an old and a new service had in two turns side by side. */
+/** The measurements of an old and a new service in two neighbouring turns. */
 export type Pair = Readonly<{ old: Pulse; young: Pulse }>;
 
-/** At the beginning of a turn all connections are opened and all tokens looked up: that is not what is compared. */
+/** At the beginning of a turn all connections are opened and all tokens looked up: that is not compared. */
 const LEAD_MS = 250;
-/** The index of names follows the changes a quarter of a second later, which is not to burden the next one's turn. */
+/** The index of names follows the changes a quarter of a second later, which must not burden the next turn. */
 const PAUSE_MS = 500;
 
 /**
- * What is slow in the last third of an hour may be the machine: its speed drifts by a third. So the old service and a new one take turns, a
- * few seconds each, and only what differs between two turns side by side counts.
+ * If the last third of an hour is slow, it may be the machine: its speed drifts by a third. So the old service and a
+ * new one take turns, a few seconds each, and only the difference between two neighbouring turns counts.
  */
 export async function takeTurns(
   { old, young }: Readonly<{ old: Subject; young: Subject }>,

@@ -3,19 +3,25 @@ import { openWire } from "../raw-http.ts";
 import type { Wire } from "../raw-http.ts";
 import type { Work } from "./work.ts";
 
-/** Work at a fixed rate, whether the answers keep up or not: people do not wait for each other. */
+/** Work at a fixed rate, whether the responses keep up or not: people do not wait for each other. */
 export type Pace = Readonly<{
   answered(): number;
-  /** How long 99 of 100 requests took since the last call, in milliseconds, from the moment at which each was due. Infinity when none was answered. */
+  /**
+   * The p99 since the last call, in milliseconds, from the moment at which each request was due. Infinity if none was
+   * answered.
+   */
   takeP99Ms(): number;
-  /** Nothing more is due from now on. Resolves when all that was due is answered. */
+  /** Nothing more is due from now on. Resolves when everything due is answered. */
   stop(): Promise<void>;
 }>;
 
 const TICK_MS = 5;
-/** So many requests can be under way; what is due meanwhile waits, and its wait counts. They take turns, so that all stay open. */
+/**
+ * How many requests can be under way; what is due meanwhile waits, and its wait counts. Connections take turns, so that
+ * all stay open.
+ */
 const WIRES = 48;
-/** One request of so many comes over a connection of its own, which is closed behind it. */
+/** One request out of this many uses a new connection, which is closed after it. */
 const PASSING_EVERY = 40;
 
 export function startPace({ url, perSecond, work }: Readonly<{ url: string; perSecond: number; work: Work }>): Pace {
@@ -38,7 +44,7 @@ export function startPace({ url, perSecond, work }: Readonly<{ url: string; perS
     beginDue();
   }
 
-  /** Begins all that is due by now, as far as there are connections. */
+  /** Begins everything due by now, as far as there are connections. */
   function beginDue(): void {
     for (;;) {
       const dueMs = started + (begun * 1000) / perSecond;

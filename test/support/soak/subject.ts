@@ -7,7 +7,7 @@ import { startPace } from "./steady-rate.ts";
 import type { Pace } from "./steady-rate.ts";
 import { createWork } from "./work.ts";
 
-/** How long 99 of 100 requests took at most, and what each took of the processor, in milliseconds. */
+/** The p99, and the processor time of each request, in milliseconds. */
 export type Pulse = Readonly<{ p99Ms: number; cpuMs: number }>;
 
 export type Subject = Awaited<ReturnType<typeof startSubject>>;

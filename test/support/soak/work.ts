@@ -4,19 +4,19 @@ import type { Wire } from "../raw-http.ts";
 import { createAsker } from "./asker.ts";
 import { createGarden } from "./garden.ts";
 
-/** Everything that people do with a catalogue, in the shares in which it is done, each over the connection that it is given. */
+/** Everything that people do with a catalogue, in realistic shares, each over the given connection. */
 export type Work = Readonly<{
   /** Creates what the rest works with. */
   prepare(wire: Wire): Promise<void>;
-  /** Does the next thing. Resolves with its answer, whatever it was. */
+  /** Does the next thing. Resolves with its response, whatever it was. */
   next(wire: Wire): Promise<void>;
-  /** The first answers that were not as they must be. */
+  /** The first wrong responses. */
   wrong: readonly string[];
-  /** Says in `wrong` what the catalogue has that it must not have, and the other way round, once nothing is under way. */
+  /** Says in `wrong` what the catalogue lacks and what it must not have, once nothing is under way. */
   settle(wire: Wire): Promise<void>;
 }>;
 
-/** How often each is done in a round. What is created is deleted as often, so the catalogue does not grow. */
+/** How often each is done in a round. There are as many deletes as creates, so the catalogue does not grow. */
 const SHARES = {
   create: 100,
   read: 150,
@@ -35,9 +35,9 @@ const SHARES = {
 type Deed = keyof typeof SHARES;
 
 const ROUND = Object.entries(SHARES).flatMap(([deed, share]) => Array.from({ length: share }, () => deed as Deed));
-/** Has no divisor in common with the length of a round: in these steps each deed has its turns, evenly spread. */
+/** Has no divisor in common with the length of a round: these steps spread each kind of request evenly. */
 const STRIDE = 211;
-/** More tokens than one, as the gate remembers a token for half a second. */
+/** More than one token, because a token is cached for half a second. */
 const TOKENS = 50;
 const STRANGE_TOKENS = 500;
 /** Plants that stay, below 0. */
@@ -85,7 +85,7 @@ export function createWork({ token, random }: Readonly<{ token: string; random: 
         );
         tokens.push((JSON.parse(text) as { token: string }).token);
       }
-      // Until the search has taken in the stock, a search is answered 503.
+      // Until the stock is indexed, a search is answered 503.
       while ((await ask(wire, { method: "GET", target: "/plants?q=stock" })).status === 503) await Bun.sleep(50);
     },
     async next(wire) {

@@ -14,17 +14,26 @@ type Place = Readonly<{
   service: TestService;
   /** Opens the page in a browser that remembers nothing. */
   visit: (path?: string, options?: BrowserContextOptions) => Promise<Visit>;
-  /** An answer with this status is part of the test: the browser writes a line about it to its console. 0 stands for none at all. */
+  /**
+   * An answer with this status is part of the test: the browser writes a line about it to its console. 0 stands for
+   * none at all.
+   */
   expectStatus: (status: number) => void;
   /** Imports plants as CSV with the columns id, name, tag. */
   plant: (rows: readonly string[]) => Promise<void>;
-  /** Ends everything, and expects that no page has thrown or written an error, asked another host, or put the token into an address. */
+  /**
+   * Ends everything, and expects that no page has thrown or written an error, asked another host, or put the token into
+   * an address.
+   */
   close: () => Promise<void>;
 }>;
 
 let built: Promise<string> | undefined;
 
-/** A new place for each test of a file, in a browser that they share. What it returns is always the place of the running test. */
+/**
+ * A new place for each test of a file, in a browser that they share. What it returns is always the place of the running
+ * test.
+ */
 export function usePlace(): Omit<Place, "close"> {
   let browser: Browser;
   let place: Place;
