@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
+import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -11,7 +12,7 @@ import { runCommand } from "../support/process.ts";
 import { testStore } from "../support/store-suite.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
-function open(path: string, limits: { queueMax?: number; queueWaitMs?: number } = {}): Promise<Store> {
+function open(path: string, limits: { isServing?: boolean; queueMax?: number; queueWaitMs?: number } = {}): Promise<Store> {
   return openSqliteStore({
     path,
     isServing: true,
@@ -108,6 +109,22 @@ describe("the SQLite store", () => {
     expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
     expect({ ...db.prepare("SELECT count(*) AS plants FROM plants").get() }).toEqual({ plants: 20_000 });
     db.close();
+  });
+
+  it("leaves checkpoints to the service when a command changes tokens", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    await (await open(path)).close();
+    const service = new DatabaseSync(path);
+    service.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; INSERT INTO plants (id, name) VALUES (1, hex(zeroblob(9000000)))",
+    );
+    const command = await open(path, { isServing: false });
+    await command.tokens.revoke("Zk3vQ9aB", 0, { isKeepingChildren: false });
+    await command.close();
+    const { log, checkpointed } = service.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
+    service.close();
+    expect(log).toBeGreaterThan(WAL_PAGES_MAX);
+    expect(checkpointed).toBe(0);
   });
 });
 

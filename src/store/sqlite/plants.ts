@@ -40,7 +40,8 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
 
   function note({ isChanged, isCheckpointDue }: Committed, isBulk: boolean): void {
     if (isChanged) searcher?.follow(isBulk);
-    if (isCheckpointDue) writer.checkpoint();
+    // Only the process that serves makes checkpoints: two at once would clear each other's marks.
+    if (isCheckpointDue && searcher) writer.checkpoint();
   }
 
   async function commit({ creates, swaps, tokens }: Changes): Promise<Outcomes> {
