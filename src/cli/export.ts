@@ -17,7 +17,10 @@ export function exportCommand(): Command {
     .argument("[file]", "without a file, or with -, standard output")
     .description("Export all plants, sorted by id. The file appears only when it is complete.")
     .addOption(
-      new Option("--format <format>", "format of the file, if its name does not show it; otherwise ndjson").choices(["ndjson", "csv"]),
+      new Option("--format <format>", "format of the file; by default, the one that its name shows, otherwise ndjson").choices([
+        "ndjson",
+        "csv",
+      ]),
     )
     .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"))
     .option("--guard-formulas", "put a ' before names and tags in CSV that a spreadsheet would run as formulas")

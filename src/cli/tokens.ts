@@ -14,7 +14,7 @@ import { openStoreHere } from "./direct-store.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function tokenCommand(): Command {
-  const command = new Command("token").description("Make, list and revoke tokens, also while the service runs.");
+  const command = new Command("token").description("Make, list and revoke tokens, even while the service runs.");
   return command.addCommand(createCommand()).addCommand(listCommand()).addCommand(revokeCommand());
 }
 
@@ -24,7 +24,7 @@ function createCommand(): Command {
     .option("--name <name>", "what the token is for", "unnamed")
     .option("--scopes <list>", `any of ${SCOPES.join(",")}`, parseScopes, ["plants:read", "plants:write"] as const)
     .addOption(new Option("--admin", "all scopes, so that it can also make and revoke tokens").conflicts("scopes"))
-    .option("--days <number>", "days until it expires; without this, it does not expire", parseDays);
+    .option("--days <number>", "days until it expires; by default, it does not expire", parseDays);
   return withTokens(command, async (tokens) => {
     const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
     const scopes = admin ? SCOPES : given.scopes;
@@ -36,7 +36,7 @@ function createCommand(): Command {
 }
 
 function listCommand(): Command {
-  const command = new Command("list").description("List all tokens, also revoked ones, without their secrets.");
+  const command = new Command("list").description("List all tokens, including revoked ones, without their secrets.");
   return withTokens(command, async (tokens) => {
     // A name may contain terminal control sequences.
     const rows = (await tokens.list()).map((token) => toRow(token, Date.now()).map(escapeControls));
