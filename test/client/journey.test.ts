@@ -85,7 +85,7 @@ const EXPECTED: Journal = {
   "ask who the token is": JSON.stringify([true, "journey", ["plants:read"], "first"]),
   "use the token": JSON.stringify({ plant: { id: "9007199254740995n", name: "Tilia", tag: "tree" }, etag: "…" }),
   "revoke the token": "true",
-  "revoke a token that is none": "false",
+  "revoke an unknown token": "false",
   "list tokens": JSON.stringify([
     ["first", false],
     ["journey", true],

@@ -26,7 +26,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     }
 
     for (const id of [0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)].map(asPlantId)) {
-      it(`finds plant ${id} exactly as created, also when opened again`, async () => {
+      it(`finds plant ${id} exactly as created, also after reopening`, async () => {
         const plant = { id, name: `plant \0 ${id} 🌿`, tag: "" };
         expect(await store.plants.create(plant)).toBe("created");
         expect(await store.plants.find(id)).toEqual(plant);
@@ -35,20 +35,20 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       });
     }
 
-    it("tells a plant without a tag from one with an empty tag", async () => {
+    it("distinguishes a plant without a tag from one with an empty tag", async () => {
       const id = asPlantId(10n);
       expect(await store.plants.create({ id, name: "x" })).toBe("created");
       expect(await rejectionOf(store.plants.create({ id, name: "x", tag: "" }))).toMatchObject({ code: "id_in_use" });
       expect(await store.plants.find(id)).toEqual({ id, name: "x" });
     });
 
-    it("answers both of two equal creates in one batch, and stores one plant", async () => {
+    it("answers both of two equal creates in one group commit, and stores one plant", async () => {
       const plant = { id: asPlantId(11n), name: "twin" };
       expect((await Promise.all([store.plants.create(plant), store.plants.create(plant)])).toSorted()).toEqual(["created", "same"]);
       expect(await store.plants.create(plant)).toBe("same");
     });
 
-    it("refuses the second of two different plants with one id in one batch, and creates the rest of it", async () => {
+    it("refuses the second of two different plants with one id in one group commit, and creates the rest", async () => {
       const creates = [12n, 12n, 13n].map((id, at) => store.plants.create({ id: asPlantId(id), name: `plant ${at}` }));
       const outcomes = await Promise.allSettled(creates);
       expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -60,7 +60,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.plants.find(asPlantId(99n))).toBeUndefined();
     });
 
-    /** A plant of the tests below, which begin at 100. */
+    /** A plant of the tests below, whose ids begin at 100. */
     function plantOf(id: number | bigint, name: string, tag?: string): NewPlant {
       return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
     }
@@ -68,15 +68,15 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     const ALOE = plantOf(100, "Aloe vera", "x");
 
     for (const { why, from, to } of [
-      { why: "makes a plant out of none", from: undefined, to: ALOE },
+      { why: "creates a plant", from: undefined, to: ALOE },
       { why: "changes the name", from: ALOE, to: plantOf(100, "Aloe \0 🌿", "x") },
       { why: "changes the tag", from: ALOE, to: plantOf(100, "Aloe vera", "y") },
-      { why: "takes the tag away", from: ALOE, to: plantOf(100, "Aloe vera") },
-      { why: "makes an empty tag out of none", from: plantOf(100, "Aloe vera"), to: plantOf(100, "Aloe vera", "") },
+      { why: "removes the tag", from: ALOE, to: plantOf(100, "Aloe vera") },
+      { why: "adds an empty tag", from: plantOf(100, "Aloe vera"), to: plantOf(100, "Aloe vera", "") },
       { why: "deletes a plant", from: ALOE, to: undefined },
       { why: "deletes a plant without a tag", from: plantOf(100, "Aloe vera"), to: undefined },
     ]) {
-      it(`${why} in a swap, which is so when it is opened again`, async () => {
+      it(`${why} in a compare-and-swap, also after reopening`, async () => {
         if (from) await store.plants.create(from);
         expect(await store.plants.compareAndSwap({ from, to })).toBe(true);
         expect(await store.plants.find(ALOE.id)).toEqual(to);
@@ -94,7 +94,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       { why: "no plant", from: undefined, to: plantOf(101, "new") },
       { why: "another name of one to be deleted", from: plantOf(101, "Aloe ferox", "x"), to: undefined },
     ]) {
-      it(`swaps nothing when it was seen with ${why}`, async () => {
+      it(`swaps nothing if the expected plant differs: ${why}`, async () => {
         const stored = plantOf(101, "Aloe vera", "x");
         await store.plants.create(stored);
         expect(await store.plants.compareAndSwap({ from, to })).toBe(false);
@@ -102,13 +102,13 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       });
     }
 
-    it("swaps nothing where there is no plant", async () => {
+    it("swaps nothing if there is no plant", async () => {
       for (const to of [plantOf(102, "new"), undefined])
         expect(await store.plants.compareAndSwap({ from: plantOf(102, "old"), to })).toBe(false);
       expect(await store.plants.find(asPlantId(102n))).toBeUndefined();
     });
 
-    it("makes exactly one of two swaps of one plant in one batch, and of two that make it", async () => {
+    it("makes exactly one of two swaps of one plant in one group commit, and of two that create it", async () => {
       const old = plantOf(103, "old");
       for (const from of [undefined, old]) {
         const names = from ? ["left", "right"] : ["old", "other"];
@@ -118,7 +118,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
     });
 
-    it("makes swaps that follow from one another in one batch", async () => {
+    it("makes swaps that build on each other in one group commit", async () => {
       const [first, second] = [plantOf(104, "first"), plantOf(104, "second")];
       const swaps = [
         { from: undefined, to: first },
@@ -130,7 +130,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.plants.find(second.id)).toEqual(second);
     });
 
-    it("tells what becomes of each plant of an import, of which the first with an id comes first", async () => {
+    it("returns the outcome for each plant of an import, in which the first plant with an id wins", async () => {
       await store.plants.create(plantOf(110, "there", "x"));
       const plants = [
         plantOf(110, "there", "x"),
@@ -150,7 +150,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.plants.find(asPlantId(PLANT_ID_MIN + 1n))).toEqual(plantOf(PLANT_ID_MIN + 1n, "least but one"));
     });
 
-    it("replaces in an import that says so, and only tells it in a dry run", async () => {
+    it("replaces plants in an import if asked to, and only returns the outcomes in a dry run", async () => {
       await store.plants.create(plantOf(112, "there", "x"));
       const plants = [plantOf(112, "there"), plantOf(112, "there"), plantOf(113, "new"), plantOf(113, "newer", "")];
       const outcomes = ["replaced", "same", "created", "replaced"] as const;
@@ -162,7 +162,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.plants.find(asPlantId(113n))).toEqual(plantOf(113, "newer", ""));
     });
 
-    it("imports nothing out of nothing", async () => {
+    it("imports nothing from an empty import", async () => {
       expect(await store.plants.import([], { isReplacing: false, isDryRun: false })).toEqual([]);
     });
 
@@ -180,7 +180,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       return plants.map(({ id }) => id);
     }
 
-    it("lists plants by id behind another id, at most as many as it was asked for, and exactly as stored", async () => {
+    it("lists plants by id after another id, up to the limit, and exactly as stored", async () => {
       for (const plant of listed) await store.plants.compareAndSwap({ from: await store.plants.find(plant.id), to: plant });
       expect(await list({ after: asPlantId(-202n), limit: 2 })).toEqual([-201n, -200n]);
       expect(await list({ after: asPlantId(-201n), limit: 1 })).toEqual([-200n]);
@@ -190,16 +190,16 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.plants.list({ ...ALL, limit: 1, after: asPlantId(200n) })).toEqual({ plants: [listed[4]!], isLast: false });
     });
 
-    it("ends a page with the plant with which names and tags have so many bytes, and tells whether there are more", async () => {
+    it("ends a page with the plant at which names and tags reach a number of bytes, and says whether there are more", async () => {
       const ids = Array.from({ length: 7 }, (_, at) => 3000 + at);
-      // 50, 60 … 110 bytes, as they take two each.
+      // 50, 60 … 110 bytes, because each character takes two.
       for (const [at, id] of ids.entries()) await store.plants.create(plantOf(id, `Salix ${"é".repeat(20 + 5 * at)}`, "pall"));
       const page = async (query: Partial<ListQuery>) => {
         const { plants, isLast } = await store.plants.list({ ...ALL, limit: 7, after: asPlantId(2999n), ...query });
         return [plants.length, isLast];
       };
       for (const query of [{ tag: "pall" }, { words: ["sal"] }, { words: ["sal"], tag: "pall" }]) {
-        // One plant is always there, as otherwise nothing could follow.
+        // One plant is always there: otherwise nothing could follow.
         expect(await page({ ...query, bytesMax: 1 })).toEqual([1, false]);
         expect(await page({ ...query, bytesMax: 50 })).toEqual([1, false]);
         expect(await page({ ...query, bytesMax: 51 })).toEqual([2, false]);
@@ -210,7 +210,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
     });
 
-    it("ends a page of large names that stand between small ones where it must, and reads them whole", async () => {
+    it("ends a page of large names between small ones at the right place, and reads them whole", async () => {
       const plants = Array.from({ length: 30 }, (_, at) => plantOf(3100 + at, (at % 10 === 9 ? "large" : "s").repeat(at * 100), "mixed"));
       await store.plants.import(plants, { isReplacing: false, isDryRun: false });
       const ends = plants.map((_, at) => plants.slice(0, at + 1).reduce((sum, { name }) => sum + name.length + "mixed".length, 0));
@@ -222,7 +222,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
     });
 
-    it("follows pages that end early to the last plant, whatever their names hold", async () => {
+    it("follows pages that end early to the last plant, whatever their names contain", async () => {
       const ids = Array.from({ length: 40 }, (_, at) => 4000 + at);
       await store.plants.import(
         ids.map((id) => plantOf(id, "\0\u0001é🌿".repeat(id % 7), id % 3 === 0 ? "\0" : undefined)),
@@ -240,14 +240,14 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
     });
 
-    it("lists the plants of one tag, of which the empty one is one", async () => {
+    it("lists the plants of one tag, even the empty one", async () => {
       expect(await list({ tag: "list" })).toEqual([PLANT_ID_MIN, -201n, 200n, PLANT_ID_MAX]);
       expect(await list({ tag: "list", after: asPlantId(PLANT_ID_MIN), limit: 2 })).toEqual([-201n, 200n]);
       expect(await list({ tag: "", after: asPlantId(200n), limit: 1 })).toEqual([201n]);
       expect(await list({ tag: "lis" })).toEqual([]);
     });
 
-    it("lists what holds all words or beginnings, as it is stored now, also when opened again", async () => {
+    it("lists plants with all words or beginnings, as they are stored now, also after reopening", async () => {
       const words = tokenize("LYR fic");
       expect(await list({ words })).toEqual([-201n, 200n, 201n]);
       expect(await list({ words, tag: "list" })).toEqual([-201n, 200n]);
@@ -259,7 +259,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await list({ words })).toEqual([-201n, 201n]);
     });
 
-    it("finds at once what was created, renamed or given another tag, and nothing by what it was before, 100 times", async () => {
+    it("finds a plant at once after a create, a new name or a new tag, and not by its old ones, 100 times", async () => {
       for (let id = 6000; id < 6100; id += 1) {
         const [first, second] = [plantOf(id, `Morus w${id}`), plantOf(id, `Ficus w${id}`, `t${id}`)];
         await store.plants.create(first);
@@ -289,7 +289,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
 
     const token: Token = { id: "abc", name: "Anna's phone", scopes: ["plants:read", "admin"], created: 5, expires: 9_999_999_999_999 };
 
-    it("finds a token by its hash with all that was stored, also when opened again", async () => {
+    it("finds a token by its hash with all that was stored, also after reopening", async () => {
       await store.tokens.create(token, "hash of abc");
       expect(await store.tokens.find("hash of abc")).toEqual(token);
       await reopen();
@@ -297,7 +297,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.tokens.find("another hash")).toBeUndefined();
     });
 
-    it("lists tokens by the time of their creation, the revoked ones too, and keeps the first revocation", async () => {
+    it("lists tokens by creation time, even revoked ones, and keeps the first revocation", async () => {
       await store.tokens.create({ id: "def", name: "older", scopes: [], created: 1 }, "hash of def");
       expect(await store.tokens.revoke("def", 7, ALONE)).toEqual(["def"]);
       expect(await store.tokens.revoke("def", 8, ALONE)).toEqual([]);
@@ -305,7 +305,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.tokens.list()).toEqual([{ id: "def", name: "older", scopes: [], created: 1, revoked: 7 }, token]);
     });
 
-    /** A family: a made b and c, b made d. Its ids begin with `name`. */
+    /** A family: a created b and c, b created d. Its ids begin with `name`. */
     async function makeFamily(name: string): Promise<void> {
       for (const [id, parent] of [["a"], ["b", "a"], ["c", "a"], ["d", "b"]] as const) {
         const made: Token = { id: name + id, name, scopes: [], created: 10, ...(parent === undefined ? {} : { parent: name + parent }) };
@@ -319,7 +319,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         .map(({ id }) => id.slice(name.length));
     }
 
-    it("revokes what a token has made with it, and what they have made, or the token alone", async () => {
+    it("revokes a token with all its descendants, or the token alone", async () => {
       await makeFamily("one");
       expect((await store.tokens.revoke("onea", 20, FAMILY))?.toSorted()).toEqual(["onea", "oneb", "onec", "oned"]);
       expect(await revokedOf("one")).toEqual(["a", "b", "c", "d"]);
@@ -338,7 +338,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       });
     });
 
-    it("makes no token of a parent that is revoked or not there, and tells an id that is taken", async () => {
+    it("creates no token of a revoked or missing parent, and reports a used id", async () => {
       await makeFamily("three");
       await store.tokens.revoke("threea", 20, ALONE);
       for (const parent of ["threea", "nobody"]) {
@@ -350,7 +350,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.tokens.create({ id: "threeb", name: "other", scopes: [], created: 30 }, "another hash")).toBe("taken");
     });
 
-    it("leaves no valid child of a token that is revoked while it makes one", async () => {
+    it("leaves no valid child of a token that is revoked while it creates one", async () => {
       for (let round = 0; round < 20; round += 1) {
         const name = `race${round} `;
         await makeFamily(name);
@@ -363,7 +363,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       }
     });
 
-    it("notes when tokens were used last, never an earlier time, also when opened again", async () => {
+    it("records the last use of tokens, never an earlier time, also after reopening", async () => {
       await makeFamily("used");
       await store.tokens.touch(
         new Map([

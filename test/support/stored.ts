@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { plantOf } from "./flood.ts";
 import type { Journal } from "./flood.ts";
 
-/** What a store has that a flood speaks against. */
+/** What is wrong with a store after a flood. */
 export type Verdict = Readonly<{
-  /** Plants that were answered 200 and are not there. */
+  /** Plants that were answered 200 and are missing. */
   lost: readonly bigint[];
-  /** Plants that nobody sent, or sent otherwise. */
+  /** Plants that were never sent, or not like that. */
   strange: readonly bigint[];
   /** What SQLite says of its file: "ok". */
   integrity: string;
@@ -19,7 +19,7 @@ type Row = Readonly<{ id: bigint; name: string; tag: string | null }>;
 
 /**
  * Compares the plants of a data folder, from the first of the flood on, with its journal: answered ⊆ stored ⊆
- * attempted, and alike.
+ * attempted, and equal.
  */
 export function judgeFolder(data: string, { attempted, answered }: Pick<Journal, "attempted" | "answered">): Verdict {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });

@@ -3,9 +3,7 @@ import type { OperationId } from "../../contract/generated/operations.ts";
 import { createToken } from "../../src/auth/secret.ts";
 import type { RequiredScope, Scope } from "../../src/scope.ts";
 
-/**
- * A request that whoever has the scope is answered with `status`, and the number of an error, as often as it is sent.
- */
+/** A request, and its response to callers with the scope: status and error number, however often it is sent. */
 export type Sample = Readonly<{
   method: string;
   path: string;
@@ -20,9 +18,7 @@ export type Sample = Readonly<{
 const PLANT = '{"id":1,"name":"Aloe"}';
 const CONTENT = '{"name":"Aloe"}';
 
-/**
- * One request for each operation. The scopes stand here once more: what the contract says of them is what is tested.
- */
+/** One request for each operation. The scopes are repeated here, because those of the contract are what is tested. */
 export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
   listPlants: { method: "GET", path: "/plants", scope: "plants:read", status: 200 },
   createPlant: { method: "POST", path: "/plants", scope: "plants:write", status: 200, body: PLANT },
@@ -46,10 +42,7 @@ export const SAMPLES: Readonly<Record<OperationId, Sample>> = {
 /** The tokens of a service. */
 export type Tokens = Readonly<Record<"all" | "expired" | "revoked" | Scope, string>>;
 
-/**
- * What a request may bring: its header lines, what it adds to its path, and the scopes that it then has, or why it has
- * none.
- */
+/** The credentials of a request: its header lines, what it adds to its path, and its scopes, or why it has none. */
 export type State = Readonly<{
   why: string;
   lines: (tokens: Tokens) => readonly string[];
@@ -85,7 +78,7 @@ export const STATES: readonly State[] = [
     lines: () => [`Authorization: ${value}`],
     has: "no valid token",
   })),
-  bad("a token that nobody issued", () => createToken(randomBytes)),
+  bad("a token that was never issued", () => createToken(randomBytes)),
   bad("a good token with a wrong checksum", ({ all }) => all.replace(/.$/, (last) => (last === "0" ? "1" : "0"))),
   bad("a good token in small letters", ({ all }) => all.toLowerCase()),
   bad("a good token cut short", ({ all }) => all.slice(0, -1)),
@@ -120,10 +113,10 @@ function bad(why: string, credentials: (tokens: Tokens) => string): State {
 /** A status, the number of an error, and the header WWW-Authenticate. */
 export type Outcome = Readonly<{ status: number; error?: number | undefined; challenge?: string | undefined }>;
 
-/** What a request must be answered, by RFC 6750, 3.1. */
+/** The required response to a request, by RFC 6750, 3.1. */
 export function wantedOf({ scope, status, error }: Sample, { has, query }: State): Outcome {
   const realm = 'Bearer realm="plant-store"';
-  // To whom no token matters, a token in the URL is a parameter that nobody knows.
+  // Without a need for a token, a token in the URL is an unknown parameter.
   if (scope === undefined) return query ? { status: 400, error: 40006 } : { status };
   if (has === "no token") return { status: 401, error: 40100, challenge: realm };
   if (has === "no valid token") return { status: 401, error: 40101, challenge: `${realm}, error="invalid_token"` };

@@ -7,10 +7,10 @@ export type Call = Readonly<{
   name: string;
   /** The arguments as strace prints them. */
   text: string;
-  /** What it returned, with what strace adds; empty when it never did. */
+  /** What it returned, with what strace adds; empty if it never did. */
   result: string;
   began: number;
-  /** Infinity when it never ended. */
+  /** Infinity if it never ended. */
   ended: number;
 }>;
 
@@ -57,20 +57,17 @@ export function parseTrace(text: string): Call[] {
   return calls;
 }
 
-/** The syncs of a file of the data folder, in their order. */
+/** The syncs of a file of the data folder, in order. */
 export function syncsOf(calls: readonly Call[], file: string): Call[] {
   return calls.filter((call) => isSync(call) && isOn(call, file));
 }
 
-/** Whether it is one that makes a file outlast a power cut. */
+/** Whether it makes a file survive a power cut. */
 export function isSync({ name }: Call): boolean {
   return name === "fsync" || name === "fdatasync";
 }
 
-/**
- * The path of the open file that a call is about; undefined when it is about none, or about a file that has been
- * removed.
- */
+/** The path of the open file of a call; undefined if it has none, or if the file has been removed. */
 export function openPathOf({ text }: Call): string | undefined {
   return /^\d+<(\/[^>]*)>(?!\(deleted\))/.exec(text)?.[1];
 }
@@ -80,7 +77,7 @@ export function stringsOf({ text }: Call): Buffer[] {
   return Array.from(text.matchAll(/"((?:[^"\\]|\\.)*)"/g), ([, escaped = ""]) => Buffer.from(unescape(escaped), "latin1"));
 }
 
-/** Each answer in the trace that names its request (X-Request-Id), and when it began to be sent. */
+/** Each response in the trace that names its request (X-Request-Id), and when its sending began. */
 export function answersIn(calls: readonly Call[]): ReadonlyArray<Readonly<{ request: string; status: number; began: number }>> {
   return calls.filter(isSend).flatMap(({ text, began }) =>
     text.split("HTTP/1.1 ").flatMap((answer) => {
@@ -90,7 +87,7 @@ export function answersIn(calls: readonly Call[]): ReadonlyArray<Readonly<{ requ
   );
 }
 
-/** The names whose answer 200 is in the trace. */
+/** The names whose response 200 is in the trace. */
 export function answeredIn(calls: readonly Call[], names: readonly string[]): string[] {
   const sent = calls.filter(isSend200);
   return names.filter((name) => sent.some((call) => answers(call, name)));
@@ -98,8 +95,8 @@ export function answeredIn(calls: readonly Call[], names: readonly string[]): st
 
 /**
  * Those names, of plants that were answered 200, for which the trace does not show this: the plant's first write to the
- * WAL ended, then a sync of the WAL began and succeeded, and only then the answer was sent. Once a sync has failed,
- * none is believed any more.
+ * WAL ended, then a sync of the WAL began and succeeded, and only then the response was sent. Once a sync has failed,
+ * none counts any more.
  */
 export function findUnsynced(calls: readonly Call[], names: readonly string[]): string[] {
   const writes = calls.filter((call) => call.name === "pwrite64" && isOn(call, WAL));
@@ -126,14 +123,14 @@ function isOn(call: Call, file: string): boolean {
   return openPathOf(call)?.endsWith(`/${file}`) ?? false;
 }
 
-/** One call may carry several answers. */
+/** One call may send several responses. */
 function answers({ text }: Call, name: string): boolean {
   return text.split("HTTP/1.1 ").some((answer) => answer.startsWith("200") && answer.includes(name));
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", v: "\v", f: "\f" };
 
-/** strace writes bytes as C does: what is no printable ASCII in octal, as short as it can be read. */
+/** strace writes bytes as C does: all but printable ASCII in octal, as short as possible. */
 function unescape(escaped: string): string {
   return escaped.replaceAll(/\\([0-7]{1,3}|.)/g, (_, code: string) =>
     /^[0-7]/.test(code) ? String.fromCodePoint(Number.parseInt(code, 8)) : (ESCAPES[code] ?? code),

@@ -8,7 +8,7 @@ export const EXPORT = { method: "get", path: "/plants/export" };
 
 type Sent = Readonly<{ type?: string; query?: string; headers?: Record<string, string>; on?: TestService }>;
 
-/** Imports and exports of a service; of another where `on` says so. */
+/** Imports and exports of a service; of another one with `on`. */
 export function openTransfers(service: TestService) {
   function post(
     body: string | Uint8Array,

@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { median } from "../../bench/quantile.ts";
 
-/** What a process holds of the machine, as the kernel counts it. */
+/** The resources of a process, as the kernel counts them. */
 export type Vitals = Readonly<{ megabytes: number; files: number; threads: number }>;
 
-/** Reads it from /proc, which only Linux has. Throws when there is no such process. */
+/** Reads it from /proc, which only Linux has. Throws if there is no such process. */
 export function readVitals(pid: number): Vitals {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
   return { megabytes: read("VmRSS") / 1024, files: readdirSync(`/proc/${pid}/fd`).length, threads: read("Threads") };
 }
 
-/** Looks at a process now and then, from now on and as long as there is one. */
+/** Samples a process now and then, from now on until it ends. */
 export function watchVitals(pid: number, everyMs: number): Readonly<{ stop(): readonly Vitals[] }> {
   const samples: Vitals[] = [];
   const timer = setInterval(() => {
@@ -26,8 +26,8 @@ export function watchVitals(pid: number, everyMs: number): Readonly<{ stop(): re
 }
 
 /**
- * What of a process grew: the median of the last third of the samples beside that of the third before. The first third,
- * in which it warms up, does not count.
+ * What grew in a process: the median of the last third of the samples, next to that of the third before. The first
+ * third, in which it warms up, does not count.
  */
 export function findGrowth<Name extends string>(samples: readonly Readonly<Record<Name, number>>[], name: Name): Growth {
   const third = Math.floor(samples.length / 3);

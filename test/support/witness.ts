@@ -1,22 +1,22 @@
 import { readToken } from "./service.ts";
 import { plantOf, toJson } from "./flood.ts";
 
-/** Creates plants one by one and writes down everything that it is answered. */
+/** Creates plants one by one and records every response. */
 type Witness = Readonly<{
-  /** Every status of a create, of /readyz and of /livez. A create without an answer has the status 0. */
+  /** Every status of a create, of /readyz and of /livez. A create without a response has the status 0. */
   creates: ReadonlySet<number>;
   readiness: ReadonlySet<number>;
   liveness: ReadonlySet<number>;
   /** Every status of a read of the first plant and of a page. A plant that is not as created has the status 0. */
   reads: ReadonlySet<number>;
-  /** What each create that was answered 503 was told: the error's number, and when to try again. */
+  /** What each create answered 503 received: the error's number, and when to try again. */
   refusals: readonly string[];
-  /** The plants that it has sent, and those that were answered 200. */
+  /** The plants that it sent, and those that were answered 200. */
   attempted: readonly bigint[];
   answered: readonly bigint[];
-  /** Creates so many plants, or fewer once `isEnough`, and reads, and looks at /readyz and /livez, after each. */
+  /** Creates this many plants, or fewer once `isEnough`, and reads, and checks /readyz and /livez, after each. */
   create(count: number, isEnough?: () => boolean): Promise<void>;
-  /** Creates nothing until /readyz is 200. False when that took too long. */
+  /** Creates nothing until /readyz is 200. False if that took too long. */
   waitUntilReady(): Promise<boolean>;
 }>;
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import pg from "pg";
 
 /**
- * Keeps plants and tokens from being written, as the slowest disk there is, until what it resolves with is called. All
- * can be read.
+ * Blocks writes of plants and tokens, like the slowest possible disk, until the returned function is called. Reads go
+ * on.
  */
 export async function lockWrites({ data, database }: { data: string; database?: string }): Promise<() => Promise<void>> {
   if (database === undefined) {

@@ -69,7 +69,7 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
     await note("revoke the token", () => plants.revokeToken(made.id));
     return made.scopes;
   });
-  await note("revoke a token that is none", () => plants.revokeToken("none"));
+  await note("revoke an unknown token", () => plants.revokeToken("none"));
   await note("list tokens", async () => (await plants.listTokens()).map(({ name, revoked }) => [name, revoked !== undefined]));
 
   const stranger = client.createClient({ url, token: "none" });

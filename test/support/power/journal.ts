@@ -54,7 +54,7 @@ export function openJournal() {
         ...wrong,
         ...Array.from(stored.keys())
           .filter((id) => !triesOf.has(id))
-          .map((id) => `${id} is there, and nobody made it`),
+          .map((id) => `${id} is there, but was never created`),
       ];
     },
   };

@@ -54,7 +54,7 @@ const CODINGS: ReadonlyArray<readonly [string, string]> = [
   ["comes with a length", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
   ["comes before a length", "Transfer-Encoding: chunked\r\nContent-Length: 5"],
   ["comes with the length 0", "Transfer-Encoding: chunked\r\nContent-Length: 0"],
-  ["comes with a length that is none", "Transfer-Encoding: chunked\r\nContent-Length: x"],
+  ["comes with an invalid length", "Transfer-Encoding: chunked\r\nContent-Length: x"],
   ["is unknown", "Transfer-Encoding: xchunked"],
   ["is unknown, with an x at the end", "Transfer-Encoding: chunkedx"],
   ["is identity", "Transfer-Encoding: identity"],

@@ -9,13 +9,13 @@ import type { TestService } from "../service.ts";
 import { toVisit } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
-/** A service that serves the page as it is built from the source, and those who visit it. */
+/** A service that serves the page built from the source, and its visitors. */
 type Place = Readonly<{
   service: TestService;
-  /** Opens the page in a browser that remembers nothing. */
+  /** Opens the page in a browser without any stored state. */
   visit: (path?: string, options?: BrowserContextOptions) => Promise<Visit>;
   /**
-   * An answer with this status is part of the test: the browser writes a line about it to its console. 0 stands for
+   * A response with this status is part of the test: the browser writes a line about it to its console. 0 stands for
    * none at all.
    */
   expectStatus: (status: number) => void;
@@ -31,8 +31,7 @@ type Place = Readonly<{
 let built: Promise<string> | undefined;
 
 /**
- * A new place for each test of a file, in a browser that they share. What it returns is always the place of the running
- * test.
+ * A new place for each test of a file, in a shared browser. What it returns is always the place of the running test.
  */
 export function usePlace(): Omit<Place, "close"> {
   let browser: Browser;

@@ -1,23 +1,23 @@
 import type { Locator, Page } from "playwright-core";
 
-/** Somebody in front of the page. */
+/** A user of the page. */
 export type Visit = Readonly<{
   page: Page;
   button: (name: RegExp | string) => Locator;
   field: (label: string) => Locator;
-  /** The rows of the table that are drawn, without its head. */
+  /** The rendered rows of the table, without its head. */
   rows: Locator;
   dialog: Locator;
   signIn: (token?: string) => Promise<void>;
-  /** Waits until the table shows just these plants, by their names. */
+  /** Waits until the table shows exactly these plants, by their names. */
   sees: (names: readonly string[]) => Promise<void>;
-  /** Waits until this text stands somewhere on the page, and can be seen. */
+  /** Waits until this text is visible somewhere on the page. */
   reads: (text: RegExp | string) => Promise<void>;
-  /** Where the address bar points, below the service. */
+  /** The path and query in the address bar. */
   address: () => string;
 }>;
 
-/** Patience with a machine that has much to do. */
+/** Patience with a busy machine. */
 const WAIT_MS = 15_000;
 const LOOK_MS = 25;
 
