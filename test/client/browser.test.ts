@@ -4,7 +4,7 @@ import type * as client from "../../src/client/client.ts";
 import { startBrowser } from "../support/browser.ts";
 import { buildPackage, readModule } from "../support/client/package.ts";
 
-/** Where the browser comes from, and a service that redirects reads and never answers imports. */
+/** The page in the browser, and a service that redirects reads and never answers imports. */
 const server = Bun.serve({
   port: 0,
   fetch({ url }) {

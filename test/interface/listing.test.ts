@@ -9,7 +9,7 @@ const LIST = { method: "get", path: "/plants" };
 const MIN = "-9223372036854775808";
 const MAX = "9223372036854775807";
 
-/** A service of its own, with these plants. */
+/** A new service with these plants. */
 async function startWith(lines: readonly string[]): Promise<TestService> {
   const service = await startTestService();
   const response = await service.request("/plants/import", { method: "POST", body: lines.join("\n") });

@@ -158,7 +158,7 @@ describe("whichever call fails, the service goes on, or ends with 1 and says why
     expect((await startWithoutNames(plantBugs(TRUST_THE_FOLDER))).end).toBe("when told");
   });
 
-  const lost = "in the place of";
+  const lost = "instead of";
   for (const { why, bugs, fault, from, notice } of [
     { why: "it went on after a failed sync", bugs: GO_ON_AFTER_FAILED_SYNC, fault: FAILED_SYNC, from: 18, notice: "It went on" },
     { why: "a start trusted the WAL that a failed sync left", bugs: TRUST_THE_WAL, fault: FAILED_SYNC, from: 18, notice: lost },

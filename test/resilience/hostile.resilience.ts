@@ -32,7 +32,7 @@ afterEach(killServices);
 type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number }>;
 
 /**
- * Starts a service of its own and sends it hostile requests over several connections. Ends early after enough faults.
+ * Starts a new service and sends it hostile requests over several connections. Ends early after enough faults.
  */
 async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
   const loop = watchLoop();

@@ -41,7 +41,7 @@ function expectUnmoved(journal: Journal, data: string): void {
   expect(judgeFolder(data, journal)).toEqual(SOUND);
 }
 
-describe("when the reader of the log goes away", () => {
+describe("when the reader of the log disconnects", () => {
   /** The service writes into a pipe whose other end is closed. */
   async function closeLog(root: string, creates: number) {
     const data = temporaryFolder();

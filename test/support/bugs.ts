@@ -167,7 +167,7 @@ export const GO_ON_AFTER_CRASH: readonly PlantedBug[] = [
   },
 ];
 
-/** The service ends when the reader of its log goes away. */
+/** The service ends when the reader of its log disconnects. */
 export const END_WITH_LOG: readonly PlantedBug[] = [{ file: "src/cli/log-stream.ts", from: 'stream.on("error", () => {});', to: "" }];
 
 /** The log stays in memory while its reader does not read. */

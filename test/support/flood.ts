@@ -9,7 +9,7 @@ export type Journal = Readonly<{
   answered: readonly bigint[];
   /** Every other status that was answered. */
   others: readonly number[];
-  /** From the beginning to the last answer. */
+  /** From the beginning to the last response. */
   seconds: number;
 }>;
 

@@ -17,7 +17,7 @@ export function plantBugs(bugs: readonly PlantedBug[]): string {
   for (const { file, from, to } of bugs) {
     const path = join(root, file);
     const parts = readFileSync(path, "utf8").split(from);
-    if (parts.length !== 2) throw new Error(`The bug cannot be planted: "${from}" stands ${parts.length - 1} times in ${file}.`);
+    if (parts.length !== 2) throw new Error(`The bug cannot be planted: "${from}" is ${parts.length - 1} times in ${file}.`);
     writeFileSync(path, parts.join(to));
   }
   return root;

@@ -1,6 +1,7 @@
-// Opens slow sockets, in a separate process that does not slow down the measurement: bun
-// test/support/attack/attacker.ts URL TOKEN SOCKETS. Writes one line when all are open, and one for each that the
-// service closes: its kind, and after how many milliseconds.
+// Opens slow sockets, in a separate process that does not slow down the measurement:
+//   bun test/support/attack/attacker.ts URL TOKEN SOCKETS
+// Writes one line when all are open, and one for each that the service closes: its kind, and after how many
+// milliseconds.
 import type { Socket } from "node:net";
 import { openSocket } from "../raw-http.ts";
 

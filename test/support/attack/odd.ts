@@ -1,5 +1,6 @@
-// Sends requests that proxies and services are known to misread, in a separate process: bun test/support/attack/odd.ts
-// URL TOKEN. TOKEN may only read. Writes "open", then now and then how often each status came, as JSON lines.
+// Sends requests that proxies and services are known to misread, in a separate process:
+//   bun test/support/attack/odd.ts URL TOKEN
+// TOKEN may only read. Writes "open", then now and then how often each status came, as JSON lines.
 import { closeOf, openSocket } from "../raw-http.ts";
 import { makeOdd } from "./oddities.ts";
 import type { Odd } from "./oddities.ts";

@@ -1,6 +1,7 @@
-// Asks for a plant with one token after the other that was never issued, in a separate process: bun
-// test/support/attack/strangers.ts URL PER_SECOND. Open loop: each request has its time, whether or not those before it
-// are answered. Writes the results so far as JSON lines.
+// Asks for a plant with tokens that were never issued, one after the other, in a separate process:
+//   bun test/support/attack/strangers.ts URL PER_SECOND
+// Open loop: each request has its time, whether or not those before it are answered. Writes the results so far as JSON
+// lines.
 import type { Socket } from "node:net";
 import { randomBytes } from "node:crypto";
 import { createToken } from "../../../src/auth/secret.ts";

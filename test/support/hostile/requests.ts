@@ -27,7 +27,7 @@ const IMPORTERS = 3;
 /** Request `number` of a run: the same for the same seed, and without drawing those before it. */
 export function drawRequest(seed: number, number: number): HostileRequest {
   const random = openRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b));
-  // Two close seeds begin alike.
+  // Two close seeds begin with similar numbers.
   random();
   const draw = number % CONNECTIONS < IMPORTERS && random() < 0.4 ? pick(random, STREAMS) : pick(random, OPERATIONS);
   return poison(random, draw(random));

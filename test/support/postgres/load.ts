@@ -70,7 +70,7 @@ export function startLoad({ urls, token, clients, firstId }: LoadOptions): {
       const name = answered.get(id);
       if (id % 3n !== 0n || name === undefined) continue;
       const body = await insist(client, `/plants/${id}`, { method: "GET" });
-      if (body !== undefined && body !== `{"id":${id},"name":"${name}"}`) wrong.push(`read ${body} in the place of ${name}`);
+      if (body !== undefined && body !== `{"id":${id},"name":"${name}"}`) wrong.push(`read ${body} instead of ${name}`);
     }
   }
 

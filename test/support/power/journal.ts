@@ -48,7 +48,7 @@ export function openJournal() {
     findFaults(stored: Plants, moment: number): string[] {
       const wrong = Array.from(triesOf).flatMap(([id, tries]) => {
         const may = allowed(tries, moment);
-        return may.has(stored.get(id)) ? [] : [`${id} is ${stored.get(id)} in the place of ${[...may].join(" or ")}`];
+        return may.has(stored.get(id)) ? [] : [`${id} is ${stored.get(id)} instead of ${[...may].join(" or ")}`];
       });
       return [
         ...wrong,

@@ -24,7 +24,7 @@ export type Done = Readonly<{ open: readonly Request[] }>;
 
 const CLIENT_IDS = 10_000;
 const IMPORTED = 20;
-/** Most names fit many to a page of SQLite, some need pages of their own. */
+/** Most names share a page of SQLite with many others, some need overflow pages. */
 const LEAVES_MAX = { often: 20, rarely: 3000 } as const;
 
 /**
