@@ -190,10 +190,17 @@ export function drawText(random: Random): string {
 }
 
 /**
+ * Marks have cost quadratic time before, and most texts of them are too short to show it: they come more often than the
+ * others.
+ */
+const MARKS = ALPHABETS.filter(({ alphabet }) => alphabet.includes("marks"));
+const MARKS_SHARE = 0.25;
+
+/**
  * A word that searches look for, then a long run of one alphabet: the time to read it may grow faster than its length.
  */
 function drawRow(random: Random, lengthMax: number): string {
-  const text = `oak ${pick(random, ALPHABETS).textOf(below(random, lengthMax))}`;
+  const text = `oak ${pick(random, random() < MARKS_SHARE ? MARKS : ALPHABETS).textOf(below(random, lengthMax))}`;
   return Buffer.from(JSON.stringify(text).slice(1, -1)).toString("latin1");
 }
 
