@@ -35,6 +35,12 @@ const ID = "first";
 /** How long to wait before trying again to retire the first token after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
 
+/** What a change is refused with that waited too long, in the queue or for its commit. */
+const LATE = ["overloaded", "store_unavailable"];
+
+/** How long a start waits for a slow store, in milliseconds. */
+const START_MS_MAX = 30_000;
+
 /** Creates the first token of a store that never had one, with all scopes, in a file that only its owner can read. */
 export async function openFirstToken(options: FirstTokenOptions): Promise<FirstToken> {
   const { tokens, path, now, log } = options;
@@ -103,11 +109,25 @@ async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions):
   // name is unique, because another service in this folder may be doing the same.
   const draft = `${path}.${secret.slice(-6)}`;
   writeSecret(draft, secret);
-  const isFirst = (await tokens.create({ id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret))) === "created";
+  const isFirst = await createPatiently(tokens, { id: ID, name: "first", scopes: SCOPES, created: now() }, hashToken(secret));
   if (isFirst) keepDraft(draft, path);
   else rmSync(draft);
   syncFolder(dirname(path));
   return isFirst ? secret : undefined;
+}
+
+/** Whether the store has this token now, and not another one with its id. A slow disk is no reason not to start. */
+async function createPatiently(tokens: TokenStore, token: Token, hash: string): Promise<boolean> {
+  for (const end = performance.now() + START_MS_MAX; ;) {
+    try {
+      // After a try that took too long, the token may have been created all the same.
+      return (await tokens.create(token, hash)) === "created" || (await tokens.find(hash))?.id === token.id;
+    } catch (reason) {
+      // A store that is in trouble, and not merely slow, gives a cause.
+      const isLate = reason instanceof PlantStoreError && LATE.includes(reason.code) && reason.cause === undefined;
+      if (!isLate || performance.now() > end) throw reason;
+    }
+  }
 }
 
 /** Finishes a start that was interrupted after it created the token and before it renamed the draft. */

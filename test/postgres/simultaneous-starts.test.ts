@@ -103,7 +103,7 @@ describe("a killed start", () => {
   });
 
   it("leaves, before that commit, a useless draft, and the next start creates the first token", async () => {
-    const create = "const isFirst = (await tokens.create(";
+    const create = "const isFirst = await createPatiently(";
     const root = plantBugs([{ file: "src/auth/first-token.ts", from: create, to: `${KILL} ${create}` }]);
     const flags = ["--database", await (await sharedCluster()).createDatabase()];
     const data = temporaryFolder();

@@ -76,6 +76,21 @@ for (const { engine, openFlags } of ENGINES) {
   });
 }
 
+describe("a start on a store whose first commit takes longer than a change may wait", () => {
+  it("waits for it, and shows the token that the store has", async () => {
+    const data = temporaryFolder();
+    const slow = {
+      file: "src/store/sqlite/engine/writer.ts",
+      from: "const swapped = swaps.map(",
+      to: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); const swapped = swaps.map(",
+    };
+    const service = await startProcess({ data, root: plantBugs([slow]), flags: ["--queue-wait-ms", "300"] });
+    expect(service.started["tokenFile"]).toBe(join(data, "first-token"));
+    expect(await statusWith(service.url, await readToken(data))).toBe(200);
+    await service.end("SIGTERM");
+  });
+});
+
 describe("the file of the first token", () => {
   it("goes when the command revokes the token, and a start no longer names it", async () => {
     const data = temporaryFolder();
