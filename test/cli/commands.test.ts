@@ -5,7 +5,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 
@@ -80,13 +80,15 @@ describe("npm start", () => {
     const npm = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data", data], {
       cwd: PROJECT,
       stdio: ["ignore", "pipe", "inherit"],
+      env: cleanEnvironment(),
     });
     const lines: string[] = [];
     const reader = createInterface({ input: npm.stdout });
+    const closed = once(reader, "close");
     reader.on("line", (line) => lines.push(line));
     while (!lines.some((line) => line.includes('"event":"started"')) && npm.exitCode === null) await Bun.sleep(10);
     npm.kill("SIGTERM");
-    await once(reader, "close");
+    await closed;
     expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
       "store_made",
       "settings",

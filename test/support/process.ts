@@ -106,7 +106,7 @@ export async function runCommand(words: readonly string[], { root = PROJECT, env
 }
 
 /** The environment without settings of the service from the shell that runs the tests. */
-function cleanEnvironment(): Record<string, string> {
+export function cleanEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("PLANT_STORE_"));
   return Object.fromEntries(entries) as Record<string, string>;
 }
