@@ -15,6 +15,8 @@ import { killServices, startService } from "../support/service-process.ts";
 
 const CLIENTS = 24;
 const FAULT_SECONDS = inForm(20, 60);
+/** How often a planted bug has a chance to be noticed. */
+const ROUNDS_MAX = 6;
 const FAILOVERS = 5;
 /** A run counts only if the service was really busy. */
 const RATE_MIN = 20;
@@ -79,8 +81,11 @@ describe("random faults between the service and PostgreSQL under load", () => {
   });
 
   it("would visibly lose plants if they were answered before their commit", async () => {
-    const { lost } = await runWithFaults(plantBugs(ANSWER_BEFORE_COMMIT), 5);
-    expect(lost.length).toBeGreaterThan(0);
+    const root = plantBugs(ANSWER_BEFORE_COMMIT);
+    let found = 0;
+    // Which faults hit a commit is chance, and on a busy machine few do.
+    for (let round = 0; found === 0 && round < ROUNDS_MAX; round += 1) found = (await runWithFaults(root, 5)).lost.length;
+    expect(found).toBeGreaterThan(0);
   });
 });
 
