@@ -36,11 +36,8 @@ export type GroupCommit = Readonly<{
   close(): Promise<void>;
 }>;
 
-type GroupCommitOptions = Readonly<{
-  /** Commits all changes. When it rejects, their outcome is unknown. */
-  commit: (changes: Changes) => Promise<Outcomes>;
-  /** How many commits may run at a time. */
-  inFlightMax: number;
+/** What bounds the wait of a change. */
+export type QueueLimits = Readonly<{
   /**
    * Turns of the event loop before a commit begins. What clients send when they get the responses of the last commit
    * then joins this one. Fewer, larger commits save more processor time than the turns add to the wait.
@@ -58,6 +55,14 @@ type GroupCommitOptions = Readonly<{
   /** A monotonic clock, in milliseconds. */
   now: () => number;
 }>;
+
+type GroupCommitOptions = QueueLimits &
+  Readonly<{
+    /** Commits all changes. When it rejects, their outcome is unknown. */
+    commit: (changes: Changes) => Promise<Outcomes>;
+    /** How many commits may run at a time. */
+    inFlightMax: number;
+  }>;
 
 /** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
 const COMMIT_CHARACTERS = 1_000_000;

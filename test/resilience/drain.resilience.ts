@@ -26,7 +26,7 @@ const END_MS_MAX = 10_000;
 /** The default would take too much of the short form's time. */
 const DRAIN_MS = inForm(2000, 8000);
 /** A run counts only if there was load: answered creates for each restart. */
-const ANSWERED_MIN = 25;
+const ANSWERED_MIN = inForm(25, 100);
 
 /** Lines of an import come one by one, for longer than the delay: it is under way when the service stops listening. */
 const IMPORT_LINES = 6;

@@ -19,7 +19,9 @@ const FAULT_SECONDS = inForm(20, 60);
 const ROUNDS_MAX = 6;
 const FAILOVERS = 5;
 /** A run counts only if the service was really busy. */
-const RATE_MIN = 20;
+const RATE_MIN = inForm(20, 200);
+/** How often each fault must have been injected. The long form runs on a machine with nothing else to do. */
+const INJECTED_MIN = inForm(1, FAULT_SECONDS / 10);
 
 const FAULTS: readonly Fault[] = [
   { kind: "cut_before" },
@@ -77,7 +79,7 @@ describe("random faults between the service and PostgreSQL under load", () => {
     expect(rate).toBeGreaterThan(RATE_MIN);
     // Every fault, even two of one kind.
     expect(injected.size).toBe(FAULTS.length - 1);
-    for (const [kind, count] of injected) expect(count, kind).toBeGreaterThan(0);
+    for (const [kind, count] of injected) expect(count, kind).toBeGreaterThanOrEqual(INJECTED_MIN);
   });
 
   it("would visibly lose plants if they were answered before their commit", async () => {

@@ -2,7 +2,7 @@ import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
-import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
+import type { Changes, GroupCommit, Outcome, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
 import { keepCounts } from "../tags.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -27,7 +27,7 @@ type PlantsOptions = Readonly<{
   executeSlowly: Execute;
   executeForImports: Execute;
   /** For each queue. */
-  limits: Readonly<{ gatherTurns: number; enough: number; queueMax: number; waitMs: number; now: () => number }>;
+  limits: QueueLimits;
 }>;
 
 /** How many commits of creates, and of swaps, run at a time, each on its own connection. */

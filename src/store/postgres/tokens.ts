@@ -3,7 +3,7 @@ import { isScope } from "../../scope.ts";
 import { queuedChanges } from "../tokens.ts";
 import type { Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
 import { createGroupCommit } from "../group-commit.ts";
-import type { Changes, GroupCommit, Outcomes } from "../group-commit.ts";
+import type { Changes, GroupCommit, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { Execute } from "./engine/retry.ts";
 import {
   FIND_TOKEN,
@@ -35,7 +35,7 @@ export type Tokens = Readonly<{ tokens: TokenStore; queue: Pick<GroupCommit, "is
 
 type TokensOptions = Readonly<{
   execute: Execute;
-  limits: Readonly<{ gatherTurns: number; enough: number; queueMax: number; waitMs: number; now: () => number }>;
+  limits: QueueLimits;
 }>;
 
 /** How many commits run at a time, each on its own connection. A change takes several statements. */
