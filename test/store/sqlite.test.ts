@@ -43,6 +43,16 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
+  it("stores the plants of a commit in which a token has the secret of another one", async () => {
+    const store = await open(join(temporaryFolder(), "plants.db"));
+    const token = { name: "x", scopes: ["admin"] as const, created: 0 };
+    expect(await store.tokens.create({ ...token, id: "one" }, "hash")).toBe("created");
+    // Called in one turn, so they share a commit.
+    const both = [store.plants.create({ id: asPlantId(1n), name: "x" }), store.tokens.create({ ...token, id: "two" }, "hash")];
+    expect(await Promise.all(both)).toEqual(["created", "taken"]);
+    await store.close();
+  });
+
   it("refuses a second service on the same file, and accepts it once the first has ended", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const first = await open(path);

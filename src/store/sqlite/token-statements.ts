@@ -46,7 +46,7 @@ function toToken({ id, name, scopes, created, expires, revoked, parent, used }: 
 export function prepareTokenWrites(db: DatabaseSync) {
   const insert = db.prepare(
     `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked, parent, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (id) DO NOTHING`,
+      ON CONFLICT DO NOTHING`,
   );
   const find = db.prepare("SELECT revoked FROM tokens WHERE id = ?");
   const revoke = db.prepare("UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id = ? RETURNING id");
