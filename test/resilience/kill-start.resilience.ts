@@ -20,7 +20,8 @@ afterEach(killServices);
 const FOLDERS = inForm(3, 30);
 const KILLS_EACH = inForm(4, 10);
 const KILLS = inForm(8, 200);
-const READY_MS_MAX = 2000;
+/** The short form shares its processors with other files. */
+const READY_MS_MAX = inForm(5000, 2000);
 /** Kills come within this many times the duration of a start, so that some come after it, while the index is built. */
 const START_SHARE_MAX = 1.3;
 const INDEX_MS_MAX = 20_000;

@@ -28,9 +28,11 @@ const CHECKPOINT_MS = 1.5;
 /** The plants of the imported file. */
 const IDS = Array.from({ length: 100_000 }, (_, at) => BigInt(at + 1));
 /** A run counts only if the service was really busy: answered creates a second. */
-const RATE_MIN = 500;
-/** From the spawn of a restart to the first answer 200 of /readyz. */
-const READY_MS_MAX = 2000;
+const RATE_MIN = inForm(100, 500);
+/**
+ * From the spawn of a restart to the first answer 200 of /readyz. The short form shares its processors with other files.
+ */
+const READY_MS_MAX = inForm(5000, 2000);
 const LOAD_MS = { min: 50, max: 350 } as const;
 const DRAINING = ["--drain-delay-ms", "120"];
 
