@@ -3,55 +3,69 @@
  * calls.
  */
 export type ByteQueue = Readonly<{
+  length(): number;
   /** All bytes. They do not change when more are added. */
-  bytes(): Uint8Array;
+  bytes(): Buffer;
+  /** The first byte. */
+  first(): number | undefined;
+  /** The bytes from one index to another, or to the end, as text of one character for each byte. */
+  toLatin1(from: number, to: number): string;
   put(more: Uint8Array): void;
   drop(count: number): void;
   clear(): void;
-  /** Removes all bytes and returns them. */
-  take(): Uint8Array;
+  /** Removes bytes from the front, all by default, and returns them. */
+  take(count?: number): Buffer;
 }>;
 
-const NOTHING: Uint8Array = new Uint8Array();
+const NOTHING = Buffer.alloc(0);
 
 export function createByteQueue(): ByteQueue {
-  let bytes = NOTHING;
-  /** How many unused bytes follow them in memory. */
-  let spare = 0;
+  let memory: Buffer = NOTHING;
+  /** Where the bytes are in memory. */
+  let start = 0;
+  let end = 0;
+  /** Whether this queue allocated the memory, so that it may write behind the bytes. */
+  let isOwn = false;
 
   /** Doubles the memory, so that bytes that arrive one by one are not copied each time. */
   function grow(needed: number): void {
-    const grown = new Uint8Array(2 * (bytes.length + needed));
-    grown.set(bytes);
-    spare = grown.length - bytes.length;
-    bytes = grown.subarray(0, bytes.length);
+    const grown = Buffer.alloc(2 * (end - start + needed));
+    end = memory.copy(grown, 0, start, end);
+    start = 0;
+    memory = grown;
+    isOwn = true;
+  }
+
+  function drop(count: number): void {
+    start += count;
+    if (start < end) return;
+    memory = NOTHING;
+    start = end = 0;
+    isOwn = false;
   }
 
   return {
-    bytes: () => bytes,
+    length: () => end - start,
+    first: () => memory[start],
+    bytes: () => memory.subarray(start, end),
+    toLatin1: (from, to) => memory.toString("latin1", start + from, Math.min(start + to, end)),
     put(more) {
       if (more.length === 0) return;
-      if (bytes.length === 0) {
-        bytes = more;
-        spare = 0;
+      if (start === end) {
+        memory = Buffer.isBuffer(more) ? more : Buffer.from(more.buffer, more.byteOffset, more.length);
+        [start, end, isOwn] = [0, more.length, false];
         return;
       }
-      if (more.length > spare) grow(more.length);
-      const all = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length + more.length);
-      all.set(more, bytes.length);
-      spare -= more.length;
-      bytes = all;
+      if (!isOwn || end + more.length > memory.length) grow(more.length);
+      memory.set(more, end);
+      end += more.length;
     },
-    drop(count) {
-      bytes = count < bytes.length ? bytes.subarray(count) : NOTHING;
-    },
-    clear() {
-      bytes = NOTHING;
-    },
-    take() {
-      const all = bytes;
-      bytes = NOTHING;
-      return all;
+    drop,
+    clear: () => drop(end - start),
+    take(count = end - start) {
+      const taken = memory.subarray(start, start + count);
+      drop(count);
+      return taken;
     },
   };
 }

@@ -7,13 +7,11 @@ import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
-import { decodeBody, parseJson } from "../json.ts";
 import type { Log } from "../log.ts";
-import { checkBody } from "../validation.ts";
 import type { Token } from "../store/tokens.ts";
 import { toErrorResponse } from "./error-response.ts";
 import type { HttpResponse } from "./wire/response.ts";
-import { checkBodyHeaders, openBody, readBody } from "./request-body.ts";
+import { checkBodyHeaders, openBody, parseBody, readBody } from "./request-body.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { checkHost } from "./host.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -23,13 +21,14 @@ import { parseQuery } from "./query.ts";
 import { createPace } from "../event-loop.ts";
 import type { Admission } from "./admission.ts";
 import { createRouter } from "./router.ts";
-import type { Handlers } from "./router.ts";
+import type { Handlers, PathId, Route } from "./router.ts";
 import type { HttpRequest } from "./wire/connection.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /** The HTTP interface, from a request to its response. */
 export type App = Readonly<{
-  /** Never rejects. */
-  answer(request: HttpRequest): Promise<HttpResponse>;
+  /** Never throws or rejects. It returns a promise only when it has to wait. */
+  answer(request: HttpRequest): Answer;
   /** The response to input that is not a valid request. */
   refuse(error: PlantStoreError): HttpResponse;
 }>;
@@ -54,8 +53,17 @@ type AppOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-/** What is known about a request even if it fails: the headers of any response to it, and who was authorized. */
-type Seen = { headers?: Readonly<Record<string, string>> | undefined; principal?: Principal };
+type Answer = HttpResponse | Promise<HttpResponse>;
+
+/** A request, and what is known about it even if it fails. */
+type Exchange = {
+  readonly request: HttpRequest;
+  readonly requestId: string;
+  /** Who was authorized. */
+  principal: Principal | undefined;
+  /** Headers of any response to it. */
+  headers: Readonly<Record<string, string>> | undefined;
+};
 
 /**
  * Bodies of this size or larger wait for a turn to be parsed: each takes part of a millisecond, and many may arrive at
@@ -83,9 +91,13 @@ export function createApp(options: AppOptions): App {
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
 
-  /** Each step throws if something is wrong. Their order is part of the interface. */
-  async function answer(request: HttpRequest, requestId: string, seen: Seen): Promise<HttpResponse> {
-    const { method, path, query, headers } = request;
+  /**
+   * Each step throws if something is wrong. Their order is part of the interface. Nothing is awaited that is already
+   * known: each promise would cost a turn of the microtask queue.
+   */
+  function answer(exchange: Exchange): Answer {
+    const { request } = exchange;
+    const { method, path } = request;
     checkHost(request);
     if (path === "*") return { status: 204, headers: { allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
@@ -95,27 +107,27 @@ export function createApp(options: AppOptions): App {
     if (method === "OPTIONS") return { status: 204, headers: resource.options };
     const target = resource.routes.get(method);
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
-    const { operation, handle } = target;
-    let token: Token | undefined;
-    if (operation.scope) {
-      const found = authenticator.authenticate(headers.get("authorization"));
-      // Awaiting a value that is already known would cost every request a turn of the microtask queue.
-      token = found instanceof Promise ? await found : found;
+    if (!target.operation.scope) return admit(exchange, target, id, undefined);
+    const token = authenticator.authenticate(request.headers.get("authorization"));
+    return token instanceof Promise ? token.then((found) => admit(exchange, target, id, found)) : admit(exchange, target, id, token);
+  }
+
+  function admit(exchange: Exchange, { operation, handle }: Route, id: PathId, token: Token | undefined): Answer {
+    const { request, requestId } = exchange;
+    const { headers, query } = request;
+    if (token && operation.scope) {
       authorize(token, operation.scope);
       onAdmit(token);
     }
     const principal = { token, address: clientAddress(request.address, headers) };
-    seen.principal = principal;
-    if (token) seen.headers = limits.admit(principal, requestId);
+    exchange.principal = principal;
+    if (token) exchange.headers = limits.admit(principal, requestId);
     const refusal = admission(operation.queue, headers, ownerOf(principal));
-    if (refusal) await refusal;
-    const parameters = { ...(query === "" && operation.query.length === 0 ? undefined : parseQuery(query, operation.query)), id };
-    const call = { parameters, headers, principal, requestId, connection: request };
+    if (refusal) return refusal;
+    const parameters = query === "" && operation.query.length === 0 ? { id } : { ...parseQuery(query, operation.query), id };
+    const call = (body: unknown) => handle({ parameters, headers, principal, requestId, connection: request, body });
     const body = bodyOf(operation, request);
-    const handled = handle({ ...call, body: body instanceof Promise ? await body : body });
-    const response = handled instanceof Promise ? await handled : handled;
-    // A response that needs no token is the same for everyone, and made only once.
-    return token ? responseBudget(response, token.id) : response;
+    return body instanceof Promise ? body.then(call) : call(body);
   }
 
   /** The body in the form that the operation expects, validated. */
@@ -123,70 +135,109 @@ export function createApp(options: AppOptions): App {
     if (body.kind === "none") return undefined;
     if (body.kind === "stream") return openBody(request, body.types);
     checkBodyHeaders(request.headers, body.types);
-    const parse = (bytes: Uint8Array): unknown => checkBody(body, parseJson(decodeBody(bytes)));
+    const parse = (bytes: Uint8Array): unknown => parseBody(body, bytes);
     const parseInTurn = (bytes: Uint8Array): unknown => (bytes.length < LARGE_BYTES ? parse(bytes) : pace().then(() => parse(bytes)));
     const read = readBody(request, bodyBytesMax);
     return read instanceof Promise ? read.then(parseInTurn) : parseInTurn(read);
   }
 
   /** Counts a refused request, and returns the error to send. */
-  function refused(refusal: Refusal, request: HttpRequest, requestId: string, seen: Seen): PlantStoreError {
+  function refused(refusal: Refusal, exchange: Exchange): PlantStoreError {
+    const { request, requestId } = exchange;
     const address = clientAddress(request.address, request.headers);
     const principal = { token: refusal.token, address };
     audit.refused({ principal, requestId }, refusal.code);
     // A token that lacks the scope is still valid, so its request counts, unless it was already counted.
-    if (refusal.code === "insufficient_scope" && !seen.principal) seen.headers = limits.admit(principal, requestId);
+    if (refusal.code === "insufficient_scope" && !exchange.principal) exchange.headers = limits.admit(principal, requestId);
     return limits.refuse(refusal, address, requestId);
   }
 
   /** Counts a failed request by its reason, and returns the error to send. */
-  function countFailure(thrown: unknown, request: HttpRequest, requestId: string, seen: Seen): unknown {
+  function countFailure(thrown: unknown, exchange: Exchange): unknown {
     try {
-      if (thrown instanceof Refusal) return refused(thrown, request, requestId, seen);
+      if (thrown instanceof Refusal) return refused(thrown, exchange);
     } catch (limited) {
       return limited;
     }
     const isOverload = thrown instanceof PlantStoreError && thrown.code === "overloaded";
-    if (isOverload && seen.principal && !isDraining()) limits.overloaded(seen.principal, requestId);
+    if (isOverload && exchange.principal && !isDraining()) limits.overloaded(exchange.principal, exchange.requestId);
     return thrown;
   }
 
-  return {
-    async answer(request) {
-      const requestId = requestIdOf(request);
-      const started = log.isDebug ? performance.now() : 0;
-      let response: HttpResponse;
-      const seen: Seen = {};
+  function fail(thrown: unknown, exchange: Exchange): HttpResponse {
+    return complete(toErrorResponse(countFailure(thrown, exchange), log, exchange.requestId), exchange);
+  }
+
+  /** Adds the headers of every response. */
+  function complete(response: HttpResponse, { headers, requestId }: Exchange): HttpResponse {
+    const whole = headers ? { ...response, headers: { ...headers, ...response.headers } } : response;
+    return withCommonLines(whole, requestId, isDraining());
+  }
+
+  function finish(response: HttpResponse, exchange: Exchange): HttpResponse {
+    const { token } = exchange.principal ?? {};
+    // A response that needs no token is the same for everyone, and made only once.
+    return complete(token ? responseBudget(response, token.id) : response, exchange);
+  }
+
+  /** Answers a request and logs it. */
+  async function answerLogged(exchange: Exchange): Promise<HttpResponse> {
+    const started = performance.now();
+    const response = await answerSafely(exchange);
+    const { method, path, address: peer, headers } = exchange.request;
+    const ms = performance.now() - started;
+    log.debug("request", {
+      requestId: exchange.requestId,
+      address: clientAddress(peer, headers),
+      method,
+      path,
+      status: response.status,
+      ms,
+    });
+    return response;
+  }
+
+  function answerSafely(exchange: Exchange): Answer {
+    const finishSafely = (response: HttpResponse): HttpResponse => {
       try {
-        response = await answer(request, requestId, seen);
+        return finish(response, exchange);
       } catch (thrown) {
-        response = toErrorResponse(countFailure(thrown, request, requestId, seen), log, requestId);
+        return fail(thrown, exchange);
       }
-      if (seen.headers) response = { ...response, headers: { ...seen.headers, ...response.headers } };
-      if (log.isDebug) {
-        const { method, path } = request;
-        const address = clientAddress(request.address, request.headers);
-        log.debug("request", { requestId, address, method, path, status: response.status, ms: performance.now() - started });
-      }
-      return complete(response, requestId, isDraining());
+    };
+    try {
+      const response = answer(exchange);
+      if (!(response instanceof Promise)) return finishSafely(response);
+      return response.then(finishSafely, (reason: unknown) => fail(reason, exchange));
+    } catch (thrown) {
+      return fail(thrown, exchange);
+    }
+  }
+
+  return {
+    answer(request) {
+      const exchange = { request, requestId: request.headers.once(givenId) ?? randomUUID(), principal: undefined, headers: undefined };
+      return log.isDebug ? answerLogged(exchange) : answerSafely(exchange);
     },
     refuse(error) {
       const requestId = randomUUID();
-      return complete(toErrorResponse(error, log, requestId), requestId, true);
+      return withCommonLines(toErrorResponse(error, log, requestId), requestId, true);
     },
   };
 }
 
-/** Adds the headers of every response. */
-function complete({ body, headers, ...rest }: HttpResponse, requestId: string, isLast: boolean): HttpResponse {
-  // nosniff: a browser must not guess another type from the content, such as HTML from a plant's name.
-  const all: Record<string, string> = { ...headers, "x-request-id": requestId, "x-content-type-options": "nosniff" };
-  if (body !== undefined) all["content-type"] ??= "application/json";
-  if (isLast) all["connection"] = "close";
-  return body === undefined ? { ...rest, headers: all } : { ...rest, body, headers: all };
+/**
+ * The headers of every response. nosniff: a browser must not guess another type from the content, such as HTML
+ * from a plant's name.
+ */
+function withCommonLines({ status, body, headers, onSent }: HttpResponse, requestId: string, isDraining: boolean): HttpResponse {
+  const type = body === undefined || headers?.["content-type"] !== undefined ? "" : "content-type: application/json\r\n";
+  const lines = `${type}x-request-id: ${requestId}\r\nx-content-type-options: nosniff\r\n`;
+  return { status, body, headers, lines, isLast: isDraining || headers?.["connection"] === "close", onSent };
 }
 
-function requestIdOf({ headers }: HttpRequest): string {
+/** The id that the client chose, if it is a valid one. */
+function givenId(headers: Fields): string | undefined {
   const given = headers.get("x-request-id");
-  return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
+  return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : undefined;
 }

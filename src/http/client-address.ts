@@ -5,7 +5,7 @@ import type { Fields } from "./wire/fields.ts";
 const HOPS_MAX = 16;
 
 /** The address of a client: that of its connection, or what trusted proxies say. */
-export type ClientAddress = (address: string, headers: Fields) => string;
+export type ClientAddress = (address: string, headers: Pick<Fields, "get">) => string;
 
 /**
  * Reads X-Forwarded-For, which nginx, HAProxy, Caddy and Apache send, from its end. Each trusted proxy has added the

@@ -1,5 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import type { HttpRequest } from "./wire/connection.ts";
+import type { Fields } from "./wire/fields.ts";
 
 /**
  * `uri-host [ ":" port ]` of RFC 9110, 7.2, neither part empty. Several headers arrive joined with ", ", which no host
@@ -14,12 +15,15 @@ const PORT_MAX = 65_535;
  * HTTP/1.0 may have none.
  */
 export function checkHost({ headers, authority }: Pick<HttpRequest, "headers" | "authority">): void {
-  const host = headers.get("host");
-  if (host !== null) check(host);
-  if (authority !== undefined) check(authority);
+  if (!headers.once(hasValidHost) || (authority !== undefined && !isValid(authority))) throw new PlantStoreError("invalid_host");
 }
 
-function check(host: string): void {
+function hasValidHost(headers: Fields): boolean {
+  const host = headers.get("host");
+  return host === null || isValid(host);
+}
+
+function isValid(host: string): boolean {
   const match = HOST.exec(host);
-  if (!match || Number(match[1] ?? 0) > PORT_MAX) throw new PlantStoreError("invalid_host");
+  return match !== null && Number(match[1] ?? 0) <= PORT_MAX;
 }

@@ -81,24 +81,26 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       const next = isMore && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
       return represent({ status: 200, body: `[${page.join()}]`, headers: next }, headers);
     },
-    async createPlant(call) {
-      const { body, principal } = call;
-      const plant = toNewPlant(body);
+    createPlant(call) {
+      const plant = toNewPlant(call.body);
       let response: HttpResponse | undefined;
-      const options = {
-        owner: ownerOf(principal),
+      const created = plants.create(plant, {
+        owner: ownerOf(call.principal),
         // Built while the disk is busy, but sent only once the plant is on disk.
         whileWriting: () => {
           response = toCreated(plant);
         },
-      };
-      try {
-        if ((await plants.create(plant, options)) === "created") audit.changed(call, "created", plant.id);
-      } catch (reason) {
-        audit.failed(call, "created", plant.id, reason);
-        throw reason;
-      }
-      return response ?? toCreated(plant);
+      });
+      return created.then(
+        (outcome) => {
+          if (outcome === "created") audit.changed(call, "created", plant.id);
+          return response ?? toCreated(plant);
+        },
+        (reason: unknown) => {
+          audit.failed(call, "created", plant.id, reason);
+          throw reason;
+        },
+      );
     },
     async getPlant({ parameters: { id }, headers }) {
       const plant = await plants.find(asPlantId(id));

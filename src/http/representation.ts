@@ -17,7 +17,7 @@ type Text = HttpResponse & Readonly<{ body: string }>;
  * when the client accepts that and it is worth it. Not for responses with secrets: their compressed length would reveal
  * them to anybody who can choose a part of the text (BREACH).
  */
-export type Represent = (response: Text, requested: Fields) => HttpResponse | Promise<HttpResponse>;
+export type Represent = (response: Text, requested: Pick<Fields, "get">) => HttpResponse | Promise<HttpResponse>;
 
 /** zstd compresses four to ten times as fast as gzip, and smaller, so it wins where both are equally welcome. */
 const PACKINGS = ["zstd", "gzip"] as const satisfies readonly Packing[];
@@ -63,7 +63,7 @@ export function createRepresent(): Represent {
 }
 
 /** The coding that a client prefers for a body that is compressed while it is produced. */
-export function choosePacking(requested: Fields): Packing | "identity" {
+export function choosePacking(requested: Pick<Fields, "get">): Packing | "identity" {
   return chooseCoding(requested.get("accept-encoding"), PACKINGS);
 }
 

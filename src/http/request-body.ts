@@ -1,4 +1,8 @@
+import { createPlant } from "../../contract/generated/bodies.ts";
+import type { JsonBody } from "../../contract/generated/bodies.ts";
 import { PlantStoreError } from "../errors.ts";
+import { decodeBody, parseJson } from "../json.ts";
+import { checkBody } from "../validation.ts";
 import { createByteQueue } from "../byte-queue.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
@@ -11,13 +15,19 @@ export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Arra
  * for anything else. A body without Content-Type is read as JSON.
  */
 export function checkBodyHeaders(headers: Fields, patchTypes?: readonly string[]): void {
+  if (headers.once(isPlainJson)) return;
   checkCoding(headers);
   const type = headers.get("content-type");
-  if (type === null || type === "application/json") return;
+  if (type === null) return;
   if (patchTypes) return checkPatchType(type, patchTypes);
   if (!/^\s*application\/json\s*(;|$)|^\s*[\w.!#$&^-]+\/[\w.!#$&^+-]+\+json\s*(;|$)/i.test(type))
     throw new PlantStoreError("unsupported_media_type");
   checkCharset(type);
+}
+
+/** A type that every operation takes. */
+function isPlainJson(headers: Fields): boolean {
+  return headers.get("content-encoding") === null && headers.get("content-type") === "application/json";
 }
 
 /** The header that lists the media types of a patch (RFC 5789, 3.1). */
@@ -81,11 +91,30 @@ async function readPieces({ headers, body }: HttpRequest, bytesMax: number): Pro
   const read = createByteQueue();
   for await (const piece of body) {
     read.put(piece);
-    if (read.bytes().length > bytesMax) throw tooLarge(bytesMax);
+    if (read.length() > bytesMax) throw tooLarge(bytesMax);
   }
   return read.bytes();
 }
 
 function tooLarge(bytesMax: number): PlantStoreError {
   return new PlantStoreError("body_too_large", { message: `The body is larger than ${bytesMax} bytes: send a smaller one.` });
+}
+
+/**
+ * A body of a create as most clients write it: these fields in this order, no escapes, an id of at most 18 digits. The
+ * last class has every character but the quote, the backslash and controls.
+ */
+const USUAL_CREATE = /^\{"id": ?(0|-?[1-9]\d{0,17}), ?"name": ?"([ !#-[\]-\uffff]*)"(?:, ?"tag": ?"([ !#-[\]-\uffff]*)")?\}$/;
+
+/**
+ * Parses a JSON body and validates it against the contract. Throws as `decodeBody`, `parseJson` and `checkBody` do. The
+ * usual create is read in one pass instead of four, with the same result: without escapes, UTF-8 has no lone
+ * surrogates.
+ */
+export function parseBody<Value>(body: JsonBody<Value>, bytes: Uint8Array): unknown {
+  const text = decodeBody(bytes);
+  const usual = body.isValid === createPlant.isValid ? USUAL_CREATE.exec(text) : null;
+  if (!usual) return checkBody(body, parseJson(text));
+  const [, id = "", name = "", tag] = usual;
+  return tag === undefined ? { id: BigInt(id), name } : { id: BigInt(id), name, tag };
 }

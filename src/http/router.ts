@@ -38,10 +38,13 @@ type Resource = Readonly<{
   routes: ReadonlyMap<string, Route>;
 }>;
 
-type Route = Readonly<{ operation: Operation; handle: Handler }>;
+export type Route = Readonly<{ operation: Operation; handle: Handler }>;
 
-/** Finds the resource at a path, and the id in the path, if any. Undefined if the contract has no such path. */
-export type Router = (path: string) => Readonly<{ resource: Resource; id: PlantId | string | undefined }> | undefined;
+/** The id in a path, if it has one. */
+export type PathId = PlantId | string | undefined;
+
+/** Finds the resource at a path, and the id in it. Undefined if the contract has no such path. */
+export type Router = (path: string) => Readonly<{ resource: Resource; id: PathId }> | undefined;
 
 const ID = "{id}";
 
@@ -71,7 +74,7 @@ export function createRouter(operations: readonly Operation[], handlers: Handler
 }
 
 /** Parses an id in its canonical form. Undefined for any other form, which no path matches. */
-function idParser(schema: ParameterSchema | undefined): (text: string) => PlantId | string | undefined {
+function idParser(schema: ParameterSchema | undefined): (text: string) => PathId {
   if (schema?.format === "int64") return parsePlantId;
   if (schema?.pattern === undefined) throw new Error("contract: an id in a path must be an int64 or have a pattern.");
   const pattern = new RegExp(schema.pattern, "u");

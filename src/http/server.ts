@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { createConnection } from "./wire/connection.ts";
 import type { Connection, HttpRequest } from "./wire/connection.ts";
+import { createHeadParser } from "./wire/head.ts";
 import { createTaskQueue } from "../event-loop.ts";
 
 // The only file that names the runtime.
@@ -22,14 +23,14 @@ type ServerOptions = Readonly<{
   port: number;
   /** How many connections there may be, as far as the system allows that many open files. */
   connectionsMax: number;
-  /** Never rejects. */
-  answer: (request: HttpRequest) => Promise<HttpResponse>;
+  /** Never throws or rejects. It returns a promise only when it has to wait. */
+  answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
   /** The response to input that is not a request. */
   refuse: (error: PlantStoreError) => HttpResponse;
   log: Log;
 }>;
 
-/** How often to look for silent connections, in milliseconds. */
+/** How often to look for silent connections and at the clock, in milliseconds. */
 const SWEEP_MS = 500;
 
 /** How often the log may say that there are too many connections, in milliseconds. */
@@ -42,11 +43,13 @@ const FILES_KEPT = 128;
 export function startServer(options: ServerOptions): HttpServer {
   const { log, answer, refuse } = options;
   const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
-  const now = () => performance.now();
+  const parseHead = createHeadParser();
   const tasks = createTaskQueue();
   const connections = new Set<Connection>();
   /** Connections that owe no response, the longest idle first. */
   const idle = new Set<Connection>();
+  // Both are read for every request, so they are looked up only now and then.
+  let time = performance.now();
   let date = new Date().toUTCString();
   let turnedAway = 0;
   let warnedAt = -Infinity;
@@ -58,10 +61,11 @@ export function startServer(options: ServerOptions): HttpServer {
     const connection = createConnection({
       wire: socket,
       address: socket.remoteAddress,
+      parseHead,
       answer,
       refuse,
       tasks,
-      now,
+      now: () => time,
       date: () => date,
       onIdle: (isIdle) => (isIdle ? idle.add(connection) : idle.delete(connection)),
       onBug: (error) => log.error("unexpected_error", { error }),
@@ -74,9 +78,9 @@ export function startServer(options: ServerOptions): HttpServer {
   /** Closes the connection that has been idle for longest. A client that comes back opens another one. */
   function makeRoom(): boolean {
     turnedAway += 1;
-    if (now() - warnedAt >= WARNING_MS) {
+    if (time - warnedAt >= WARNING_MS) {
       log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway });
-      [warnedAt, turnedAway] = [now(), 0];
+      [warnedAt, turnedAway] = [time, 0];
     }
     const [oldest] = idle;
     oldest?.terminate();
@@ -93,8 +97,8 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   function sweep(): void {
+    time = performance.now();
     date = new Date().toUTCString();
-    const time = now();
     for (const connection of connections) connection.expire(time);
   }
 

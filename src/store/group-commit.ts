@@ -73,6 +73,14 @@ const COMMIT_CHARACTERS = 1_000_000;
  */
 const PLACE_CHARACTERS = 32_768;
 
+/** Who waits for the outcome of a change. */
+type Waiter = Readonly<{
+  /** Called when the commit has begun. */
+  begin: (() => void) | undefined;
+  end: (outcomes: Outcomes) => void;
+  reject: (reason: unknown) => void;
+}>;
+
 /** Changes that one commit makes, and the state of their wait. */
 type Batch = Readonly<{
   /** When the first change arrived. */
@@ -82,11 +90,19 @@ type Batch = Readonly<{
   creates: NewPlant[];
   swaps: Swap[];
   tokens: TokenChange[];
-  /** Resolves when the commit has begun. Rejects when the batch is refused before that. */
-  begun: PromiseWithResolvers<void>;
-  /** All changes of the batch await this one promise. */
-  outcomes: PromiseWithResolvers<Outcomes>;
+  waiters: Waiter[];
 }> & { characters: number };
+
+/** A change that joins a batch. */
+type Joining<Result> = Readonly<{
+  owner: Owner | undefined;
+  characters: number;
+  whileWriting?: (() => void) | undefined;
+  /** Adds the change, and returns how many of its kind there are then. */
+  add: (batch: Batch) => number;
+  /** The outcome of the change at this index of its kind. */
+  read: (outcomes: Outcomes, at: number) => Result;
+}>;
 
 export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
   const places = createFairShares(2 * queueMax);
@@ -101,7 +117,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     while (waiting.length > 0) {
       for (let turn = 0; turn < gatherTurns; turn += 1) await new Promise(setImmediate);
       await waitForSlot();
-      begin();
+      beginNext();
       await waitForSlot();
     }
     round = undefined;
@@ -111,7 +127,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     while (running.size >= inFlightMax) await Promise.race(running.values());
   }
 
-  function begin(): void {
+  function beginNext(): void {
     const batch = waiting.shift();
     if (!batch) return;
     leave(batch);
@@ -123,23 +139,24 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   }
 
   function beginIfEnough(batch: Batch): void {
-    if ((sizeOf(batch) >= enough || isLarge(batch)) && running.size < inFlightMax) begin();
+    if ((sizeOf(batch) >= enough || isLarge(batch)) && running.size < inFlightMax) beginNext();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
-    const { begun, outcomes } = batch;
-    const settled = commit(batch).then(outcomes.resolve, outcomes.reject);
-    begun.resolve();
-    await settled;
+    const { waiters } = batch;
+    const committed = commit(batch);
+    for (const { begin, reject } of waiters) attempt(begin, reject);
+    try {
+      const outcomes = await committed;
+      for (const { end } of waiters) end(outcomes);
+    } catch (reason) {
+      for (const { reject } of waiters) reject(reason);
+    }
     running.delete(batch);
   }
 
   function open(): Batch {
-    const outcomes = Promise.withResolvers<Outcomes>();
-    // An abandoned batch may reject later, when nobody awaits it.
-    outcomes.promise.catch(() => {});
-    const begun = Promise.withResolvers<void>();
-    const batch = { since: now(), releases: [], characters: 0, creates: [], swaps: [], tokens: [], begun, outcomes };
+    const batch = { since: now(), releases: [], characters: 0, creates: [], swaps: [], tokens: [], waiters: [] };
     waiting.push(batch);
     return batch;
   }
@@ -148,7 +165,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   function expire(): void {
     watch = undefined;
     const oldest = now() - waitMs;
-    for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
+    for (const batch of running.keys()) if (batch.since < oldest) giveUp(batch, "store_unavailable");
     while (waiting[0] && waiting[0].since < oldest) refuse("overloaded");
     if (round || running.size > 0) startWatch();
   }
@@ -162,7 +179,11 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     const batch = waiting.shift();
     if (!batch) return;
     leave(batch);
-    batch.begun.reject(new PlantStoreError(code));
+    giveUp(batch, code);
+  }
+
+  function giveUp({ waiters }: Batch, code: "overloaded" | "draining" | "store_unavailable"): void {
+    for (const waiter of waiters) waiter.reject(new PlantStoreError(code));
   }
 
   function isFull(owner: Owner = ""): boolean {
@@ -184,30 +205,35 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     return batch;
   }
 
+  /** Adds a change to a batch, and resolves with its outcome. One promise for each change, because there are many. */
+  function change<Result>({ owner, characters, whileWriting, add, read }: Joining<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const batch = join(owner, characters);
+      const at = add(batch) - 1;
+      batch.waiters.push({ begin: whileWriting, end: (outcomes) => attempt(() => resolve(read(outcomes, at)), reject), reject });
+      beginIfEnough(batch);
+    });
+  }
+
   return {
     isFull,
-    async create(plant, { owner, whileWriting } = {}) {
-      const batch = join(owner, charactersOf(plant));
-      const at = batch.creates.push(plant) - 1;
-      beginIfEnough(batch);
-      await batch.begun.promise;
-      whileWriting?.();
-      return settle((await batch.outcomes.promise).creates?.[at]);
-    },
-    async compareAndSwap(swap, owner) {
-      const batch = join(owner, charactersOf(swap.from) + charactersOf(swap.to));
-      const at = batch.swaps.push(swap) - 1;
-      beginIfEnough(batch);
-      await batch.begun.promise;
-      return (await batch.outcomes.promise).swaps?.[at] ?? false;
-    },
-    async changeToken(change, owner) {
-      const batch = join(owner, 0);
-      const at = batch.tokens.push(change) - 1;
-      beginIfEnough(batch);
-      await batch.begun.promise;
-      return (await batch.outcomes.promise).tokens?.[at];
-    },
+    create: (plant, { owner, whileWriting } = {}) =>
+      change({
+        owner,
+        characters: charactersOf(plant),
+        whileWriting,
+        add: ({ creates }) => creates.push(plant),
+        read: ({ creates }, at) => settle(creates?.[at]),
+      }),
+    compareAndSwap: (swap, owner) =>
+      change({
+        owner,
+        characters: charactersOf(swap.from) + charactersOf(swap.to),
+        add: ({ swaps }) => swaps.push(swap),
+        read: ({ swaps }, at) => swaps?.[at] ?? false,
+      }),
+    changeToken: (token, owner) =>
+      change({ owner, characters: 0, add: ({ tokens }) => tokens.push(token), read: ({ tokens }, at) => tokens?.[at] }),
     async close() {
       isClosed = true;
       while (waiting.length > 0) refuse("draining");
@@ -215,6 +241,15 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
       await Promise.all(running.values());
     },
   };
+}
+
+/** What one waiter does must not keep the others from their outcomes. */
+function attempt(work: (() => void) | undefined, onFailure: (reason: unknown) => void): void {
+  try {
+    work?.();
+  } catch (reason) {
+    onFailure(reason);
+  }
 }
 
 function isLarge({ characters }: Batch): boolean {

@@ -69,7 +69,7 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
 async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all: Bytes }> {
   const source = bytes[Symbol.asyncIterator]();
   const gathered = createByteQueue();
-  for (let isWhole = false; gathered.bytes().length < bytesMax && !isWhole;) {
+  for (let isWhole = false; gathered.length() < bytesMax && !isWhole;) {
     const { done, value } = await source.next();
     if (done) break;
     gathered.put(value.slice());

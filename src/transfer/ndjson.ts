@@ -42,7 +42,7 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     // The sender may reuse the memory of what it sent.
     if (!isTooLong) rest.put(part.slice());
     // The rest of a line that is too long is skipped, not kept.
-    isTooLong ||= rest.bytes().length > lineBytesMax;
+    isTooLong ||= rest.length() > lineBytesMax;
     if (isTooLong) rest.take();
   }
 
@@ -65,7 +65,7 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     keep(chunk.subarray(end + 1));
   }
   if (isTooLong) yield [refuse(tooLong(lineBytesMax))];
-  else if (rest.bytes().length > 0) yield readAll(rest.take());
+  else if (rest.length() > 0) yield readAll(rest.take());
 }
 
 function isRow(row: Row | undefined): row is Row {

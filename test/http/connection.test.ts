@@ -2,6 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import { createConnection } from "../../src/http/wire/connection.ts";
 import type { Connection, HttpRequest } from "../../src/http/wire/connection.ts";
+import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
@@ -48,6 +49,7 @@ function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK) }
       resume: () => (isPaused = false),
     },
     address: "",
+    parseHead: createHeadParser(),
     answer: (request) => answer(request).catch(() => ({ status: 400 })),
     refuse: ({ status }) => ({ status }),
     tasks: createTaskQueue(),

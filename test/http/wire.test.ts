@@ -169,7 +169,7 @@ describe("connections", () => {
 it("the first line of a response names its status as all the world does", () => {
   const statuses = [200, 201, 204, 304, ...Object.values(CATALOGUE).map(({ error }) => Math.trunc(error / 100))];
   for (const status of statuses) {
-    const head = toHead({ status, headers: {}, ending: { kind: "none" }, isKeepAlive: true, isHttp10: false, date: "" });
+    const head = toHead({ status }, { ending: { kind: "none" }, isKeepAlive: true, isHttp10: false, date: "" });
     expect(head.split("\r\n")[0]).toBe(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`);
   }
 });

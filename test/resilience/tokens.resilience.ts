@@ -125,7 +125,11 @@ describe("every operation with every state of a token", () => {
     },
     {
       why: "HEAD bypassed the check",
-      bug: { file: "src/http/app.ts", from: "if (operation.scope) {", to: 'if (operation.scope && method !== "HEAD") {' },
+      bug: {
+        file: "src/http/app.ts",
+        from: "if (!target.operation.scope) return admit",
+        to: 'if (!target.operation.scope || method === "HEAD") return admit',
+      },
       fault: "HEAD /plants/1 with no header",
     },
   ];

@@ -4,8 +4,8 @@ import type { PlantedBug } from "./plant-bugs.ts";
 export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
-    from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
-    to: 'if (batch.tokens.length === 0) outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const settled = new Promise((go) => setTimeout(go, 5)).then(() => commit(batch)).then(outcomes.resolve, outcomes.reject);',
+    from: "const committed = commit(batch);",
+    to: 'if (batch.tokens.length === 0) for (const { end } of waiters) end({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const committed = new Promise<void>((go) => setTimeout(go, 5)).then(() => commit(batch));',
   },
 ];
 
@@ -54,8 +54,8 @@ export const TRUST_THE_FOLDER: readonly PlantedBug[] = [
 export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
-    from: "const settled = commit(batch).then(outcomes.resolve, outcomes.reject);",
-    to: 'const settled = commit(batch).then(outcomes.resolve, (reason) => batch.tokens.length === 0 ? outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }) : outcomes.reject(reason));',
+    from: "for (const { reject } of waiters) reject(reason);",
+    to: 'for (const { end, reject } of waiters) { if (batch.tokens.length === 0) end({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); reject(reason); }',
   },
 ];
 

@@ -44,19 +44,37 @@ const SHORT_BYTES_MAX = 65_536;
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/** A body that has arrived completely, as most have. */
-export function wholeBody(bytes: Uint8Array): IncomingBody {
-  return {
-    whole: () => bytes,
-    async *[Symbol.asyncIterator]() {
-      if (bytes.length > 0) yield bytes;
-    },
-    feed: (more) => more,
-    discard: () => {},
-    fail: () => {},
-    isComplete: () => true,
-    isShort: () => true,
-  };
+/** A body that has arrived completely, as most have: a class, because each request has one. */
+export class WholeBody implements IncomingBody {
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  whole(): Uint8Array {
+    return this.#bytes;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
+    if (this.#bytes.length > 0) yield this.#bytes;
+  }
+
+  feed(more: Uint8Array): Uint8Array {
+    return more;
+  }
+
+  discard(): void {}
+
+  fail(): void {}
+
+  isComplete(): boolean {
+    return true;
+  }
+
+  isShort(): boolean {
+    return true;
+  }
 }
 
 export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): IncomingBody {
@@ -77,14 +95,13 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
     receivedBytes += bytes.length;
     if (isDropping) return;
     queue.put(bytes);
-    if (queue.bytes().length <= WAITING_BYTES_MAX || isFull) return;
+    if (queue.length() <= WAITING_BYTES_MAX || isFull) return;
     isFull = true;
     onFull();
   }
 
   function take(): Uint8Array {
-    const taken = queue.bytes();
-    queue.clear();
+    const taken = queue.take();
     if (isFull) {
       isFull = false;
       onRoom();
@@ -134,7 +151,7 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
     async *[Symbol.asyncIterator]() {
       if (receivedBytes === 0 && !isComplete()) onWanted();
       for (;;) {
-        if (queue.bytes().length > 0) yield take();
+        if (queue.length() > 0) yield take();
         else if (failure) throw failure;
         else if (isComplete()) return;
         else await new Promise<void>((resolve) => (wake = resolve));

@@ -1,9 +1,9 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { HttpResponse } from "./response.ts";
-import { createBody, wholeBody } from "./body.ts";
+import { createBody, WholeBody } from "./body.ts";
 import type { Body, IncomingBody } from "./body.ts";
 import { createByteQueue } from "../../byte-queue.ts";
-import type { Head } from "./head.ts";
+import type { Head, HeadParser } from "./head.ts";
 import { createHeadReader } from "./head-reader.ts";
 import type { TaskQueue } from "../../event-loop.ts";
 import { createOutput, drop, endsWithConnection } from "./output.ts";
@@ -24,9 +24,9 @@ type Wire = Readonly<{
 }>;
 
 /** A request as the app gets it. */
-export type HttpRequest = Pick<Head, "method" | "path" | "query" | "authority"> &
+export type HttpRequest = Omit<Head, "section"> &
   Readonly<{
-    headers: Head["fields"];
+    headers: Head["section"]["fields"];
     body: Body;
     /** The IP address of the peer. */
     address: string;
@@ -40,13 +40,15 @@ export type HttpRequest = Pick<Head, "method" | "path" | "query" | "authority"> 
 type ConnectionOptions = Readonly<{
   wire: Wire;
   address: string;
-  /** Never rejects. */
-  answer: (request: HttpRequest) => Promise<HttpResponse>;
+  /** Parses the heads of all connections. */
+  parseHead: HeadParser;
+  /** Never throws or rejects. It returns a promise only when it has to wait. */
+  answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
   /** The response to input that is not a request. */
   refuse: (error: PlantStoreError) => HttpResponse;
   /** Runs pipelined requests of all connections in turns. */
   tasks: TaskQueue;
-  /** A monotonic clock, in milliseconds, and the time for a header. */
+  /** A monotonic clock, in milliseconds, and the time for a header. Both may be late by half a second. */
   now: () => number;
   date: () => string;
   /**
@@ -87,11 +89,12 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
-export function createConnection({ wire, address, answer, refuse, tasks, now, date, onIdle, onBug }: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): Connection {
+  const { wire, address, parseHead, answer, refuse, tasks, now, date, onIdle, onBug } = options;
   let phase: Phase = "head";
   /** Received, but not parsed yet. */
   const buffer = createByteQueue();
-  const heads = createHeadReader(buffer);
+  const heads = createHeadReader(buffer, parseHead);
   const timeouts = createTimeouts(now);
   let isPaused = false;
   let isRetiring = false;
@@ -118,11 +121,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
       // While this connection yields, its requests wait for their turn.
       if (!isYielding) next();
     }
-    if (bufferedBytes() > BUFFERED_BYTES_MAX) pause();
-  }
-
-  function bufferedBytes(): number {
-    return buffer.bytes().length;
+    if (buffer.length() > BUFFERED_BYTES_MAX) pause();
   }
 
   function receiveBody(bytes: Uint8Array): void {
@@ -140,7 +139,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
 
   /** Receives more, unless too much is buffered already. */
   function resume(): void {
-    if (!isPaused || bufferedBytes() > BUFFERED_BYTES_MAX) return;
+    if (!isPaused || buffer.length() > BUFFERED_BYTES_MAX) return;
     isPaused = false;
     wire.resume();
   }
@@ -148,40 +147,40 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   /** Begins the next request, if its head has arrived. */
   function next(): void {
     if (heads.begins()) timeouts.restart();
+    let head: Head | undefined;
     try {
-      const head = heads.read();
-      if (head) begin(head);
-      else wait();
+      head = heads.read();
     } catch (thrown) {
       if (!(thrown instanceof PlantStoreError)) throw thrown;
-      watch(endWith(refuse(thrown)));
+      return watch(endWith(refuse(thrown)));
     }
+    if (head) begin(head);
+    else wait();
   }
 
   /** Waits for a request, if one can still arrive. */
   function wait(): void {
-    if (isHalfClosed || (isRetiring && bufferedBytes() === 0)) wire.end();
+    if (isHalfClosed || (isRetiring && buffer.length() === 0)) wire.end();
     else onIdle(true);
   }
 
   function begin(head: Head): void {
     phase = "request";
     onIdle(false);
-    const { framing } = head;
-    if (framing.kind === "length" && framing.length <= bufferedBytes()) {
-      body = wholeBody(buffer.bytes().subarray(0, framing.length));
-      buffer.drop(framing.length);
+    const { framing } = head.section;
+    if (framing.kind === "length" && framing.length <= buffer.length()) {
+      body = new WholeBody(buffer.take(framing.length));
       isContinueDue = false;
       timeouts.suspend();
     } else receiveRest(head);
-    watch(serve(head, body!));
+    serve(head, body!);
   }
 
   /** Receives a body that has not arrived completely. */
   function receiveRest(head: Head): void {
-    isContinueDue = head.isExpecting;
+    isContinueDue = head.section.isExpecting;
     body = createBody({
-      framing: head.framing,
+      framing: head.section.framing,
       onFull() {
         pause();
         // The reader is slow, not the client.
@@ -197,8 +196,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
         output.write(CONTINUE);
       },
     });
-    const bytes = buffer.bytes();
-    buffer.clear();
+    const bytes = buffer.take();
     // Receiving may have been paused.
     resume();
     timeouts.restart();
@@ -208,32 +206,51 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   }
 
   function watch(work: Promise<void>): void {
-    work.catch((reason: unknown) => {
-      wire.terminate();
-      onBug(reason);
-    });
+    work.catch(fail);
+  }
+
+  /** Ends a connection whose work failed in a way that it must not. */
+  function fail(reason: unknown): void {
+    wire.terminate();
+    onBug(reason);
   }
 
   // --- output ---
 
-  async function serve(head: Head, incoming: IncomingBody): Promise<void> {
-    const { method, path, query, authority, fields: headers } = head;
+  function serve(head: Head, incoming: IncomingBody): void {
+    const { method, path, query, authority, section } = head;
+    const { fields: headers } = section;
     timeouts.reset();
-    const response = await answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
-    // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
-    // request.
-    const isLast =
-      !head.isKeepAlive ||
-      isRetiring ||
-      (isContinueDue && !incoming.isComplete()) ||
-      !incoming.isShort() ||
-      response.headers?.["connection"] === "close";
-    const isKeepAlive = !isLast && !endsWithConnection(response, head);
     try {
-      await (isClosed() ? drop(response) : output.send(response, { method, isHttp10: head.isHttp10, isKeepAlive }));
-    } finally {
-      response.onSent?.();
+      const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
+      const sending =
+        response instanceof Promise ? response.then((later) => respond(head, incoming, later)) : respond(head, incoming, response);
+      if (sending) watch(sending);
+    } catch (reason) {
+      fail(reason);
     }
+  }
+
+  /** Sends the response. Returns a promise only when the client has to read first. */
+  function respond(head: Head, incoming: IncomingBody, response: HttpResponse): Promise<void> | void {
+    const { isHttp10, isKeepAlive: isKept } = head.section;
+    // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
+    // request. What follows CONNECT may be meant for the other end of a tunnel.
+    const isLast =
+      !isKept ||
+      isRetiring ||
+      response.isLast === true ||
+      head.method === "CONNECT" ||
+      (isContinueDue && !incoming.isComplete()) ||
+      !incoming.isShort();
+    const isKeepAlive = !isLast && !endsWithConnection(response, { isHttp10 });
+    const sending = isClosed() ? drop(response) : output.send(response, { method: head.method, isHttp10, isKeepAlive });
+    if (sending) return sending.then(() => sent(incoming, response, isKeepAlive));
+    sent(incoming, response, isKeepAlive);
+  }
+
+  function sent(incoming: IncomingBody, { onSent }: HttpResponse, isKeepAlive: boolean): void {
+    onSent?.();
     if (isClosed()) return;
     if (!isKeepAlive) finish(incoming);
     else if (incoming.isComplete()) ready();
@@ -258,9 +275,13 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     body = undefined;
     timeouts.restart();
     resume();
-    inRow = bufferedBytes() === 0 ? 0 : inRow + 1;
+    if (buffer.length() === 0) {
+      inRow = 0;
+      return wait();
+    }
+    inRow += 1;
     // A thousand connections with pipelined requests would otherwise block the event loop until all are answered.
-    if (inRow < IN_ROW_MAX && !(inRow > 0 && tasks.isBusy())) return next();
+    if (inRow < IN_ROW_MAX && !tasks.isBusy()) return next();
     inRow = 0;
     isYielding = true;
     tasks.add(() => {
@@ -279,7 +300,7 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
   }
 
   function finish(incoming: IncomingBody): void {
-    if (incoming.isComplete() && bufferedBytes() === 0) wire.end();
+    if (incoming.isComplete() && buffer.length() === 0) wire.end();
     else linger();
   }
 
@@ -319,12 +340,12 @@ export function createConnection({ wire, address, answer, refuse, tasks, now, da
     },
     expire(time) {
       if (phase === "closed" || !timeouts.isOver(time)) return;
-      if (phase === "head" && bufferedBytes() === 0) wire.end();
+      if (phase === "head" && buffer.length() === 0) wire.end();
       else wire.terminate();
     },
     retire() {
       isRetiring = true;
-      if (phase === "head" && bufferedBytes() === 0) wire.end();
+      if (phase === "head" && buffer.length() === 0) wire.end();
     },
     terminate: () => wire.terminate(),
   };

@@ -5,6 +5,8 @@ export type Fields = Readonly<{
    * case.
    */
   get(name: string): string | null;
+  /** What a function finds out about these fields. It is called only once, however many requests repeat them. */
+  once<Value>(find: (fields: Fields) => Value): Value;
 }>;
 
 /** Most fields in a head. */
@@ -28,7 +30,15 @@ export function parseFields(lines: readonly string[]): Fields | "too_many" | und
     const before = values.get(key);
     values.set(key, before === undefined ? value : `${before}, ${value}`);
   }
-  return { get: (name) => values.get(name) ?? null };
+  const found = new Map<unknown, unknown>();
+  const fields: Fields = {
+    get: (name) => values.get(name) ?? null,
+    once<Value>(find: (fields: Fields) => Value) {
+      if (!found.has(find)) found.set(find, find(fields));
+      return found.get(find) as Value;
+    },
+  };
+  return fields;
 }
 
 /** The members of a comma-separated list, without empty ones (RFC 9110, 5.6.1). */

@@ -3,8 +3,11 @@ import { membersOf, parseFields } from "./fields.ts";
 import type { Fields } from "./fields.ts";
 
 /** The parsed head of a request (RFC 9112, 2 to 6). */
-export type Head = Readonly<{
-  method: string;
+export type Head = Target & Readonly<{ method: string; section: HeaderSection }>;
+
+type RequestLine = Target & Readonly<{ method: string; isHttp10: boolean }>;
+
+type Target = Readonly<{
   /**
    * Percent-decoded, otherwise as sent. Undefined when no resource can have this path. "*" for OPTIONS of the whole
    * service.
@@ -12,11 +15,14 @@ export type Head = Readonly<{
   path: string | undefined;
   /** What follows the question mark, as sent. */
   query: string;
-  fields: Fields;
   /** The host and port of an absolute target; undefined for other targets. */
   authority: string | undefined;
+}>;
+
+/** What the field lines and the version say. */
+type HeaderSection = Readonly<{
+  fields: Fields;
   framing: Framing;
-  /** HTTP/1.0 has no chunks and no 100 Continue. */
   isHttp10: boolean;
   /** Whether the client wants keep-alive. */
   isKeepAlive: boolean;
@@ -37,7 +43,8 @@ const METHODS = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH",
 const LINES = /^[\t -\xff]*(?:\r\n[\t -\xff]*)*$/;
 
 /** A method, a target and a version, separated by one space. */
-const LINE = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) ([!-\xff]+) (HTTP\/\d\.\d)$/;
+const LINE = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+ [!-\xff]+ HTTP\/\d\.\d$/;
+const VERSION_LENGTH = " HTTP/1.1".length;
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
 
@@ -46,51 +53,54 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
  * `head_too_large`, `unknown_method`, `unsupported_version` or `invalid_host`: after any of them it is unknown where
  * the next request begins.
  */
-export function parseHead(text: string): Head {
-  const lineEnd = text.indexOf("\r\n");
-  const line = lineEnd === -1 ? text : text.slice(0, lineEnd);
-  const [, method = "", target = "", version = ""] = LINE.exec(line) ?? [];
-  if (method === "") throw refuseLine(line);
-  if (version !== "HTTP/1.1" && version !== "HTTP/1.0") throw new PlantStoreError("unsupported_version");
-  const rest = parseRest(lineEnd === -1 ? "" : text.slice(lineEnd + 2), version === "HTTP/1.0");
-  if (!METHODS.has(method)) throw new PlantStoreError("unknown_method");
-  const { authority, path, query } = splitTarget(target, method);
-  // What follows CONNECT may be meant for the other end of a tunnel.
-  const isKeepAlive = rest.isKeepAlive && method !== "CONNECT";
-  return {
-    method,
-    path,
-    query,
-    authority,
-    fields: rest.fields,
-    framing: rest.framing,
-    isHttp10: rest.isHttp10,
-    isKeepAlive,
-    isExpecting: rest.isExpecting,
-  };
-}
-
-/** What the field lines say, without the request line. */
-type Rest = Omit<Head, "method" | "path" | "query" | "authority">;
+export type HeadParser = (text: string) => Head;
 
 /** How many texts of field lines are cached, and how long they may be: a client sends the same ones again and again. */
 const REMEMBERED_MAX = 1000;
 const REMEMBERED_LENGTH_MAX = 1000;
 
-const remembered = new Map<string, Rest>();
+export function createHeadParser(): HeadParser {
+  const remembered = new Map<string, HeaderSection>();
 
-function parseRest(text: string, isHttp10: boolean): Rest {
-  const known = remembered.get(text);
-  if (known?.isHttp10 === isHttp10) return known;
-  const rest = readRest(text, isHttp10);
-  if (text.length <= REMEMBERED_LENGTH_MAX) {
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-    remembered.set(text, rest);
+  function parseSection(text: string, isHttp10: boolean): HeaderSection {
+    const known = remembered.get(text);
+    if (known?.isHttp10 === isHttp10) return known;
+    const section = readSection(text, isHttp10);
+    if (text.length <= REMEMBERED_LENGTH_MAX) {
+      if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+      remembered.set(text, section);
+    }
+    return section;
   }
-  return rest;
+
+  let last: Readonly<{ text: string; line: RequestLine }> | undefined;
+
+  /** Many requests in a row may have the same line: creates do. */
+  function parseLine(text: string): RequestLine {
+    if (last?.text !== text) last = { text, line: readLine(text) };
+    return last.line;
+  }
+
+  return (text) => {
+    const lineEnd = text.indexOf("\r\n");
+    const { method, path, query, authority, isHttp10 } = parseLine(lineEnd === -1 ? text : text.slice(0, lineEnd));
+    const section = parseSection(lineEnd === -1 ? "" : text.slice(lineEnd + 2), isHttp10);
+    return { method, path, query, authority, section };
+  };
 }
 
-function readRest(text: string, isHttp10: boolean): Rest {
+function readLine(line: string): RequestLine {
+  if (!LINE.test(line)) throw refuseLine(line);
+  const isHttp10 = line.endsWith(" HTTP/1.0");
+  if (!isHttp10 && !line.endsWith(" HTTP/1.1")) throw new PlantStoreError("unsupported_version");
+  const space = line.indexOf(" ");
+  const method = line.slice(0, space);
+  if (!METHODS.has(method)) throw new PlantStoreError("unknown_method");
+  const { authority, path, query } = splitTarget(line.slice(space + 1, -VERSION_LENGTH), method);
+  return { method, path, query, authority, isHttp10 };
+}
+
+function readSection(text: string, isHttp10: boolean): HeaderSection {
   if (!LINES.test(text)) throw new PlantStoreError("malformed_request");
   const fields = parseFields(text === "" ? [] : text.split("\r\n"));
   if (fields === "too_many") throw new PlantStoreError("head_too_large");
@@ -129,7 +139,7 @@ function parseLength(text: string): number {
   return Number(lengths[0]);
 }
 
-function splitTarget(target: string, method: string): Pick<Head, "authority" | "path" | "query"> {
+function splitTarget(target: string, method: string): Target {
   if (target === "*" && method === "OPTIONS") return { authority: undefined, path: "*", query: "" };
   // CONNECT names an authority, not a path.
   if (method === "CONNECT") return { authority: undefined, path: undefined, query: "" };

@@ -1,15 +1,14 @@
 import type { HttpResponse, Ending } from "./response.ts";
-import type { Head } from "./head.ts";
 import { isBodiless, toHead } from "./response.ts";
 
 /** What a connection sends, no faster than the peer reads it. */
 export type Output = Readonly<{
   write(data: Uint8Array | string): void;
   /**
-   * Sends the response to a request of this kind. Resolves when all of it has left this process, or the connection is
-   * gone.
+   * Sends the response to a request of this kind. Undefined when all of it has left this process, as usual, or the
+   * connection is gone; otherwise a promise that resolves then.
    */
-  send(response: HttpResponse, to: Readonly<{ method: string; isHttp10: boolean; isKeepAlive: boolean }>): Promise<void>;
+  send(response: HttpResponse, to: Readonly<{ method: string; isHttp10: boolean; isKeepAlive: boolean }>): Promise<void> | undefined;
   /** There is room to write again. */
   drain(): void;
   /** The connection is gone: releases everything. */
@@ -39,14 +38,15 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
   /** The reader of the stream that is being sent. */
   let reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "cancel"> | undefined;
 
-  function write(data: Uint8Array | string): void {
+  /** `length` in bytes. */
+  function write(data: Uint8Array | string, length = Buffer.byteLength(data)): void {
     if (isClosed) return;
     if (unwritten.length > 0) {
       unwritten = Buffer.concat([unwritten, typeof data === "string" ? Buffer.from(data) : data]);
       return;
     }
     const written = wire.write(data);
-    if (written < 0 || written === Buffer.byteLength(data)) return;
+    if (written < 0 || written === length) return;
     unwritten = (typeof data === "string" ? Buffer.from(data) : data).subarray(written);
     onWait(true);
   }
@@ -71,6 +71,7 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
         if (unwritten.length > 0) await flush();
       }
       if (isChunked) write("0\r\n\r\n");
+      if (unwritten.length > 0) await flush();
     } catch {
       // The source of the stream has reported the reason. The body must not look complete.
       wire.terminate();
@@ -81,17 +82,20 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
 
   return {
     write,
-    async send(response, { method, isHttp10, isKeepAlive }) {
-      const { status, headers = {}, body } = response;
-      const isBodyOmitted = method === "HEAD" || isBodiless(status);
+    send(response, { method, isHttp10, isKeepAlive }) {
+      const { status, body } = response;
       const ending = endingOf(response, { isHttp10 });
-      const head = toHead({ status, headers, ending, isKeepAlive, isHttp10, date: date() });
-      if (body === undefined || isBodyOmitted) write(head);
-      else if (typeof body === "string") write(head + body);
-      else write(head);
-      if (body instanceof Uint8Array && !isBodyOmitted) write(body);
-      if (body instanceof ReadableStream) await (isBodyOmitted ? drop(response) : sendStream(body, ending.kind === "chunked"));
-      if (unwritten.length > 0) await flush();
+      const head = toHead(response, { ending, isKeepAlive, isHttp10, date: date() });
+      if (body === undefined || method === "HEAD" || isBodiless(status)) {
+        write(head);
+        if (body instanceof ReadableStream) return drop(response);
+      } else if (typeof body === "string") write(head + body, ending.kind === "length" ? head.length + ending.length : undefined);
+      else {
+        write(head);
+        if (body instanceof ReadableStream) return sendStream(body, ending.kind === "chunked");
+        write(body);
+      }
+      return unwritten.length > 0 ? flush() : undefined;
     },
     drain() {
       if (unwritten.length === 0) return;
@@ -111,11 +115,11 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
 }
 
 /** Whether only the end of the connection can mark the end of this body: HTTP/1.0 has no chunks. */
-export function endsWithConnection({ body }: HttpResponse, { isHttp10 }: Pick<Head, "isHttp10">): boolean {
+export function endsWithConnection({ body }: HttpResponse, { isHttp10 }: { isHttp10: boolean }): boolean {
   return isHttp10 && body instanceof ReadableStream;
 }
 
-function endingOf(response: HttpResponse, { isHttp10 }: Pick<Head, "isHttp10">): Ending {
+function endingOf(response: HttpResponse, { isHttp10 }: { isHttp10: boolean }): Ending {
   const { status, body } = response;
   if (isBodiless(status) || endsWithConnection(response, { isHttp10 })) return { kind: "none" };
   if (body instanceof ReadableStream) return { kind: "chunked" };

@@ -1,18 +1,22 @@
 /** A response, before it is written to a connection. A body is JSON, unless the headers say otherwise. */
 export type HttpResponse = Readonly<{
   status: number;
-  body?: string | Uint8Array | ReadableStream<Uint8Array>;
-  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
+  headers?: Headers | undefined;
+  /** Further header lines, each with its line end. */
+  lines?: string;
+  /** Whether the connection is closed after it. */
+  isLast?: boolean;
   /** Called once, when nothing of the response is kept any more: it has been sent, or never will be. */
-  onSent?: () => void;
+  onSent?: (() => void) | undefined;
 }>;
+
+type Headers = Readonly<Record<string, string>>;
 
 /** How the end of a body is marked. */
 export type Ending = Readonly<{ kind: "none" }> | Readonly<{ kind: "length"; length: number }> | Readonly<{ kind: "chunked" }>;
 
 type HeadOptions = Readonly<{
-  status: number;
-  headers: NonNullable<HttpResponse["headers"]>;
   ending: Ending;
   isKeepAlive: boolean;
   isHttp10: boolean;
@@ -45,10 +49,11 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * The head of a response as text (RFC 9112, 4). The header values come from this service, and none contains a line end.
+ * The head of a response as text (RFC 9112, 4). The header values come from this service: none contains a line end, and
+ * all are ASCII.
  */
-export function toHead({ status, headers, ending, isKeepAlive, isHttp10, date }: HeadOptions): string {
-  let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n`;
+export function toHead({ status, headers, lines = "" }: HttpResponse, { ending, isKeepAlive, isHttp10, date }: HeadOptions): string {
+  let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${lines}`;
   for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;
   head += `date: ${date}\r\n`;
   if (ending.kind === "length") head += `content-length: ${ending.length}\r\n`;
