@@ -10,6 +10,7 @@ import type { FairQueue } from "../store/fair-queue.ts";
 import { withoutImplied, tokenize } from "../tokenizer.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
+import type { Fields } from "./wire/fields.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -102,12 +103,9 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
         },
       );
     },
-    async getPlant({ parameters: { id }, headers }) {
-      const plant = await plants.find(asPlantId(id));
-      if (!plant) throw new PlantStoreError("plant_not_found");
-      checkIfMatch(headers, plant);
-      if (isRuledOut(headers, plant)) return { status: 304, headers: { etag: etagOf(plant) } };
-      return toWhole(plant);
+    getPlant({ parameters: { id }, headers }) {
+      const found = plants.find(asPlantId(id));
+      return found instanceof Promise ? found.then((plant) => toFound(plant, headers)) : toFound(found, headers);
     },
     async putPlant(call) {
       const { parameters, body } = call;
@@ -151,8 +149,12 @@ function toChanged(plant: NewPlant, status: 200 | 201): HttpResponse {
   return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: etagOf(plant) } };
 }
 
-function toWhole(plant: NewPlant): HttpResponse {
-  return { status: 200, body: toText(plant), headers: { etag: etagOf(plant) } };
+/** The response to a read. */
+function toFound(found: NewPlant | undefined, requested: Fields): HttpResponse {
+  const plant = expectFound(found);
+  checkIfMatch(requested, plant);
+  const headers = { etag: etagOf(plant) };
+  return isRuledOut(requested, plant) ? { status: 304, headers } : { status: 200, body: toText(plant), headers };
 }
 
 function expectFound(plant: NewPlant | undefined): NewPlant {

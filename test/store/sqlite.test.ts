@@ -53,6 +53,24 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
+  it("finds every plant at once when it is created, even in a turn of the event loop that has read before", async () => {
+    const store = await open(join(temporaryFolder(), "plants.db"));
+    let isReading = true;
+    function readInEachTurn(): void {
+      void store.plants.find(asPlantId(-1n));
+      if (isReading) setImmediate(readInEachTurn);
+    }
+    readInEachTurn();
+    const missed: bigint[] = [];
+    for (let id = asPlantId(1n); id <= 100n; id = asPlantId(id + 1n)) {
+      await store.plants.create({ id, name: "x" });
+      if (!(await store.plants.find(id))) missed.push(id);
+    }
+    isReading = false;
+    expect(missed).toEqual([]);
+    await store.close();
+  });
+
   it("refuses a second service on the same file, and accepts it once the first has ended", async () => {
     const path = join(temporaryFolder(), "plants.db");
     const first = await open(path);
