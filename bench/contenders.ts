@@ -5,6 +5,8 @@ import { promisify } from "node:util";
 import manifest from "./fastify/package.json" with { type: "json" };
 import { startProgram } from "./contender-process.ts";
 import type { Program } from "./contender-process.ts";
+import { build, executableOf } from "./compiled.ts";
+import type { BuildOptions, CompiledName } from "./compiled.ts";
 
 /** A program that is ready for creates with this token. */
 export type Target = Readonly<{ program: Program; token: string }>;
@@ -31,11 +33,16 @@ const ANY_TOKEN = "plants-for-everyone-who-knows-this-token";
 export const CONTENDERS = {
   service: startService,
   ceiling: startCeiling,
+  native: ({ data, signal }) => startCompiled("native", { flags: (port) => [data, String(port)], signal }),
+  "go-full": (options) => startGo("FULL", options),
+  "go-normal": (options) => startGo("NORMAL", options),
   "fastify-full": (options) => startFastify(["sqlite.mjs", "--data", options.data, "--synchronous", "FULL"], options),
   "fastify-normal": (options) => startFastify(["sqlite.mjs", "--data", options.data, "--synchronous", "NORMAL"], options),
 } as const satisfies Record<string, (options: StartOptions) => Promise<Target>>;
 
 export type ContenderName = keyof typeof CONTENDERS;
+
+const COMPILED: Partial<Record<ContenderName, CompiledName>> = { native: "native", "go-full": "go", "go-normal": "go" };
 
 /** The service as a user runs it. */
 export async function startService({ data, database, cores, root = ROOT, signal }: StartOptions): Promise<Target> {
@@ -65,6 +72,21 @@ async function startCeiling({ signal }: StartOptions): Promise<Target> {
   return { program, token: ANY_TOKEN };
 }
 
+async function startGo(synchronous: "FULL" | "NORMAL", { data, signal }: StartOptions): Promise<Target> {
+  return startCompiled("go", { flags: (port) => ["--port", String(port), "--data", data, "--synchronous", synchronous], signal });
+}
+
+type CompiledOptions = Readonly<{ flags: (port: number) => readonly string[]; signal: AbortSignal }>;
+
+async function startCompiled(name: CompiledName, { flags, signal }: CompiledOptions): Promise<Target> {
+  const program = await startProgram({
+    command: (port) => [executableOf(name), ...flags(port)],
+    variables: { BENCH_TOKEN: ANY_TOKEN },
+    signal,
+  });
+  return { program, token: ANY_TOKEN };
+}
+
 /** Fastify on a PostgreSQL database, with this many connections to it. */
 export async function startFastifyOnPostgres(options: Omit<StartOptions, "data">, connections: number): Promise<Target> {
   return startFastify(["postgres.mjs", "--database", options.database ?? "", "--connections", String(connections)], options);
@@ -83,9 +105,15 @@ async function startFastify(
   return { program, token: ANY_TOKEN };
 }
 
-/** Installs what the contenders need and the repository does not contain, if it is missing. */
-export async function prepareContenders(names: readonly ContenderName[], { signal }: { signal: AbortSignal }): Promise<void> {
-  if (names.some((name) => name.startsWith("fastify"))) await prepareFastify({ signal });
+/**
+ * Installs what these contenders need and the repository does not contain, if it is missing, and builds those that are
+ * compiled. Returns the ones that can run: without its compiler a contender is left out.
+ */
+export async function prepareContenders(names: readonly ContenderName[], options: BuildOptions): Promise<ContenderName[]> {
+  if (names.some((name) => name.startsWith("fastify"))) await prepareFastify(options);
+  const built = new Map<CompiledName | undefined, boolean>();
+  for (const name of new Set(names.flatMap((contender) => COMPILED[contender] ?? []))) built.set(name, await build(name, options));
+  return names.filter((contender) => built.get(COMPILED[contender]) ?? true);
 }
 
 export async function prepareFastify({ signal }: { signal: AbortSignal }): Promise<void> {

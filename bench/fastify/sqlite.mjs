@@ -20,5 +20,6 @@ function openDatabase({ data, synchronous }) {
   db.pragma(`synchronous = ${synchronous}`);
   if (db.pragma("synchronous", { simple: true }) !== LEVELS[synchronous]) throw new Error("--synchronous must be FULL or NORMAL.");
   db.exec("CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT");
+  db.exec("CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL");
   return db;
 }
