@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cpuSecondsOf } from "./cputime.ts";
+import { cpuSecondsByThread, cpuSecondsOf } from "./cputime.ts";
 import { PROGRAM_CORE } from "./machine.ts";
 
 /** A program under test, on a core of its own. */
@@ -15,6 +15,8 @@ export type Program = Readonly<{
   startMs: number;
   /** CPU time used so far by all its threads. */
   cpuSeconds(): number;
+  /** The same by the name of the thread, for threads that are alive. The main thread is "main". */
+  cpuSecondsByThread(): Readonly<Record<string, number>>;
   /** Resident memory now, and its peak. */
   memory(): Readonly<{ residentBytes: number; peakBytes: number }>;
   /** Sends SIGTERM and resolves when the program has ended. */
@@ -54,6 +56,7 @@ export async function startProgram({ command, variables, cores = PROGRAM_CORE, s
     url,
     startMs: performance.now() - started,
     cpuSeconds: () => cpuSecondsOf(child.pid!),
+    cpuSecondsByThread: () => cpuSecondsByThread(child.pid!),
     memory: () => ({ residentBytes: readStatusBytes(child, "VmRSS"), peakBytes: readStatusBytes(child, "VmHWM") }),
     stop: () => stop(child),
   };

@@ -9,6 +9,29 @@ export function cpuSecondsOf(pid: number): number {
 }
 
 /**
+ * CPU time used so far by the threads of a process that are alive, by name: the main thread is "main", and threads of
+ * one name count together.
+ */
+export function cpuSecondsByThread(pid: number): Readonly<Record<string, number>> {
+  const seconds: Record<string, number> = {};
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const name = Number(thread) === pid ? "main" : readThread(pid, thread, "comm").trim();
+    // The first number of schedstat is the time on a processor, in nanoseconds.
+    seconds[name] = (seconds[name] ?? 0) + Number(readThread(pid, thread, "schedstat").split(" ")[0]) / 1e9;
+  }
+  return seconds;
+}
+
+/** Empty for a thread that is gone. */
+function readThread(pid: number, thread: string, file: "comm" | "schedstat"): string {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/**
  * CPU time used by a process and its children, including ended ones: the kernel adds their time to the parent that
  * waited for them.
  */

@@ -1,4 +1,5 @@
 import { compare } from "./compare.ts";
+import { costOfACreate } from "./cost-of-a-create.ts";
 import { cost } from "./cost.ts";
 import { exchange } from "./transfer.ts";
 import { checkMachine, describeMachine, leaveProgramCore } from "./machine.ts";
@@ -16,6 +17,7 @@ import { upkeep } from "./upkeep.ts";
 
 const RUNS = {
   compare,
+  "cost-of-a-create": costOfACreate,
   memory,
   start,
   size,

@@ -1,4 +1,4 @@
-import { median } from "./quantile.ts";
+import { median, quantile } from "./quantile.ts";
 
 /** Aligns columns: names to the left, figures to the right. The first row is the head. */
 export function toTable(rows: readonly (readonly string[])[]): string {
@@ -11,6 +11,12 @@ export function toTable(rows: readonly (readonly string[])[]): string {
 export function toSpread(values: readonly number[], digits = 0): string {
   const range = [Math.min(...values), Math.max(...values)].map((value) => toText(value, digits));
   return `${toText(median(values), digits)} [${range.join("-")}]`;
+}
+
+/** The median with the quartiles, such as "0.5 [-0.2 to 1.1]". */
+export function toQuartiles(values: readonly number[], digits = 0): string {
+  const [low, high] = [0.25, 0.75].map((share) => toText(quantile(values, share), digits));
+  return `${toText(median(values), digits)} [${low} to ${high}]`;
 }
 
 export function toText(value: number, digits = 0): string {

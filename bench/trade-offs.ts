@@ -4,6 +4,7 @@ import type { ContenderName } from "./contenders.ts";
 
 const PARTS = [
   "compare",
+  "cost-of-a-create",
   "memory",
   "start",
   "size",

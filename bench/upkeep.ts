@@ -1,21 +1,15 @@
 import { plantBugs } from "../test/support/plant-bugs.ts";
 import { startService } from "./contenders.ts";
+import { WITHOUT } from "./leave-one-out.ts";
 import { withFolder } from "./scratch.ts";
 import { BOTH_CORES } from "./machine.ts";
 import { measure } from "./round.ts";
 import type { Bench } from "./trade-offs.ts";
 import { toSpread, toTable, toText } from "./text-table.ts";
 
-/** Turns our service into one without search and tags. */
-const WITHOUT = [
-  { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
-  { file: "src/store/sqlite/search/changes.ts", from: "into.run(", to: "Object.is(" },
-  { file: "src/store/sqlite/plants.ts", from: "if (isChanged) searcher?.follow(isBulk);", to: "" },
-] as const;
-
 /** What search and tags cost the creates, with both cores for everything. */
 export async function upkeep(bench: Bench): Promise<string> {
-  const without = plantBugs(WITHOUT);
+  const without = plantBugs([...WITHOUT.search, ...WITHOUT["index of tags"]]);
   const rounds: { with: number; without: number }[] = [];
   for (let number = 1; number <= bench.rounds; number += 1) {
     const round = { with: await run(undefined, bench), without: await run(without, bench) };

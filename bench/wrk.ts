@@ -21,7 +21,7 @@ export type Load = Readonly<{
   signal: AbortSignal;
 }>;
 
-export type LoadReport = Readonly<{ rate: number; p50Ms: number; p99Ms: number }>;
+export type LoadReport = Readonly<{ requests: number; rate: number; p50Ms: number; p99Ms: number }>;
 
 export const CONNECTIONS = 64;
 const SCRIPT = join(import.meta.dirname, "wrk.lua");
@@ -54,5 +54,5 @@ function parseReport(output: string): LoadReport {
   const { requests, durationUs, p50Us, p99Us, errors } = JSON.parse(line) as RawReport;
   const isClean = requests > 0 && Object.values(errors).every((count) => count === 0);
   if (!isClean) throw new Error(`Requests failed, so the round is void: ${line}`);
-  return { rate: requests / (durationUs / 1e6), p50Ms: p50Us / 1000, p99Ms: p99Us / 1000 };
+  return { requests, rate: requests / (durationUs / 1e6), p50Ms: p50Us / 1000, p99Ms: p99Us / 1000 };
 }

@@ -1,0 +1,52 @@
+import { SYNC_OFF } from "../test/support/bugs.ts";
+import type { PlantedBug } from "../test/support/plant-bugs.ts";
+
+/** Shows the threads of the store by their names. */
+export const NAME_THREADS: PlantedBug = {
+  file: "src/store/sqlite/engine/worker.ts",
+  from: "const port = parentPort;",
+  to: 'process.getBuiltinModule("node:fs").writeFileSync("/proc/thread-self/comm", workerData.part); const port = parentPort;',
+};
+
+/**
+ * Edits that leave a step out of the service. A step that is left out still lets creates succeed: a failed request
+ * fails the bench.
+ */
+export const WITHOUT = {
+  search: [
+    { file: "src/store/sqlite/search/changes.ts", from: "into.run(", to: "Object.is(" },
+    { file: "src/store/sqlite/plants.ts", from: "if (isChanged) searcher?.follow(isBulk);", to: "" },
+  ],
+  "index of tags": [
+    { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },
+  ],
+  "sync of the disk": SYNC_OFF,
+  store: [
+    {
+      file: "src/store/sqlite/plants.ts",
+      from: "create: group.create,",
+      to: 'create: async (plant, { whileWriting } = {}) => { whileWriting?.(); return "created"; },',
+    },
+  ],
+  ETag: [{ file: "src/http/preconditions.ts", from: 'hash("sha256", content, "base64url")', to: '"as-long-as-an-ETag-is."' }],
+  "request id": [
+    { file: "src/http/app.ts", from: "request.headers.once(givenId) ?? randomUUID()", to: '""' },
+    { file: "src/http/app.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
+  ],
+  "token, rights and rate limits": [{ file: "src/http/app.ts", from: "if (!target.operation.scope)", to: "if (target)" }],
+  // Every body counts as the one that the bench sends, with the next id.
+  "parsing and validation": [
+    {
+      file: "src/http/request-body.ts",
+      from: "const text = decodeBody(bytes);",
+      to: 'globalThis.creates = (globalThis.creates ?? 0n) + 1n; return { id: globalThis.creates, name: "Monstera deliciosa", tag: "tropical" }; const text = decodeBody(bytes);',
+    },
+  ],
+  "everything behind HTTP": [
+    {
+      file: "src/http/app.ts",
+      from: "const exchange = {",
+      to: 'if (request.method === "POST") return withCommonLines({ status: 200, body: \'{"name":"Monstera deliciosa","tag":"tropical"}\' }, "0", false); const exchange = {',
+    },
+  ],
+} as const satisfies Record<string, readonly PlantedBug[]>;

@@ -1,0 +1,11 @@
+import { describe, expect, it } from "bun:test";
+import { NAME_THREADS, WITHOUT } from "../../bench/leave-one-out.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+
+describe("the source still has what the bench edits", () => {
+  for (const [step, edits] of Object.entries({ ...WITHOUT, "nothing, with threads named": [NAME_THREADS] })) {
+    it(`to leave out ${step}`, () => {
+      expect(plantBugs(edits)).toBeString();
+    });
+  }
+});
