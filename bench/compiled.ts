@@ -34,7 +34,7 @@ export async function build(name: CompiledName, { signal, note }: BuildOptions):
   } catch (reason) {
     if (signal.aborted) throw reason;
     const why = String(reason).trim().replaceAll(/\s+/g, " ");
-    note(`${name}: left out, because it cannot be built. Is there ${packages}? ${why}`);
+    note(`${name}: left out, because it cannot be built. To have it: apt-get install ${packages}. ${why}`);
     return false;
   }
 }
