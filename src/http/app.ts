@@ -175,9 +175,13 @@ export function createApp(options: AppOptions): App {
   }
 
   function finish(response: HttpResponse, exchange: Exchange): HttpResponse {
-    const { token } = exchange.principal ?? {};
-    // A response that needs no token is the same for everyone, and made only once.
-    return complete(token ? responseBudget(response, token.id) : response, exchange);
+    try {
+      const { token } = exchange.principal ?? {};
+      // A response that needs no token is the same for everyone, and made only once.
+      return complete(token ? responseBudget(response, token.id) : response, exchange);
+    } catch (thrown) {
+      return fail(thrown, exchange);
+    }
   }
 
   /** Answers a request and logs it. */
@@ -198,20 +202,17 @@ export function createApp(options: AppOptions): App {
   }
 
   function answerSafely(exchange: Exchange): Answer {
-    const finishSafely = (response: HttpResponse): HttpResponse => {
-      try {
-        return finish(response, exchange);
-      } catch (thrown) {
-        return fail(thrown, exchange);
-      }
-    };
+    let response: Answer;
     try {
-      const response = answer(exchange);
-      if (!(response instanceof Promise)) return finishSafely(response);
-      return response.then(finishSafely, (reason: unknown) => fail(reason, exchange));
+      response = answer(exchange);
     } catch (thrown) {
       return fail(thrown, exchange);
     }
+    if (!(response instanceof Promise)) return finish(response, exchange);
+    return response.then(
+      (later) => finish(later, exchange),
+      (reason: unknown) => fail(reason, exchange),
+    );
   }
 
   return {

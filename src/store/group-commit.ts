@@ -145,7 +145,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   async function commitBatch(batch: Batch): Promise<void> {
     const { waiters } = batch;
     const committed = commit(batch);
-    for (const { begin, reject } of waiters) attempt(begin, reject);
+    for (const waiter of waiters) beginOne(waiter);
     try {
       const outcomes = await committed;
       for (const { end } of waiters) end(outcomes);
@@ -210,7 +210,17 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     return new Promise((resolve, reject) => {
       const batch = join(owner, characters);
       const at = add(batch) - 1;
-      batch.waiters.push({ begin: whileWriting, end: (outcomes) => attempt(() => resolve(read(outcomes, at)), reject), reject });
+      batch.waiters.push({
+        begin: whileWriting,
+        end(outcomes) {
+          try {
+            resolve(read(outcomes, at));
+          } catch (reason) {
+            reject(reason);
+          }
+        },
+        reject,
+      });
       beginIfEnough(batch);
     });
   }
@@ -244,11 +254,11 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
 }
 
 /** What one waiter does must not keep the others from their outcomes. */
-function attempt(work: (() => void) | undefined, onFailure: (reason: unknown) => void): void {
+function beginOne({ begin, reject }: Waiter): void {
   try {
-    work?.();
+    begin?.();
   } catch (reason) {
-    onFailure(reason);
+    reject(reason);
   }
 }
 

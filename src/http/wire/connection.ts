@@ -221,10 +221,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     const { method, path, query, authority, section } = head;
     const { fields: headers } = section;
     timeouts.reset();
+    const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
+    if (response instanceof Promise) void response.then((later) => respond(head, incoming, later));
+    else respond(head, incoming, response);
+  }
+
+  function respond(head: Head, incoming: IncomingBody, response: HttpResponse): void {
     try {
-      const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
-      const sending =
-        response instanceof Promise ? response.then((later) => respond(head, incoming, later)) : respond(head, incoming, response);
+      const sending = send(head, incoming, response);
       if (sending) watch(sending);
     } catch (reason) {
       fail(reason);
@@ -232,7 +236,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   /** Sends the response. Returns a promise only when the client has to read first. */
-  function respond(head: Head, incoming: IncomingBody, response: HttpResponse): Promise<void> | void {
+  function send(head: Head, incoming: IncomingBody, response: HttpResponse): Promise<void> | void {
     const { isHttp10, isKeepAlive: isKept } = head.section;
     // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
     // request. What follows CONNECT may be meant for the other end of a tunnel.
