@@ -34,8 +34,8 @@ export function tokenize(whole: string): string[] {
   const text = whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole;
   // Most names are ASCII, which needs no Unicode tables.
   const isAscii = !/[^\0-\x7f]/.test(text);
-  const words = isAscii ? text.toLowerCase().match(/[a-z0-9]+/g) : foldUnicode(text).match(WORD);
-  return (words ?? []).map((word) => (word.length > WORD_LENGTH_MAX ? cut(word) : word));
+  const words = (isAscii ? text.toLowerCase().match(/[a-z0-9]+/g) : foldUnicode(text).match(WORD)) ?? [];
+  return words.some((word) => word.length > WORD_LENGTH_MAX) ? words.map(cut) : words;
 }
 
 /** The words of a search, without those that another one implies: what contains "monstera" contains "mon". */
@@ -66,5 +66,6 @@ function foldUnicode(text: string): string {
 
 /** Never cuts a surrogate pair in half. */
 function cut(word: string): string {
+  if (word.length <= WORD_LENGTH_MAX) return word;
   return word.slice(0, WORD_LENGTH_MAX).toWellFormed().replaceAll("\ufffd", "");
 }

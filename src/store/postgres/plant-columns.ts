@@ -14,7 +14,7 @@ const COLUMNS: readonly ToElement[] = [
   ({ name }) => quote(toColumn(name)),
   ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag))),
 ];
-const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => quote(toVector(name))];
+const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => toVector(name)];
 
 /**
  * Plants as columns: ids, names and tags, each an array in text form. The driver would write the same in three times
@@ -47,11 +47,12 @@ function quote(element: string): string {
 }
 
 /**
- * A name as a tsvector, in text form. Words are letters and digits, so nothing needs quotes. They are so few that they
- * always fit into the megabyte that a tsvector may hold (doc: textsearch-limitations).
+ * A name as a tsvector, in text form: the server drops words that occur twice. Words are letters and digits, so nothing
+ * needs an escape. They are so few that they always fit into the megabyte that a tsvector may hold (doc:
+ * textsearch-limitations).
  */
 function toVector(name: string): string {
-  return [...new Set(tokenize(name))].join(" ");
+  return `"${tokenize(name).join(" ")}"`;
 }
 
 /** The words of a search as a tsquery. Each matches any word that begins with it. */

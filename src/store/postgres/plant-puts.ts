@@ -15,9 +15,12 @@ export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promi
 
 /** Creates or replaces plants. Resolves with one outcome each, in the same order. */
 export function createPut(execute: Execute, how: ExecuteOptions): Put {
-  async function insert(plants: readonly NewPlant[]): Promise<Set<bigint>> {
+  /** Resolves with those that were not created: their ids are in use. */
+  async function insert(plants: readonly NewPlant[]): Promise<readonly NewPlant[]> {
     const rows = await execute<[id: bigint]>(INSERT_PLANTS, await searchableColumnsOf(plants), how);
-    return new Set(rows.map(([id]) => id));
+    if (rows.length === plants.length) return [];
+    const created = new Set(rows.map(([id]) => id));
+    return plants.filter(({ id }) => !created.has(id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
@@ -41,8 +44,7 @@ export function createPut(execute: Execute, how: ExecuteOptions): Put {
     for (let tries = 0; open.length > 0; tries += 1) {
       if (tries === TRIES_MAX) throw new PlantStoreError("overloaded");
       if (tries > 0) await sleep(Math.random() * tries);
-      const created = isDryRun ? new Set() : await insert(open);
-      const others = open.filter(({ id }) => !created.has(id));
+      const others = isDryRun ? open : await insert(open);
       if (others.length === 0) break;
       const stored = await find(others);
       for (const [id, plant] of stored) before.set(id, plant);

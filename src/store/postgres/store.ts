@@ -48,7 +48,7 @@ const IMPORT_PATIENCE_MS = 15_000;
  * all changes that wait (measured).
  */
 const GATHER_TURNS = 2;
-const ENOUGH = 32;
+const ENOUGH = 64;
 
 /** How long a start waits for the database, in milliseconds. */
 const START_MS_MAX = 30_000;
