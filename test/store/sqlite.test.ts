@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
@@ -11,6 +12,8 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand } from "../support/process.ts";
 import { testStore } from "../support/store-suite.ts";
 import { rejectionOf } from "../support/rejection.ts";
+
+const PAGE_BYTES = 4096;
 
 function open(path: string, limits: { isServing?: boolean; queueMax?: number; queueWaitMs?: number } = {}): Promise<Store> {
   return openSqliteStore({
@@ -68,6 +71,27 @@ describe("the SQLite store", () => {
     }
     isReading = false;
     expect(missed).toEqual([]);
+    await store.close();
+  });
+
+  it("refuses to read a plant on a damaged page of the disk, and goes on with all others", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const before = await open(path);
+    // Each fills a page.
+    for (const letter of "abcde") await before.plants.create({ id: asPlantId(BigInt(letter.charCodeAt(0))), name: letter.repeat(3000) });
+    await before.close();
+    const file = readFileSync(path);
+    // An earlier copy is what the root left behind when it grew.
+    const page = Math.floor(file.lastIndexOf("a".repeat(3000)) / PAGE_BYTES) * PAGE_BYTES;
+    writeFileSync(path, file.fill(0xff, page, page + PAGE_BYTES));
+
+    const store = await open(path, { isServing: false });
+    const find = async (id: bigint) => store.plants.find(asPlantId(id));
+    expect(await rejectionOf(find(97n))).toMatchObject({ code: "store_unavailable" });
+    // The transaction of the read ends.
+    await new Promise(setImmediate);
+    expect((await find(101n))?.name).toBe("e".repeat(3000));
+    expect(await store.plants.create({ id: asPlantId(102n), name: "f" })).toBe("created");
     await store.close();
   });
 

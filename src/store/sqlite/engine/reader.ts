@@ -18,8 +18,14 @@ export function openReader(path: string) {
 
   /** The next read sees all that was committed before it. Call it after each commit of this process. */
   function release(): void {
-    if (isHeld) commit.run();
+    if (!isHeld) return;
     isHeld = false;
+    try {
+      commit.run();
+    } catch {
+      // A read in it failed, and has said why. SQLite may have rolled back already.
+      if (db.isTransaction) db.exec("ROLLBACK");
+    }
   }
 
   function hold(): void {
