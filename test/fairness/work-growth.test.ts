@@ -226,7 +226,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["columns of PostgreSQL", BODY, (text) => searchableColumnsOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, (text) => fromColumn(toColumn(text))],
   ["a query of PostgreSQL", 500, (text) => toQuery(tokenize(text))],
-  ["the index of names", BODY, (text) => index.put(1n, { name: text, tag: text })],
+  ["the index of names", BODY, (text) => index.transaction(() => index.put({ id: 1n, name: text, tag: text }))],
   ["a search of the index", 500, (text) => index.find({ words: tokenize(text).slice(0, 32), tag: text, from: 0n, limit: 100 })],
 ];
 

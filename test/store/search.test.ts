@@ -19,7 +19,7 @@ const SLOW_STEP = [
   {
     file: "src/store/sqlite/search/indexer.ts",
     from: 'plants.exec("BEGIN");',
-    to: 'plants.exec("BEGIN"); plant.get(0n); Bun.sleepSync(1500);',
+    to: 'plants.exec("BEGIN"); newest.get(); Bun.sleepSync(1500);',
   },
 ];
 

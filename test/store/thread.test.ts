@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import { PLANT_ID_MIN } from "../../src/plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expression.ts";
 import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
 import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
@@ -72,6 +72,31 @@ describe("a call of the search thread", () => {
   });
 });
 
+describe("the index of words", () => {
+  const ids = [PLANT_ID_MAX, 7n, 5n, 6n, 0n, PLANT_ID_MIN];
+
+  it("keeps no entry of what a plant was before, in whatever order and however far apart the ids are", () => {
+    const { search, writer } = open([], "create");
+    countSteps(search);
+    const named = (name: string) => ids.map((id) => ({ id: asPlantId(id), name }));
+    const find = (word: string) => search.find({ words: [word], tag: undefined, from: PLANT_ID_MIN, limit: 100 });
+    const all = BigInt64Array.from(ids).toSorted();
+    for (const [from, to] of [
+      [undefined, "first"],
+      ["first", "second"],
+      ["second", undefined],
+      [undefined, "third"],
+    ] as const) {
+      const before = from === undefined ? [] : named(from);
+      const after = to === undefined ? [] : named(to);
+      const swaps = ids.map((_, at) => ({ from: before[at], to: after[at] }));
+      writer.commit(columnsOf([]), swaps, [], NOTHING_INDEXED);
+      if (to !== undefined) expect(find(to)).toEqual({ kind: "ids", ids: all });
+      if (from !== undefined) expect(find(from)).toEqual({ kind: "ids", ids: new BigInt64Array() });
+    }
+  });
+});
+
 describe("the expression of a search", () => {
   const letters = Array.from(han(120));
 
@@ -82,9 +107,9 @@ describe("the expression of a search", () => {
         const vocabulary = words.flatMap((word) => letters.map((letter) => `${word}${letter}aaaaaaaaaa`)).toSorted();
         const wordFrom = (text: string) => vocabulary.find((word) => word >= text);
         const expression = expressionOf({ words, token: undefined, wordFrom });
-        const alternatives = expression.match(/"[^"]*"( \*)?/g)!;
+        const alternatives = Array.from(expression.matchAll(/"([^"]*)"/g), ([, term]) => term!);
         expect(alternatives.length, `${count} of ${length}`).toBeLessThanOrEqual(100 + count);
-        const beginnings = alternatives.filter((part) => part.endsWith("*")).map((part) => part.length - '"" *'.length);
+        const beginnings = alternatives.filter((term) => !vocabulary.includes(term)).map((term) => term.length);
         expect(PREFIX_LENGTHS, `${count} of ${length}`).toEqual(expect.arrayContaining(beginnings));
       }
     }

@@ -1,5 +1,5 @@
-/** Lengths of the prefixes that the index stores, in characters. First letters are stored as words. */
-export const PREFIX_LENGTHS = [2, 4, 6] as const;
+/** Lengths of the prefixes that the index stores as if they were words, in characters. */
+export const PREFIX_LENGTHS = [1, 3, 5] as const;
 
 /**
  * Most words and prefixes that all words of a search may expand to together: each costs time for every plant visited.
@@ -10,6 +10,9 @@ const ALTERNATIVES_MAX = 100;
 const FIRST = "\0";
 const LAST = "\u{10ffff}";
 
+/** Half of a character that takes two units. */
+const SURROGATE = /[\ud800-\udfff]/;
+
 type Wanted = Readonly<{
   words: readonly string[];
   /** Another token, which must match exactly. */
@@ -18,47 +21,50 @@ type Wanted = Readonly<{
   wordFrom: (text: string) => string | undefined;
 }>;
 
+/** The first characters of a word, in code points. */
+export function startOf(word: string, length: number): string {
+  const head = word.slice(0, length);
+  return SURROGATE.test(head) ? Array.from(word).slice(0, length).join("") : head;
+}
+
 /**
  * The FTS5 expression (sqlite.org/fts5.html#full_text_query_syntax) for all words of a search, each of which may be a
- * prefix of a longer word. For a whole word, or a prefix of an indexed length, FTS5 visits the plants one by one and
- * stops at the limit. For any other prefix it collects all plants first, which takes seconds in a large store. So we
- * replace such a prefix with the whole words and longer prefixes that it covers; or, when there are too many, with a
- * shorter prefix, which finds too much.
+ * prefix of a longer word. FTS5 visits the plants of a word one by one and stops at the limit; for a prefix it would
+ * collect all plants first, which takes seconds in a large store. So the index stores some prefixes as words, and we
+ * replace any other with the whole words and longer prefixes that it covers; or, when there are too many, with a shorter
+ * prefix, which finds too much.
  */
 export function expressionOf({ words, token, wordFrom }: Wanted): string {
   // The more words there are, the less it matters if one of them finds too much.
   const max = Math.floor(ALTERNATIVES_MAX / words.length);
-  const parts = words.map((word) => `(${alternativesOf(word, { max, wordFrom }).join(" OR ")})`);
-  return [...parts, ...(token === undefined ? [] : [`"${token}"`])].join(" AND ");
+  const parts = words.map((word) => `(${alternativesOf(word, { max, wordFrom }).map(quoted).join(" OR ")})`);
+  return [...parts, ...(token === undefined ? [] : [quoted(token)])].join(" AND ");
 }
 
 function alternativesOf(start: string, { max, wordFrom }: Pick<Wanted, "wordFrom"> & { max: number }): string[] {
-  if (lengthOf(start) === 1) return [`"${start}"`];
   const length = PREFIX_LENGTHS.find((prefix) => prefix >= lengthOf(start)) ?? Infinity;
-  if (length === lengthOf(start)) return [prefixTerm(start)];
+  if (length === lengthOf(start)) return [start];
   const found: string[] = [];
   let from = start;
   for (let word = wordFrom(from); word?.startsWith(start); word = wordFrom(from)) {
     const isWhole = lengthOf(word) < length;
-    const head = isWhole ? word : Array.from(word).slice(0, length).join("");
-    found.push(isWhole ? `"${word}"` : prefixTerm(head));
-    if (found.length > max) return [prefixTerm(indexedPartOf(start))];
+    const head = startOf(word, length);
+    found.push(head);
+    if (found.length > max) return [indexedPartOf(start)];
     from = head + (isWhole ? FIRST : LAST);
   }
-  return found.length > 0 ? found : [`"${start}"`];
-}
-
-function prefixTerm(start: string): string {
-  return `"${start}" *`;
+  return found.length > 0 ? found : [start];
 }
 
 /** The longest prefix that the index stores. */
 function indexedPartOf(start: string): string {
-  const length = PREFIX_LENGTHS.findLast((prefix) => prefix <= lengthOf(start));
-  return Array.from(start).slice(0, length).join("");
+  return startOf(start, PREFIX_LENGTHS.findLast((length) => length < lengthOf(start)) ?? 1);
 }
 
-/** In code points, as FTS5 counts. */
+function quoted(term: string): string {
+  return `"${term}"`;
+}
+
 function lengthOf(text: string): number {
   return Array.from(text).length;
 }

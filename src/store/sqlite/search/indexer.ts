@@ -2,7 +2,6 @@ import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { hash } from "node:crypto";
 import { PLANT_ID_MIN } from "../../../plant.ts";
-import type { PlantId } from "../../../plant.ts";
 import { createTagCounter } from "../tags.ts";
 import { isDamage, openWordIndex, removeWordIndex } from "./word-index.ts";
 import type { FindQuery, PlantRow } from "./word-index.ts";
@@ -41,7 +40,8 @@ const WORDS_A_PLANT = 2;
 export function openIndexer(plantsPath: string) {
   const path = `${plantsPath}.search`;
   const plants = new DatabaseSync(plantsPath, { readOnly: true });
-  const plant = plants.prepare("SELECT name, tag FROM plants WHERE id = ?");
+  const plantsWithin = plants.prepare("SELECT id, name, tag FROM plants WHERE id BETWEEN ? AND ? ORDER BY id");
+  plantsWithin.setReadBigInts(true);
   const plantsFrom = plants.prepare("SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id");
   plantsFrom.setReadBigInts(true);
   const change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
@@ -64,20 +64,26 @@ export function openIndexer(plantsPath: string) {
     index.save({ indexed, mark: markOf(indexed) });
   }
 
-  /** Indexes a plant as it is now, or removes it from the index. Returns the work done, in words. */
-  function indexPlant(id: bigint): number {
-    const row = plant.get(id) as PlantRow | undefined;
-    if (row) return WORDS_A_PLANT + index.put(id, row);
-    index.remove(id);
-    return WORDS_A_PLANT;
+  /** Indexes plants as they are now, or removes them from the index. Returns the work done, in words. */
+  function indexPlants(ids: BigInt64Array): number {
+    let work = ids.length * WORDS_A_PLANT;
+    for (let at = 0; at < ids.length;) {
+      const first = ids[at]!;
+      let last = first;
+      index.remove(first);
+      // Ids in a row are read at once: that takes half the time.
+      for (at += 1; ids[at] === last + 1n; at += 1) index.remove((last += 1n));
+      for (const row of plantsWithin.all(first, last) as PlantRow[]) work += index.put(row);
+    }
+    return work;
   }
 
   /** Indexes one step of the plants that are older than the index, from this id on. */
   function build(from: bigint): void {
     let work = 0;
-    for (const row of plantsFrom.iterate(from) as Iterable<PlantRow & { id: PlantId }>) {
+    for (const row of plantsFrom.iterate(from) as Iterable<PlantRow>) {
       if (work >= STEP_WORDS) return index.save({ buildFrom: row.id });
-      work += WORDS_A_PLANT + index.put(row.id, row);
+      work += WORDS_A_PLANT + index.put(row);
     }
     index.save({ buildFrom: null });
   }
@@ -89,7 +95,7 @@ export function openIndexer(plantsPath: string) {
     while (work < wordsMin) {
       const row = next.get(at) as { seq: number; ids: Uint8Array } | undefined;
       if (!row) break;
-      for (const id of new BigInt64Array(row.ids.slice().buffer)) work += indexPlant(id);
+      work += indexPlants(new BigInt64Array(row.ids.slice().buffer));
       at = row.seq;
     }
     return { seq: at, work };

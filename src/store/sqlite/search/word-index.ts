@@ -5,15 +5,18 @@ import type { StatementSync } from "node:sqlite";
 import { PLANT_ID_MIN } from "../../../plant.ts";
 import { SEARCHED_LENGTH_MAX, tokenize } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
-import { expressionOf, PREFIX_LENGTHS } from "./expression.ts";
+import { expressionOf, PREFIX_LENGTHS, startOf } from "./expression.ts";
 import { makeDurable, WAL_PAGES_MAX } from "../engine/requirements.ts";
 import type { Position } from "./changes.ts";
 
 /** At most `limit` ids, starting at `from`. */
 export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
 
-/** The columns of a plant that are indexed. */
-export type PlantRow = { name: string; tag: string | null };
+/** A plant as it is indexed. */
+export type PlantRow = { id: bigint; name: string; tag: string | null };
+
+/** The text that FTS5 indexes for a name, and how many words the name has. */
+type Words = Readonly<{ text: string; count: number }>;
 
 /**
  * Progress of the index: the id at which the build continues (null when it is complete), the changes indexed, and a
@@ -22,12 +25,12 @@ export type PlantRow = { name: string; tag: string | null };
 type State = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
-const VERSION = 4;
+const VERSION = 5;
 
-/** Bounds of the caches: words, tags, and the length of a cached tag. */
-const WORDS_KNOWN_MAX = 50_000;
+/** Bounds of the caches: names, tags, and the length of what is cached. */
+const NAMES_KNOWN_MAX = 10_000;
 const TAGS_KNOWN_MAX = 1000;
-const TAG_LENGTH_KNOWN_MAX = 100;
+const LENGTH_KNOWN_MAX = 64;
 
 /** Reading this many characters costs as much as writing one word. */
 const CHARACTERS_A_WORD = 10;
@@ -39,33 +42,45 @@ export function openWordIndex(path: string) {
   // is consistent (sqlite.org/pragma.html#pragma_synchronous), so a sync for each commit would only slow down the
   // commits of plants.
   db.exec("PRAGMA synchronous = NORMAL");
-  const put = db.prepare("INSERT OR REPLACE INTO names (rowid, words) VALUES (?, ?)");
-  const remove = db.prepare("DELETE FROM names WHERE rowid = ?");
-  const addWord = db.prepare("INSERT INTO words (word) VALUES (?) ON CONFLICT DO NOTHING");
+  const highest = readBigInts(db, "SELECT max(id) AS id FROM names_docsize");
+  const remove = db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))");
+  const add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
+  const addWords = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
   const find = readBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?");
   const state = readBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges, mark FROM state");
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
   const saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
   const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
-  const known = new Set<string>();
+  /** The words of names that were indexed, and of those alone: their words are in the table. */
+  const names = new Map<string, Words>();
   const tokens = new Map<string, string>();
+  /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
+  const plants = new Map<bigint, string>();
+  const newWords = new Set<string>();
 
-  function tokenOf(tag: string): string {
-    const remembered = tokens.get(tag);
+  function wordsOf(name: string): Words {
+    const remembered = names.get(name);
     if (remembered !== undefined) return remembered;
-    if (tokens.size >= TAGS_KNOWN_MAX) tokens.clear();
-    const token = toToken(tag);
-    // Without this limit the cache would have no bound in bytes.
-    if (tag.length <= TAG_LENGTH_KNOWN_MAX) tokens.set(tag, token);
-    return token;
+    const all = tokenize(name);
+    for (const word of all) newWords.add(word);
+    return remember(names, name, { text: toText(all), count: all.length }, NAMES_KNOWN_MAX);
   }
 
-  function learn(word: string): void {
-    if (known.has(word)) return;
-    if (known.size >= WORDS_KNOWN_MAX) known.clear();
-    known.add(word);
-    addWord.run(word);
+  function tokenOf(tag: string): string {
+    return tokens.get(tag) ?? remember(tokens, tag, toToken(tag), TAGS_KNOWN_MAX);
+  }
+
+  /** Writes the plants of a transaction in the order of their ids: FTS5 begins a new segment at each lower id. */
+  function write(): void {
+    const ids = BigInt64Array.from(plants.keys()).toSorted();
+    const [first] = ids;
+    if (first === undefined) return;
+    const { id: last } = highest.get() as { id: bigint | null };
+    if (last !== null && first <= last) remove.run(`[${ids.join()}]`);
+    const members = Array.from(ids, (id) => plants.get(id)).filter((member) => member !== "");
+    add.run(`{${members.join()}}`);
+    if (newWords.size > 0) addWords.run(JSON.stringify([...newWords].toSorted()));
   }
 
   return {
@@ -73,12 +88,16 @@ export function openWordIndex(path: string) {
       db.exec("BEGIN IMMEDIATE");
       try {
         const result = work();
+        write();
         db.exec("COMMIT");
         return result;
       } catch (reason) {
-        known.clear();
+        names.clear();
         if (db.isTransaction) db.exec("ROLLBACK");
         throw reason;
+      } finally {
+        plants.clear();
+        newWords.clear();
       }
     },
     /** Checkpoints once the WAL is large enough. False when it did nothing. */
@@ -87,19 +106,15 @@ export function openWordIndex(path: string) {
       db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       return true;
     },
-    /** Returns the work done, in words. */
-    put(id: bigint, { name, tag }: PlantRow): number {
-      const all = tokenize(name);
-      const words = new Set(all);
-      for (const word of words) learn(word);
-      // A search for one letter is then as fast as for a word.
-      for (const word of all) words.add(String.fromCodePoint(word.codePointAt(0)!));
-      const text = [...words].join(" ");
-      put.run(id, tag === null ? text : `${text} ${tokenOf(tag)}`);
-      return all.length + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
+    /** Adds or replaces a plant. Returns the work, in words. */
+    put({ id, name, tag }: PlantRow): number {
+      const { text, count } = wordsOf(name);
+      // Words and tokens need no escapes.
+      plants.set(id, tag === null ? `"${id}":"${text}"` : `"${id}":"${text} ${tokenOf(tag)}"`);
+      return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
     },
     remove(id: bigint): void {
-      remove.run(id);
+      plants.set(id, "");
     },
     find({ words, tag, from, limit }: FindQuery): BigInt64Array {
       const expression = expressionOf({
@@ -130,12 +145,14 @@ function openOrCreate(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
   makeDurable(db);
   // Words arrive folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
-  // The index keeps no copy of the names (content), only which plants hold a word (detail) or a prefix of one (prefix).
+  // The index keeps no copy of the names (content), only which plants hold a word (detail). Few merges of its segments
+  // cost a plant less, and a search a little more.
   db.exec(`
     BEGIN;
     CREATE VIRTUAL TABLE names USING fts5(
-      words, content='', contentless_delete=1, detail=none, prefix='${PREFIX_LENGTHS.join(" ")}', tokenize="ascii tokenchars '#'"
+      words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'"
     );
+    INSERT INTO names (names, rank) VALUES ('automerge', 8);
     CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
     INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
@@ -173,6 +190,20 @@ export function isDamage(reason: unknown): boolean {
 
 function searchedLength({ length }: string): number {
   return Math.min(length, SEARCHED_LENGTH_MAX);
+}
+
+/** The words of a name and their indexed prefixes, as FTS5 gets them. A search for a prefix is then as fast as for a word. */
+function toText(words: readonly string[]): string {
+  const terms = [...words];
+  for (const word of words) for (const length of PREFIX_LENGTHS) if (word.length > length) terms.push(startOf(word, length));
+  return terms.join(" ");
+}
+
+function remember<Value>(cache: Map<string, Value>, key: string, value: Value, entriesMax: number): Value {
+  if (cache.size >= entriesMax) cache.clear();
+  // Without this limit the cache would have no bound in bytes.
+  if (key.length <= LENGTH_KNOWN_MAX) cache.set(key, value);
+  return value;
 }
 
 function toToken(tag: string): string {
