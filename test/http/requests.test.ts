@@ -181,6 +181,12 @@ describe("on the wire", () => {
     });
   }
 
+  for (const line of ["FOO / HTTP/1.1", "GET nothing HTTP/1.1"]) {
+    it(`${line} without a Host is refused for its host, which is checked before path and method`, async () => {
+      expect(await sendUntilClosed(`${line}\r\n\r\n`)).toEndWith(JSON.stringify(CATALOGUE.invalid_host));
+    });
+  }
+
   for (const { why, authorized, status } of [
     { why: "a create", authorized: authorization, status: 200 },
     { why: "a refusal", authorized: "", status: 401 },

@@ -5,7 +5,7 @@ import type { Fields } from "./fields.ts";
 /** The parsed head of a request (RFC 9112, 2 to 6). */
 export type Head = Target & Readonly<{ method: string; section: HeaderSection }>;
 
-type RequestLine = Target & Readonly<{ method: string; isHttp10: boolean }>;
+type RequestLine = Target & Readonly<{ method: string }>;
 
 type Target = Readonly<{
   /**
@@ -73,31 +73,35 @@ export function createHeadParser(): HeadParser {
     return section;
   }
 
-  let last: Readonly<{ text: string; line: RequestLine }> | undefined;
-
-  /** Many requests in a row may have the same line: creates do. */
-  function parseLine(text: string): RequestLine {
-    if (last?.text !== text) last = { text, line: readLine(text) };
-    return last.line;
-  }
+  /** The line of the last request. Many in a row may have the same one: creates do. */
+  let last: (RequestLine & Readonly<{ text: string; isHttp10: boolean }>) | undefined;
 
   return (text) => {
     const lineEnd = text.indexOf("\r\n");
-    const { method, path, query, authority, isHttp10 } = parseLine(lineEnd === -1 ? text : text.slice(0, lineEnd));
+    const line = lineEnd === -1 ? text : text.slice(0, lineEnd);
+    const known = last?.text === line ? last : undefined;
+    const isHttp10 = known ? known.isHttp10 : readVersion(line) === "1.0";
+    // The contract promises this order: the host first, then path and method.
     const section = parseSection(lineEnd === -1 ? "" : text.slice(lineEnd + 2), isHttp10);
+    const { method, path, query, authority } = known ?? (last = { text: line, isHttp10, ...readLine(line) });
     return { method, path, query, authority, section };
   };
 }
 
-function readLine(line: string): RequestLine {
+function readVersion(line: string): "1.0" | "1.1" {
   if (!LINE.test(line)) throw refuseLine(line);
-  const isHttp10 = line.endsWith(" HTTP/1.0");
-  if (!isHttp10 && !line.endsWith(" HTTP/1.1")) throw new PlantStoreError("unsupported_version");
+  if (line.endsWith(" HTTP/1.1")) return "1.1";
+  if (line.endsWith(" HTTP/1.0")) return "1.0";
+  throw new PlantStoreError("unsupported_version");
+}
+
+/** Parses a line that has a version. */
+function readLine(line: string): RequestLine {
   const space = line.indexOf(" ");
   const method = line.slice(0, space);
   if (!METHODS.has(method)) throw new PlantStoreError("unknown_method");
   const { authority, path, query } = splitTarget(line.slice(space + 1, -VERSION_LENGTH), method);
-  return { method, path, query, authority, isHttp10 };
+  return { method, path, query, authority };
 }
 
 function readSection(text: string, isHttp10: boolean): HeaderSection {
