@@ -21,11 +21,19 @@ type Held = Connection &
     pass: (seconds: number) => void;
   }>;
 
-type HeldOptions = Readonly<{ room?: number; answer?: (request: HttpRequest) => Promise<HttpResponse> }>;
+type HeldOptions = Readonly<{
+  room?: number;
+  answer?: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+  onBug?: (reason: unknown) => void;
+}>;
 
 const OK: HttpResponse = { status: 200, body: "{}" };
 
-function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK) }: HeldOptions = {}): Held {
+function fault(reason: unknown): never {
+  throw reason;
+}
+
+function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK), onBug = fault }: HeldOptions = {}): Held {
   let [sent, room, time] = ["", firstRoom, 0];
   let [isPaused, isIdle, isGone] = [false, true, false];
   function end(): void {
@@ -50,15 +58,13 @@ function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK) }
     },
     address: "",
     parseHead: createHeadParser(),
-    answer: (request) => answer(request).catch(() => ({ status: 400 })),
+    answer,
     refuse: ({ status }) => ({ status }),
     tasks: createTaskQueue(),
     now: () => time,
     date: () => "",
     onIdle: (state) => (isIdle = state),
-    onBug(reason) {
-      throw reason;
-    },
+    onBug,
   });
   return {
     ...connection,
@@ -80,7 +86,11 @@ function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK) }
 
 async function readAll({ body }: HttpRequest): Promise<HttpResponse> {
   let length = 0;
-  for await (const piece of body) length += piece.length;
+  try {
+    for await (const piece of body) length += piece.length;
+  } catch {
+    return { status: 400 };
+  }
   return { status: 200, body: String(length) };
 }
 
@@ -124,6 +134,20 @@ describe("a connection ends", () => {
     held.pass(11);
     expect(held.isGone()).toBe(true);
   });
+
+  for (const { what, answer } of [
+    { what: "throws", answer: () => fault("bug") },
+    { what: "rejects", answer: () => Promise.reject(new Error("bug")) },
+  ]) {
+    it(`at once when what answers ${what}, which it must not`, async () => {
+      const bugs: unknown[] = [];
+      const held = hold({ answer, onBug: (reason) => bugs.push(reason) });
+      held.say(GET);
+      await settle();
+      expect(held.isGone()).toBe(true);
+      expect(bugs).toHaveLength(1);
+    });
+  }
 
   it("when a body stops, however much of it came before", async () => {
     const held = hold({ answer: readAll });

@@ -221,9 +221,13 @@ export function createConnection(options: ConnectionOptions): Connection {
     const { method, path, query, authority, section } = head;
     const { fields: headers } = section;
     timeouts.reset();
-    const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
-    if (response instanceof Promise) void response.then((later) => respond(head, incoming, later));
-    else respond(head, incoming, response);
+    try {
+      const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
+      if (response instanceof Promise) void response.then((later) => respond(head, incoming, later), fail);
+      else respond(head, incoming, response);
+    } catch (reason) {
+      fail(reason);
+    }
   }
 
   function respond(head: Head, incoming: IncomingBody, response: HttpResponse): void {
