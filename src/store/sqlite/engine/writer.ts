@@ -30,6 +30,9 @@ export type Writer = ReturnType<typeof openWriter>;
  */
 const BUSY_MS = 1000;
 
+/** Asking for the size of the WAL costs as much as three plants, so only one commit in so many does. */
+const COMMITS_A_LOOK = 16;
+
 /**
  * Opens the database, creates its tables, and syncs what an earlier process left in the WAL. Throws when any of it
  * fails.
@@ -45,6 +48,7 @@ export function openWriter(path: string) {
   const tokens = prepareTokenWrites(db);
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   let isMarked = false;
+  let commits = 0;
 
   function transaction<Result>(work: () => Result): Result {
     begin.run();
@@ -126,7 +130,8 @@ export function openWriter(path: string) {
         swaps.forEach(({ from, to }, at) => swapped[at] && changed.push((to ?? from)!.id));
         return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), isChanged: changes.note(changed, { isBulk: false }) };
       });
-      return { ...written, isCheckpointDue: isCheckpointDue() };
+      commits += 1;
+      return { ...written, isCheckpointDue: commits % COMMITS_A_LOOK === 0 && isCheckpointDue() };
     },
     /** Commits all plants or none. A dry run commits none. */
     importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
