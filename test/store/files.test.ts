@@ -241,8 +241,9 @@ describe("plant-store", () => {
   it("import and serve create a store in a new folder and say so, and only then", async () => {
     const data = join(temporaryFolder(), "new");
     const file = join(import.meta.dir, "../../examples/plants.csv");
-    expect((await runCommand(["import", file, "--data", data])).stderr).toBe(`Created a new store in ${data}.\n`);
-    expect((await runCommand(["import", file, "--data", data])).stderr).toBe("");
+    // A slow machine also sees progress.
+    expect((await runCommand(["import", file, "--data", data])).stderr).toStartWith(`Created a new store in ${data}.\n`);
+    expect((await runCommand(["import", file, "--data", data])).stderr).not.toContain("Created");
     const other = temporaryFolder();
     for (const expected of [true, false]) {
       const service = await startProcess({ data: other });

@@ -384,9 +384,9 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     });
 
     it("refuses changes once it is closing, and answers those under way", async () => {
-      const underWay = store.plants.create({ id: asPlantId(14n), name: "under way" });
-      // Two turns, so that the first is part of a running commit.
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      const begun = Promise.withResolvers<void>();
+      const underWay = store.plants.create({ id: asPlantId(14n), name: "under way" }, { whileWriting: begun.resolve });
+      await begun.promise;
       const closing = store.close();
       const late = { id: asPlantId(15n), name: "late" };
       expect(await rejectionOf(store.plants.create(late))).toMatchObject({ code: "draining" });
