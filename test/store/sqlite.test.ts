@@ -60,8 +60,9 @@ describe("the SQLite store", () => {
     const store = await open(join(temporaryFolder(), "plants.db"));
     let isReading = true;
     function readInEachTurn(): void {
+      if (!isReading) return;
       void store.plants.find(asPlantId(-1n));
-      if (isReading) setImmediate(readInEachTurn);
+      setImmediate(readInEachTurn);
     }
     readInEachTurn();
     const missed: bigint[] = [];
