@@ -228,6 +228,20 @@ it("two empty lines before a request are refused, wherever they are cut", async 
   }
 });
 
+for (const { what, text } of [
+  { what: "a length that would be rounded", text: "POST / HTTP/1.1\r\nHost: plants\r\nContent-Length: 9007199254740993\r\n\r\n" },
+  { what: "a method that is no token", text: "\u00cdGET / HTTP/1.1\r\nHost: plants\r\n\r\n" },
+]) {
+  it(`${what} is refused with 400, wherever the request is cut`, async () => {
+    for (const packets of [[text], Array.from(text)]) {
+      const held = hold();
+      for (const packet of packets) held.say(packet);
+      await settle();
+      expect(held.sent()).toStartWith("HTTP/1.1 400 ");
+    }
+  });
+}
+
 it("a connection makes room for others while it waits for a request or was refused, but not while it has requests", async () => {
   const states: boolean[] = [];
   const held = hold({

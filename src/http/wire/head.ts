@@ -122,7 +122,8 @@ function readSection(text: string, isHttp10: boolean): HeaderSection {
 
 /** The error for a request line of another version, or for a line that is none. */
 function refuseLine(line: string): PlantStoreError {
-  return new PlantStoreError(/^[!-\xff]+ [!-\xff]+ HTTP\/\d+(\.\d+)?$/.test(line) ? "unsupported_version" : "malformed_request");
+  const isOther = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+ [!-\xff]+ HTTP\/\d+(\.\d+)?$/.test(line);
+  return new PlantStoreError(isOther ? "unsupported_version" : "malformed_request");
 }
 
 /** RFC 9112, 6.3. Both lengths together are refused: two readers could see two different requests. */
@@ -136,11 +137,12 @@ function framingOf(fields: Fields, isHttp10: boolean): Framing {
   return { kind: "chunked" };
 }
 
-/** RFC 9110, 8.6: a repeated length is valid if it is always the same. */
+/** RFC 9110, 8.6: a repeated length is valid if it is always the same. A number that would be rounded is refused. */
 function parseLength(text: string): number {
-  const lengths = text.split(", ");
-  if (!lengths.every((length) => /^\d+$/.test(length) && length === lengths[0])) throw new PlantStoreError("malformed_request");
-  return Number(lengths[0]);
+  const [first = "", ...others] = text.split(", ");
+  const length = /^\d+$/.test(first) ? Number(first) : NaN;
+  if (!Number.isSafeInteger(length) || others.some((other) => other !== first)) throw new PlantStoreError("malformed_request");
+  return length;
 }
 
 function splitTarget(target: string, method: string): Target {
