@@ -28,7 +28,7 @@ export async function runNode({ text, words, cwd }: Script): Promise<unknown> {
 const MAJOR_MIN = 22;
 
 /** A real Node that is new enough: the installed one, or one from npm. */
-function findNode(): string {
+export function findNode(): string {
   // In a script that Bun runs, `node` may be Bun itself.
   const { stdout } = spawnSync("node", ["-p", "process.versions.bun ? 0 : process.versions.node"], { encoding: "utf8" });
   if (Number.parseInt(stdout ?? "0", 10) >= MAJOR_MIN) return "node";
