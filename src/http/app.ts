@@ -107,18 +107,20 @@ export function createApp(options: AppOptions): App {
     if (method === "OPTIONS") return { status: 204, headers: resource.options };
     const target = resource.routes.get(method);
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
-    if (!target.operation.scope) return admit(exchange, target, id, undefined);
+    const { scope } = target.operation;
+    if (!scope) return admit(exchange, target, id, undefined);
+    const proceed = (token: Token): Answer => {
+      authorize(token, scope);
+      onAdmit(token);
+      return admit(exchange, target, id, token);
+    };
     const token = authenticator.authenticate(request.headers.get("authorization"));
-    return token instanceof Promise ? token.then((found) => admit(exchange, target, id, found)) : admit(exchange, target, id, token);
+    return token instanceof Promise ? token.then(proceed) : proceed(token);
   }
 
   function admit(exchange: Exchange, { operation, handle }: Route, id: PathId, token: Token | undefined): Answer {
     const { request, requestId } = exchange;
     const { headers, query } = request;
-    if (token && operation.scope) {
-      authorize(token, operation.scope);
-      onAdmit(token);
-    }
     const principal = { token, address: clientAddress(request.address, headers) };
     exchange.principal = principal;
     if (token) exchange.headers = limits.admit(principal, requestId);

@@ -103,10 +103,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
         },
       );
     },
-    getPlant({ parameters: { id }, headers }) {
-      const found = plants.find(asPlantId(id));
-      return found instanceof Promise ? found.then((plant) => toFound(plant, headers)) : toFound(found, headers);
-    },
+    getPlant: ({ parameters: { id }, headers }) => plants.find(asPlantId(id)).then((plant) => toFound(plant, headers)),
     async putPlant(call) {
       const { parameters, body } = call;
       const plant = toNewPlant({ name: body.name, tag: body.tag, id: idOf(body, parameters.id) });

@@ -144,9 +144,9 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
 
   async function commitBatch(batch: Batch): Promise<void> {
     const { waiters } = batch;
-    const committed = commit(batch);
-    for (const waiter of waiters) beginOne(waiter);
     try {
+      const committed = commit(batch);
+      for (const waiter of waiters) beginOne(waiter);
       const outcomes = await committed;
       for (const { end } of waiters) end(outcomes);
     } catch (reason) {

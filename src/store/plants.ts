@@ -54,8 +54,7 @@ export type PlantStore = Readonly<{
   compareAndSwap(swap: Swap, owner?: Owner): Promise<boolean>;
   /** Creates many plants, in order. Resolves with one outcome each. An id may occur more than once. */
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
-  /** Returns a promise only when it has to wait. */
-  find(id: PlantId): NewPlant | undefined | Promise<NewPlant | undefined>;
+  find(id: PlantId): Promise<NewPlant | undefined>;
   /**
    * A page by id, after all changes that were made before the call. A search may miss plants of an import, which the
    * index follows as fast as it can. What it finds is as stored now. Rejects with `index_building` while names cannot

@@ -22,6 +22,7 @@ const IDS = [
   "null",
 ];
 const TEXTS = [
+  "x".repeat(3000),
   "",
   "Rosa",
   "Ficus é",

@@ -127,8 +127,8 @@ describe("every operation with every state of a token", () => {
       why: "HEAD bypassed the check",
       bug: {
         file: "src/http/app.ts",
-        from: "if (!target.operation.scope) return admit",
-        to: 'if (!target.operation.scope || method === "HEAD") return admit',
+        from: "if (!scope) return admit",
+        to: 'if (!scope || method === "HEAD") return admit',
       },
       fault: "HEAD /plants/1 with no header",
     },

@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
-import { coalesceReads } from "./coalesced-reads.ts";
+import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";

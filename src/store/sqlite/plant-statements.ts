@@ -14,6 +14,8 @@ export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satis
 type PlantRow = { id: bigint; name: string; tag: string | null };
 
 export function preparePlantReads(db: DatabaseSync) {
+  const begin = db.prepare("BEGIN");
+  const commit = db.prepare("COMMIT");
   const plant = readPlants("WHERE id = ?");
   const plants = readPlants("WHERE id > ? ORDER BY id LIMIT ?");
   const firstPlants = readPlants("ORDER BY id LIMIT ?");
@@ -26,10 +28,20 @@ export function preparePlantReads(db: DatabaseSync) {
     return statement;
   }
 
+  function findPlant(id: PlantId): NewPlant | undefined {
+    const row = plant.get(id) as PlantRow | undefined;
+    return row && toPlant(row);
+  }
+
   return {
-    find(id: PlantId): NewPlant | undefined {
-      const row = plant.get(id) as PlantRow | undefined;
-      return row && toPlant(row);
+    /** The plants with these ids, in the same order, from one snapshot. */
+    find(ids: readonly PlantId[]): Array<NewPlant | undefined> {
+      begin.run();
+      try {
+        return ids.map(findPlant);
+      } finally {
+        commit.run();
+      }
     },
     /** A page of plants. Ignores `words`. */
     list({ after, tag, limit, bytesMax }: ListQuery): Page {

@@ -1,6 +1,7 @@
 import { PlantStoreError } from "../../errors.ts";
 import { createPace } from "../../event-loop.ts";
-import type { NewPlant } from "../../plant.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
@@ -21,7 +22,7 @@ export type Plants = Readonly<{
 
 type PlantsOptions = Readonly<{
   writer: Health;
-  reader: Reader;
+  reader: Reader["plants"];
   /** Only a store opened to serve has one. */
   searcher: Searcher | undefined;
   queueMax: number;
@@ -38,7 +39,6 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
   const indexed = () => searcher?.indexed() ?? NOTHING_INDEXED;
 
   function note({ isChanged, isCheckpointDue }: Committed, isBulk: boolean): void {
-    reader.release();
     if (isChanged) searcher?.follow(isBulk);
     // Only the process that serves makes checkpoints: two at once would clear each other's marks.
     if (isCheckpointDue && searcher) writer.checkpoint();
@@ -76,7 +76,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
         note(committed, !options.isDryRun);
         return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
       },
-      find: (id) => translated(() => reader.find(id)),
+      find: coalesceReads({ readAll: (ids: readonly PlantId[]) => translated(() => reader.find(ids)), inFlightMax: 1 }),
       async list(query) {
         if (query.words.length > 0) return requireSearcher().list(query);
         await pace();

@@ -78,9 +78,9 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     // Plants that an earlier process left behind must be on disk before anybody reads them. The search is opened after
     // that: while it reads, nothing can be rewritten.
     if (isServing) await writer.call("rewrite");
-    const searcher = searchThread && createSearcher({ thread: await searchThread.open(), find: reader.find, log, onFatal, now });
+    const searcher = searchThread && createSearcher({ thread: await searchThread.open(), find: reader.plants.find, log, onFatal, now });
     if (searcher) opened.unshift(() => searcher.close());
-    const { plants, changes } = createPlants({ writer, reader, searcher, queueMax, queueWaitMs, now });
+    const { plants, changes } = createPlants({ writer, reader: reader.plants, searcher, queueMax, queueWaitMs, now });
     return {
       name: `SQLite ${path}`,
       plants,

@@ -31,7 +31,7 @@ export type Searcher = Readonly<{
 
 type SearcherOptions = Readonly<{
   thread: Thread<Indexer>;
-  find: (id: PlantId) => NewPlant | undefined;
+  find: (ids: readonly PlantId[]) => ReadonlyArray<NewPlant | undefined>;
   log: Log;
   /** A sync failed: end the process at once. */
   onFatal: (reason: Error) => void;
@@ -130,7 +130,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       while (from <= PLANT_ID_MAX) {
         const ids = await findIds({ words, tag, from, limit: limit + 1 }, deadline);
         for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
-          const found = Array.from(ids.subarray(at, at + CHECKED_PLANTS), (id) => find(asPlantId(id)));
+          const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
           for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.add(plant)) return page.close();
           await new Promise(setImmediate);
         }
