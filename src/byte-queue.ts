@@ -5,22 +5,20 @@
 export type ByteQueue = Readonly<{
   length(): number;
   /** All bytes. They do not change when more are added. */
-  bytes(): Buffer;
+  bytes(): Uint8Array;
   /** The first byte. */
   first(): number | undefined;
-  /** The bytes from one index to another, or to the end, as text of one character for each byte. */
-  toLatin1(from: number, to: number): string;
   put(more: Uint8Array): void;
   drop(count: number): void;
   clear(): void;
   /** Removes bytes from the front, all by default, and returns them. */
-  take(count?: number): Buffer;
+  take(count?: number): Uint8Array;
 }>;
 
-const NOTHING = Buffer.alloc(0);
+const NOTHING: Uint8Array = new Uint8Array();
 
 export function createByteQueue(): ByteQueue {
-  let memory: Buffer = NOTHING;
+  let memory = NOTHING;
   /** Where the bytes are in memory. */
   let start = 0;
   let end = 0;
@@ -29,9 +27,9 @@ export function createByteQueue(): ByteQueue {
 
   /** Doubles the memory, so that bytes that arrive one by one are not copied each time. */
   function grow(needed: number): void {
-    const grown = Buffer.alloc(2 * (end - start + needed));
-    end = memory.copy(grown, 0, start, end);
-    start = 0;
+    const grown = new Uint8Array(2 * (end - start + needed));
+    grown.set(memory.subarray(start, end));
+    [start, end] = [0, end - start];
     memory = grown;
     isOwn = true;
   }
@@ -48,11 +46,10 @@ export function createByteQueue(): ByteQueue {
     length: () => end - start,
     first: () => memory[start],
     bytes: () => memory.subarray(start, end),
-    toLatin1: (from, to) => memory.toString("latin1", start + from, Math.min(start + to, end)),
     put(more) {
       if (more.length === 0) return;
       if (start === end) {
-        memory = Buffer.isBuffer(more) ? more : Buffer.from(more.buffer, more.byteOffset, more.length);
+        memory = more;
         [start, end, isOwn] = [0, more.length, false];
         return;
       }

@@ -41,6 +41,9 @@ const FAULTS: readonly Fault[] = [
   { kind: "refusal", sqlstate: "57P03" },
 ];
 
+/** Two faults are of one kind. */
+const KINDS = FAULTS.length - 1;
+
 const proxies: Proxy[] = [];
 afterEach(async () => {
   await killServices();
@@ -65,6 +68,8 @@ async function runWithFaults(root: string | undefined, seconds: number) {
   const started = performance.now();
   const load = startLoad({ urls: [service.url], token: await readToken(data), clients: CLIENTS, firstId: 1n });
   await Bun.sleep(seconds * 1000);
+  // Which faults come is chance, and on a busy machine few do.
+  for (let more = 0; root === undefined && more < seconds && proxy.injected.size < KINDS; more += 1) await Bun.sleep(1000);
   proxy.clear();
   const journal = await load.stop();
   const rate = journal.answered.size / ((performance.now() - started) / 1000);
@@ -79,8 +84,7 @@ describe("random faults between the service and PostgreSQL under load", () => {
     expect(new Set(journal.statuses.keys())).toEqual(new Set([200, 503]));
     expect({ lost, strange }).toEqual({ lost: [], strange: [] });
     expect(rate).toBeGreaterThan(RATE_MIN);
-    // Every fault, even two of one kind.
-    expect(injected.size).toBe(FAULTS.length - 1);
+    expect(injected.size).toBe(KINDS);
     for (const [kind, count] of injected) expect(count, kind).toBeGreaterThanOrEqual(INJECTED_MIN);
   });
 

@@ -30,7 +30,7 @@ export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadRead
 
   /** RFC 9112, 2.2: an empty line in front is left over from a client that ends its body with one. */
   function skipLine(): void {
-    if (buffer.first() !== CR || isLineSkipped || buffer.toLatin1(0, 2) !== "\r\n") return;
+    if (buffer.first() !== CR || isLineSkipped || toLatin1(buffer.bytes(), 0, 2) !== "\r\n") return;
     isLineSkipped = true;
     searched = 0;
     buffer.drop(2);
@@ -39,7 +39,7 @@ export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadRead
   /** Throws for bytes without an end that cannot become a head. */
   function expectStart(): void {
     if (buffer.length() >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
-    const start = buffer.toLatin1(0, 2);
+    const start = toLatin1(buffer.bytes(), 0, 2);
     if (!TOKEN.test(start) && (start !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
   }
 
@@ -53,14 +53,15 @@ export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadRead
     read() {
       if (buffer.length() === 0) return undefined;
       const from = Math.max(0, searched - HEAD_END.length);
-      const text = buffer.toLatin1(from, HEAD_BYTES_MAX);
+      const bytes = buffer.bytes();
+      const text = toLatin1(bytes, from, HEAD_BYTES_MAX);
       const end = text.indexOf(HEAD_END);
       if (end === -1) {
         searched = from + text.length;
         expectStart();
         return undefined;
       }
-      const head = parse(from === 0 ? text.slice(0, end) : buffer.toLatin1(0, from + end));
+      const head = parse(from === 0 ? text.slice(0, end) : toLatin1(bytes, 0, from + end));
       buffer.drop(from + end + HEAD_END.length);
       return head;
     },
@@ -70,4 +71,10 @@ export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadRead
       isLineSkipped = false;
     },
   };
+}
+
+/** Bytes from one index to another, or to the end, as text of one character for each byte. */
+function toLatin1(bytes: Uint8Array, from: number, to: number): string {
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return buffer.toString("latin1", from, Math.min(to, bytes.length));
 }
