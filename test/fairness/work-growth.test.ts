@@ -204,7 +204,8 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["Authorization", HEAD, (text) => authenticator.authenticate(text)],
   ["Authorization behind its scheme", HEAD, (text) => authenticator.authenticate(`Bearer ${text}`)],
   ["a line of the log", BODY, (text) => log.debug("event", { text })],
-  ["a line of the log on a terminal", BODY, (text) => terminalLog.debug("event", { text })],
+  // Escaped, a character is six, and more than a processor's cache holds would take longer for that alone.
+  ["a line of the log on a terminal", HEAD, (text) => terminalLog.debug("event", { text })],
   [
     "a page of plants",
     BODY,

@@ -16,6 +16,9 @@ const COLUMNS: readonly ToElement[] = [
 ];
 const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => toVector(name)];
 
+/** Names have rarely more words. */
+const FEW_WORDS = 16;
+
 /**
  * Plants as columns: ids, names and tags, each an array in text form. The driver would write the same in three times
  * the time.
@@ -52,7 +55,9 @@ function quote(element: string): string {
  * textsearch-limitations).
  */
 function toVector(name: string): string {
-  return `"${tokenize(name).join(" ")}"`;
+  const words = tokenize(name);
+  // A thousand characters may decompose to eighteen thousand. For few words, a Set costs as much as the words.
+  return `"${(words.length > FEW_WORDS ? [...new Set(words)] : words).join(" ")}"`;
 }
 
 /** The words of a search as a tsquery. Each matches any word that begins with it. */
