@@ -72,9 +72,9 @@ function findSilence({ end, code, said }: Served, says: RegExp): string[] {
  */
 function findMisconduct(served: Served, { isLasting }: Fault, files: readonly string[]): string[] {
   const { end, code, said, statuses, isReady, isDistrusted } = served;
-  // A plant whose create was refused cannot be patched or deleted. A fault of the index is no reason to refuse
-  // anything.
-  const allowed = files === STORE ? [200, 204, 404, 503] : [200, 204];
+  // A plant whose create was refused cannot be patched or deleted, and a PUT creates it. A fault of the index is no
+  // reason to refuse anything.
+  const allowed = files === STORE ? [200, 201, 204, 404, 503] : [200, 204];
   const wrong = statuses.filter((status) => !allowed.includes(status)).map((status) => `It answered ${status}.`);
   if (isLasting && said.includes("store_healed")) wrong.push("It said that it had healed.");
   if (end !== "when told") return wrong;
