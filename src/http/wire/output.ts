@@ -48,7 +48,7 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
     const written = wire.write(data);
     if (written < 0 || written === length) return;
     unwritten = (typeof data === "string" ? Buffer.from(data) : data).subarray(written);
-    onWait(true);
+    if (unwritten.length > 0) onWait(true);
   }
 
   /** Resolves when all is written, or the connection is gone. */
