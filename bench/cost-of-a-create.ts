@@ -56,7 +56,7 @@ export async function costOfACreate(bench: Bench): Promise<string> {
   return toReport(compared, bench);
 }
 
-/** The service and another program in turns, both alive: code that is not used for a while is compiled again. */
+/** The service and another program in turns, both alive. With more at a time, each took far more: nobody knows why. */
 async function inTurns(startOurs: Start, startOther: Start, bench: Bench): Promise<Pair[]> {
   return withFolder(async (folder) => {
     const options = (name: string) => {
