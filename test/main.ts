@@ -56,7 +56,8 @@ const LONGEST = [
 ];
 
 type Options = Readonly<{ paths: readonly string[]; environment: NodeJS.ProcessEnv; workers: number }>;
-type Counts = Readonly<{ passed: number; failed: number }>;
+/** `trouble` says what failed, for the end of a long log. */
+type Outcome = Readonly<{ passed: number; failed: number; trouble: string }>;
 
 try {
   const options = parseOptions();
@@ -108,10 +109,10 @@ async function run({ paths, environment, workers }: Options): Promise<void> {
   const alone = paths.filter((path) => ALONE.includes(nameOf(path)));
   const together = paths.filter((path) => !alone.includes(path)).toSorted((a, b) => rankOf(a) - rankOf(b));
   const shared = paths.length === 1 ? environment : { ...environment, ...(await startShared()) };
-  const counts: Counts[] = [];
+  const outcomes: Outcome[] = [];
 
   async function work(queue: string[]): Promise<void> {
-    for (let path = queue.shift(); path !== undefined; path = queue.shift()) counts.push(await runFile(path, shared));
+    for (let path = queue.shift(); path !== undefined; path = queue.shift()) outcomes.push(await runFile(path, shared));
   }
   try {
     await Promise.all(Array.from({ length: workers }, () => work(together)));
@@ -120,8 +121,8 @@ async function run({ paths, environment, workers }: Options): Promise<void> {
     await stopClusters();
     removeTemporaryFolders();
   }
-  const sum = (name: keyof Counts) => counts.reduce((total, one) => total + one[name], 0);
-  process.stdout.write(`${sum("passed")} tests passed, ${sum("failed")} failed\n`);
+  const sum = (name: "passed" | "failed") => outcomes.reduce((total, one) => total + one[name], 0);
+  process.stdout.write(`${outcomes.map((one) => one.trouble).join("")}${sum("passed")} tests passed, ${sum("failed")} failed\n`);
   if (sum("failed") > 0) process.exitCode = 1;
 }
 
@@ -143,7 +144,7 @@ async function startShared(): Promise<NodeJS.ProcessEnv> {
 }
 
 /** Shows all that a file says when a test of it failed, and else its seeds and figures. A file that ends otherwise, or runs no test, has failed too. */
-async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
+async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Outcome> {
   const started = performance.now();
   const child = spawn(process.execPath, ["test", `./${path}`], { cwd: PROJECT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -157,5 +158,6 @@ async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Co
   const kept = isGood ? output.split("\n").filter((line) => /^figure: |: seed \d/.test(line)) : [output];
   const end = isGood ? `${passed} passed` : `FAILED: ${passed} passed, ${failed} failed, ended with ${signal ?? status}`;
   process.stdout.write([...kept, `${path}: ${end} in ${seconds} s\n`].join("\n"));
-  return { passed, failed: isGood ? 0 : Math.max(failed, 1) };
+  if (isGood) return { passed, failed: 0, trouble: "" };
+  return { passed, failed: Math.max(failed, 1), trouble: [path, ...(output.match(/^\(fail\) .*$/gm) ?? [])].join("\n  ") + "\n" };
 }
