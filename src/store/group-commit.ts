@@ -2,6 +2,7 @@ import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
+import { SEARCHED_LENGTH_MAX } from "../tokenizer.ts";
 import type { PlantStore, Swap } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
 
@@ -68,6 +69,13 @@ type GroupCommitOptions = QueueLimits &
 const COMMIT_CHARACTERS = 1_000_000;
 
 /**
+ * Nor once its names have this many characters that are searched: words cost PostgreSQL a hundred times as much as text
+ * that is only stored, up to 5 ms for a name (measured). So everybody waits for twenty of the worst names at most, and
+ * a thousand usual ones still share a commit.
+ */
+const COMMIT_SEARCHED = 20_000;
+
+/**
  * A change takes one place in the queue, and one more for each of these many characters. This bounds the memory of the
  * queue.
  */
@@ -91,12 +99,13 @@ type Batch = Readonly<{
   swaps: Swap[];
   tokens: TokenChange[];
   waiters: Waiter[];
-}> & { characters: number };
+}> & { characters: number; searched: number };
 
 /** A change that joins a batch. */
 type Joining<Result> = Readonly<{
   owner: Owner | undefined;
   characters: number;
+  searched: number;
   whileWriting?: (() => void) | undefined;
   /** Adds the change, and returns how many of its kind there are then. */
   add: (batch: Batch) => number;
@@ -156,7 +165,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
   }
 
   function open(): Batch {
-    const batch = { since: now(), releases: [], characters: 0, creates: [], swaps: [], tokens: [], waiters: [] };
+    const batch = { since: now(), releases: [], characters: 0, searched: 0, creates: [], swaps: [], tokens: [], waiters: [] };
     waiting.push(batch);
     return batch;
   }
@@ -190,8 +199,8 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     return !places.hasRoom(owner);
   }
 
-  /** The last waiting batch, with places reserved for a change of this many characters. */
-  function join(owner: Owner | undefined, characters: number): Batch {
+  /** The last waiting batch, with places reserved for a change of this size. */
+  function join({ owner, characters, searched }: Pick<Joining<unknown>, "owner" | "characters" | "searched">): Batch {
     if (isClosed) throw new PlantStoreError("draining");
     // A change larger than the whole queue may wait alone.
     const release = places.take(owner ?? "", Math.min(1 + Math.floor(characters / PLACE_CHARACTERS), queueMax));
@@ -200,15 +209,17 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     const batch = last && !isLarge(last) ? last : open();
     batch.releases.push(release);
     batch.characters += characters;
+    batch.searched += searched;
     round ??= run();
     startWatch();
     return batch;
   }
 
   /** Adds a change to a batch, and resolves with its outcome. One promise for each change, because there are many. */
-  function change<Result>({ owner, characters, whileWriting, add, read }: Joining<Result>): Promise<Result> {
+  function change<Result>(joining: Joining<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const batch = join(owner, characters);
+      const { whileWriting, add, read } = joining;
+      const batch = join(joining);
       const at = add(batch) - 1;
       batch.waiters.push({
         begin: whileWriting,
@@ -231,6 +242,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
       change({
         owner,
         characters: charactersOf(plant),
+        searched: searchedOf(plant),
         whileWriting,
         add: ({ creates }) => creates.push(plant),
         read: ({ creates }, at) => settle(creates?.[at]),
@@ -239,11 +251,12 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
       change({
         owner,
         characters: charactersOf(swap.from) + charactersOf(swap.to),
+        searched: searchedOf(swap.to),
         add: ({ swaps }) => swaps.push(swap),
         read: ({ swaps }, at) => swaps?.[at] ?? false,
       }),
     changeToken: (token, owner) =>
-      change({ owner, characters: 0, add: ({ tokens }) => tokens.push(token), read: ({ tokens }, at) => tokens?.[at] }),
+      change({ owner, characters: 0, searched: 0, add: ({ tokens }) => tokens.push(token), read: ({ tokens }, at) => tokens?.[at] }),
     async close() {
       isClosed = true;
       while (waiting.length > 0) refuse("draining");
@@ -262,12 +275,16 @@ function beginOne({ begin, reject }: Waiter): void {
   }
 }
 
-function isLarge({ characters }: Batch): boolean {
-  return characters >= COMMIT_CHARACTERS;
+function isLarge({ characters, searched }: Batch): boolean {
+  return characters >= COMMIT_CHARACTERS || searched >= COMMIT_SEARCHED;
 }
 
 function charactersOf(plant: NewPlant | undefined): number {
   return plant === undefined ? 0 : plant.name.length + (plant.tag?.length ?? 0);
+}
+
+function searchedOf(plant: NewPlant | undefined): number {
+  return plant === undefined ? 0 : Math.min(plant.name.length, SEARCHED_LENGTH_MAX);
 }
 
 function sizeOf({ creates, swaps, tokens }: Changes): number {

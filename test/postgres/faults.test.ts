@@ -112,13 +112,23 @@ describe("a service whose database fails", () => {
     await heal();
   });
 
-  it("answers 503 within its limit while the database hangs, and 200 when it goes on", async () => {
+  it("answers 503 within its limit to a create that takes too long, stays ready as others do not, and answers 200 to the same again", async () => {
+    const readiness = new Set<number>();
+    const watch = setInterval(() => void service.request("/readyz").then(({ status }) => readiness.add(status)), 20);
     proxy.once({ kind: "hold", holdMs: 3 * WAIT_MS }, CREATE);
     const clock = startPatientClock();
     const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
     expect(response.status).toBe(503);
     expect(clock.ms()).toBeLessThan(2 * WAIT_MS);
     expect((await service.post(`{"id":${lastId},"name":"Aloe vera"}`)).status).toBe(200);
+    clearInterval(watch);
+    expect([...readiness]).toEqual([200]);
+  });
+
+  it("is unready once all writes take too long, until they no longer do", async () => {
+    proxy.randomly({ faults: [{ kind: "hold", holdMs: 2 * WAIT_MS }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });
+    expect((await service.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(503);
+    await until("The service is unready", async () => (await service.request("/readyz")).status === 503);
     await heal();
   });
 

@@ -138,6 +138,15 @@ describe("the group commit", () => {
     expect(commits.map(({ size }) => size)).toEqual([17, 17, 6]);
   });
 
+  it("begins another commit once one has names with 20,000 characters that are searched, whose words cost the most", async () => {
+    const { group, commits, endCommit } = groupCommit();
+    // Of a name, the first 1,000 are searched.
+    const creates = Array.from({ length: 50 }, (_, at) => group.create(plant(at, "竹".repeat(at < 25 ? 1000 : 2000))));
+    for (const at of [0, 1, 2]) await endCommit(at);
+    await Promise.all(creates);
+    expect(commits.map(({ size }) => size)).toEqual([20, 20, 10]);
+  });
+
   it("counts a large plant as several waiting ones until its commit begins, and lets the largest wait alone", async () => {
     const { group, commits, endCommit } = groupCommit({ queueMax: 10 });
     const running = group.create(plant(0));

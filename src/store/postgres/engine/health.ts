@@ -1,5 +1,6 @@
-import type { PlantStoreError } from "../../../errors.ts";
+import { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
+import { LateError } from "./failure.ts";
 
 /** Tracks whether the database takes changes, from the last statements and a probe every second. */
 export type Health = Readonly<{
@@ -11,26 +12,41 @@ export type Health = Readonly<{
   /**
    * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write.
    */
-  watch(probe: (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>): void;
+  watch(probe: Probe): void;
   close(): void;
 }>;
+
+type Probe = (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>;
 
 const WATCH_MS = 1000;
 
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
   let refusal: PlantStoreError | undefined;
+  /** Whether a statement was late: the next probe writes. */
+  let isDoubted = false;
   let isProbing = false;
+  let probe: Probe | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  async function runProbe(probe: Parameters<Health["watch"]>[0]): Promise<void> {
-    if (isProbing) return;
+  async function runProbe(): Promise<void> {
+    if (isProbing || !probe) return;
     isProbing = true;
-    // A failed probe reports itself through `failed`, like any other statement.
-    const unfit = await probe({ isWrite: trouble !== undefined }).catch(() => refusal);
+    const isWrite = isDoubted || trouble !== undefined;
+    isDoubted = false;
+    const unfit = await probe({ isWrite }).catch((thrown: unknown) => {
+      // It asks so little that it is late only in trouble. Any other failure has reported itself through `failed`.
+      if (thrown instanceof PlantStoreError && thrown.cause instanceof LateError) note(thrown, thrown.cause);
+      return refusal;
+    });
     if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
     refusal = unfit;
     isProbing = false;
+  }
+
+  function note(error: PlantStoreError, reason: unknown): void {
+    if (!trouble) log.error("store_trouble", { reason });
+    trouble = error;
   }
 
   return {
@@ -42,15 +58,18 @@ export function createHealth(log: Log): Health {
     failed(error, reason) {
       // Overload is not a fault of the database.
       if (error.code !== "store_unavailable" && error.code !== "store_full") return;
-      if (!trouble) log.error("store_trouble", { reason });
-      trouble = error;
+      // Nor is much work: a probe tells a slow statement from a database in trouble.
+      if (!(reason instanceof LateError)) return note(error, reason);
+      isDoubted = true;
+      void runProbe();
     },
     check() {
       const error = refusal ?? trouble;
       if (error) throw error;
     },
-    watch(probe) {
-      timer = setInterval(() => void runProbe(probe), WATCH_MS).unref();
+    watch(how) {
+      probe = how;
+      timer = setInterval(() => void runProbe(), WATCH_MS).unref();
     },
     close: () => clearInterval(timer),
   };
