@@ -76,6 +76,12 @@ describe("the SQL", () => {
     for (const { text } of ALL) expect(text.match(/\$\d+(?!\d*::)/g) ?? [], text).toEqual([]);
   });
 
+  it("names the ids of the plants that it reads or changes, so that Citus asks only the shards that have them", () => {
+    const { CONFIRM_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS } = plantStatements;
+    for (const { text } of [CONFIRM_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS])
+      expect(text).toMatch(/ WHERE (plants\.)?id = ANY\(\$1::bigint\[\]\)/);
+  });
+
   it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const known = ["plant-statements.ts", "token-statements.ts", "tags.ts", "engine/schema.ts", "engine/requirements.ts"];

@@ -9,7 +9,12 @@ import type { Statement } from "./engine/pool.ts";
 
 const NEW_PLANTS = `SELECT id, name, tag, words::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS v (id, name, tag, words)`;
 const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
-const IS_EXPECTED = `plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
+
+/**
+ * The ids are a condition of their own, though the join has them too. Without it, a plan that is made while the table
+ * is empty reads the whole table and is kept, and Citus asks every shard.
+ */
+const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
 /** Takes ids, names, tags and words. Returns the ids that were created. */
 export const INSERT_PLANTS = {
