@@ -8,6 +8,7 @@ import { findFaults } from "../support/postgres/load.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { startBalanced } from "../support/drain/balanced.ts";
 import type { Balanced } from "../support/drain/balanced.ts";
 import { plantOf } from "../support/flood.ts";
@@ -20,17 +21,17 @@ afterEach(killServices);
 
 const RESTARTS = inForm(4, 50);
 const CLIENTS = 16;
-/** A few health checks of a balancer. */
-const DELAY_MS = 500;
+/** A few health checks of a balancer, even on a machine that stops for a second. */
+const DELAY_MS = inForm(1500, 500);
 const END_MS_MAX = 10_000;
 /** The default would take too much of the short form's time. */
 const DRAIN_MS = inForm(2000, 8000);
-/** A run counts only if there was load: answered creates for each restart. */
+/** Each restart happens under load: so many creates are answered before it. */
 const ANSWERED_MIN = inForm(25, 100);
 
 /** Lines of an import come one by one, for longer than the delay: it is under way when the service stops listening. */
 const IMPORT_LINES = 6;
-const IMPORT_PAUSE_MS = 150;
+const IMPORT_PAUSE_MS = inForm(400, 150);
 
 type Restart = Readonly<{ status: number | null; endMs: number; imported: string }>;
 type RollOptions = Readonly<{ replicas: 1 | 2; flags: readonly string[]; root?: string; restarts: number }>;
@@ -82,12 +83,12 @@ async function roll({ replicas, flags, root = PROJECT, restarts: count }: RollOp
   const load = startBalanced({ urls: services.map(({ url }) => url), token, clients: CLIENTS, firstId: 1n });
   const restarts: Restart[] = [];
   for (let turn = 0; turn < count; turn += 1) {
-    await Bun.sleep(300);
+    const enough = load.answered() + ANSWERED_MIN;
+    await until("The clients are at work", () => load.answered() >= enough);
     const replica = turn % replicas;
     restarts.push(await end(services[replica]!, token, turn));
     services[replica] = await start(replica);
   }
-  await Bun.sleep(300);
   return { ...(await load.stop()), restarts, data: folders[0]! };
 }
 
@@ -95,7 +96,7 @@ function expectSmooth({ statuses, broken, last, restarts, attempted, answered }:
   expect(broken).toEqual([]);
   expect([...statuses.keys()]).toEqual([200]);
   expect(answered).toHaveLength(attempted.length);
-  expect(answered.length).toBeGreaterThan(count * ANSWERED_MIN);
+  expect(answered.length).toBeGreaterThanOrEqual(count * ANSWERED_MIN);
   // Each service that stopped said so to its connected clients.
   expect(last).toBeGreaterThanOrEqual(count);
   expect(restarts).toHaveLength(count);

@@ -24,8 +24,11 @@ const LOOK_MS = 100;
  */
 const PAUSES_MS = [0, 70] as const;
 
-/** Clients that keep their connections and behave like a balancer. `stop` lets each finish its current request. */
-export function startBalanced({ urls, token, firstId, clients }: BalancedOptions): { stop(): Promise<Balanced> } {
+/** `answered`: how many creates were answered 200. `stop` lets each client finish its current request. */
+type Load = Readonly<{ answered(): number; stop(): Promise<Balanced> }>;
+
+/** Clients that keep their connections and behave like a balancer. */
+export function startBalanced({ urls, token, firstId, clients }: BalancedOptions): Load {
   const attempted: bigint[] = [];
   const answered: bigint[] = [];
   const statuses = new Map<number, number>();
@@ -78,6 +81,7 @@ export function startBalanced({ urls, token, firstId, clients }: BalancedOptions
 
   const working = Promise.all([...urls.map(look), ...Array.from({ length: clients }, (_, client) => work(client))]);
   return {
+    answered: () => answered.length,
     async stop() {
       isStopping = true;
       await working;
