@@ -15,7 +15,7 @@ type Flags = Readonly<{ format?: FileFormat; profile: Profile; guardFormulas?: t
 export function exportCommand(): Command {
   const command = new Command("export")
     .argument("[file]", "without a file, or with -, standard output")
-    .description("Export all plants, sorted by id. The file appears only when it is complete.")
+    .description("Export all plants as they are at one moment, sorted by id. The file appears only when it is complete.")
     .addOption(
       new Option("--format <format>", "format of the file; by default, the one that its name shows, otherwise ndjson").choices([
         "ndjson",

@@ -69,7 +69,14 @@ async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess
       const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem };
       return importFile(store.plants, bytes, { format, parsePlant, lineBytesMax: config.bodyBytesMax, ...how });
     },
-    export: (form) => exportPlants(store.plants, form),
+    async *export(form) {
+      const snapshot = await store.plants.snapshot();
+      try {
+        yield* exportPlants(snapshot, form);
+      } finally {
+        snapshot.close();
+      }
+    },
     close: () => store.close(),
   };
 }

@@ -5,7 +5,6 @@ import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { exportPlants, toExportForm } from "../transfer/export.ts";
-import type { ExportForm } from "../transfer/export.ts";
 import { importFile } from "../transfer/import.ts";
 import type { ImportCounts } from "../transfer/import.ts";
 import { whileAllowed, whileMoving } from "../transfer/row.ts";
@@ -38,8 +37,11 @@ type TransferOptions = Readonly<{
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
-/** How many exports may run at a time. A token gets only its share, because each holds some plants in memory. */
-const EXPORTS_MAX = 32;
+/**
+ * How many exports may run at a time. A token gets only its share, because each keeps a snapshot, on PostgreSQL with a
+ * connection.
+ */
+const EXPORTS_MAX = 8;
 
 /** How long a sender may send nothing, or a reader read nothing. */
 const IDLE_SECONDS = 60;
@@ -63,9 +65,8 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
     return () => (token ? authenticator.confirm(authorization, token) : Promise.resolve());
   }
 
-  async function* exporting(form: ExportForm, headers: Fields, principal: Principal): AsyncGenerator<string, void, void> {
-    const confirm = confirming(headers, principal);
-    for await (const piece of exportPlants(patient(principal), form)) {
+  async function* exporting(pieces: AsyncIterable<string>, confirm: () => Promise<void>): AsyncGenerator<string, void, void> {
+    for await (const piece of pieces) {
       await confirm();
       yield piece;
     }
@@ -121,19 +122,23 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
       const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
       const release = exports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
-      try {
-        // Read before responding: an export that cannot start gets a 503, but once started it can only break off.
-        await patient(principal).list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] });
-      } catch (reason) {
-        release();
-        throw reason;
-      }
+      // Before responding: an export that cannot start gets a 503, but once started it can only break off.
+      const snapshot = await patient(principal)
+        .snapshot()
+        .catch((reason: unknown) => {
+          release();
+          throw reason;
+        });
       connection.allowSilence(IDLE_SECONDS);
-      const texts = exporting(form, headers, principal);
+      const texts = exporting(exportPlants(snapshot, form), confirming(headers, principal));
       const coding = choosePacking(headers);
+      const end = ending(call, () => {
+        snapshot.close();
+        release();
+      });
       return {
         status: 200,
-        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { log, onEnd: ending(call, release) }),
+        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { log, onEnd: end }),
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
           ...(coding === "identity" ? {} : { "content-encoding": coding }),

@@ -105,11 +105,15 @@ export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQ
 
 /** The store for one caller. Work that shares a few workers with other callers goes through the fair queue. */
 export function queued(
-  { list, import: importPlants, takesTurns }: PlantStore,
+  { list, snapshot, import: importPlants, takesTurns }: PlantStore,
   queue: FairQueue,
   caller: Caller,
-): Pick<PlantStore, "list" | "import"> {
+): Pick<PlantStore, "list" | "snapshot" | "import"> {
   return {
+    async snapshot() {
+      const taken = await snapshot();
+      return { ...taken, list: (query) => (takesTurns("list") ? queue.run(() => taken.list(query), caller) : taken.list(query)) };
+    },
     list: (query) => (takesTurns(kindOf(query)) ? queue.run(() => list(query), caller) : list(query)),
     import: (plants, options) =>
       takesTurns("import") ? queue.run(() => importPlants(plants, options), caller) : importPlants(plants, options),

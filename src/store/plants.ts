@@ -23,6 +23,12 @@ export type ListQuery = Readonly<{
  */
 export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
+/**
+ * Plants as all of them were at one moment. Once it is closed, or has lasted too long, its lists reject. Lists take no
+ * words.
+ */
+export type Snapshot = Readonly<{ list(query: ListQuery): Promise<Page>; close(): void }>;
+
 /** The outcome of a line of an import. */
 export type ImportOutcome = "created" | "same" | "replaced" | "in_use";
 
@@ -61,6 +67,8 @@ export type PlantStore = Readonly<{
    * be searched yet.
    */
   list(query: ListQuery): Promise<Page>;
+  /** All changes that were answered before the call are in it. May last some minutes, and must be closed. */
+  snapshot(): Promise<Snapshot>;
   /**
    * Whether all callers share a few workers (threads or connections) for this work. It should then go through a fair
    * queue.

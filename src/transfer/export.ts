@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../errors.ts";
 import { toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
-import type { PlantStore } from "../store/plants.ts";
+import type { Snapshot } from "../store/plants.ts";
 import { csvWriter } from "./csv.ts";
 
 export type Profile = "plain" | "dwc";
@@ -27,7 +27,7 @@ const PIECE_BYTES = 500_000;
 const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
 /** The whole catalogue by id, as text in pieces. Each piece is read only on demand. */
-export async function* exportPlants(plants: Pick<PlantStore, "list">, form: ExportForm): AsyncGenerator<string, void, void> {
+export async function* exportPlants(plants: Pick<Snapshot, "list">, form: ExportForm): AsyncGenerator<string, void, void> {
   const write = form.format === "csv" ? csvWriter(form) : toLine;
   if (form.format === "csv") yield CSV_HEADER[form.profile];
   let after: PlantId | undefined;

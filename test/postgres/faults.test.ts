@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { createToken } from "../../src/auth/secret.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
@@ -32,12 +33,16 @@ const UNKNOWN: readonly Fault[] = [{ kind: "cut_during" }, { kind: "cut_after" }
 
 describe("a service whose database fails", () => {
   let proxy: Proxy;
+  let data: string;
+  let database: string;
   let service: TestService;
   let lastId = 0;
   beforeAll(async () => {
     const server = await sharedCluster();
     proxy = await startProxy({ target: server });
-    service = await startTestService({ database: proxy.url(await server.createDatabase()), queueWaitMs: String(WAIT_MS) });
+    database = proxy.url(await server.createDatabase());
+    data = temporaryFolder();
+    service = await startTestService({ data, database, queueWaitMs: String(WAIT_MS) });
   });
   afterEach(() => proxy.clear());
   afterAll(async () => {
@@ -112,17 +117,25 @@ describe("a service whose database fails", () => {
     await heal();
   });
 
-  it("answers 503 within its limit to a create that takes too long, stays ready as others do not, and answers 200 to the same again", async () => {
-    const readiness = new Set<number>();
-    const watch = setInterval(() => void service.request("/readyz").then(({ status }) => readiness.add(status)), 20);
+  it("answers 503 within its limit while the database hangs, and 200 when it goes on", async () => {
     proxy.once({ kind: "hold", holdMs: 3 * WAIT_MS }, CREATE);
     const clock = startPatientClock();
     const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
     expect(response.status).toBe(503);
     expect(clock.ms()).toBeLessThan(2 * WAIT_MS);
     expect((await service.post(`{"id":${lastId},"name":"Aloe vera"}`)).status).toBe(200);
-    clearInterval(watch);
-    expect([...readiness]).toEqual([200]);
+    await heal();
+  });
+
+  it("stays ready while one statement takes too long and others do not", async () => {
+    // A probe on a busy machine may take longer than usual.
+    const patient = await startTestService({ data, database, queueWaitMs: String(4 * WAIT_MS) });
+    proxy.once({ kind: "hold", holdMs: 12 * WAIT_MS }, CREATE);
+    expect((await patient.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(503);
+    expect((await patient.request("/readyz")).status).toBe(200);
+    expect((await patient.post(`{"id":${lastId},"name":"Aloe vera"}`)).status).toBe(200);
+    expect((await patient.request("/readyz")).status).toBe(200);
+    await patient.stop();
   });
 
   it("is unready once all writes take too long, until they no longer do", async () => {

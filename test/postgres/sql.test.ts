@@ -5,6 +5,7 @@ import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INSPECT, PIN } from "../../src/store/postgres/engine/requirements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
+import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
 import { PROJECT } from "../support/process.ts";
@@ -67,6 +68,15 @@ describe("the SQL", () => {
     });
   }
 
+  it("begins no transaction of several statements but that of an export, which only reads", () => {
+    const { text } = SNAPSHOT_STATEMENTS[0];
+    expect(text).toEndWith("READ ONLY");
+    const folder = join(PROJECT, "src/store/postgres");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+    const found = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(/["`](BEGIN|START TRANSACTION)\b[^"`]*/g) ?? []);
+    expect(found).toEqual([`"${text}`]);
+  });
+
   it("creates one thing per step, which may already exist", () => {
     const once = /CREATE (UNIQUE )?(TABLE|INDEX) IF NOT EXISTS|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS/g;
     for (const { text } of STEPS) expect(text.match(once)).toHaveLength(1);
@@ -84,7 +94,7 @@ describe("the SQL", () => {
 
   it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
-    const known = ["plant-statements.ts", "token-statements.ts", "tags.ts", "engine/schema.ts", "engine/requirements.ts"];
+    const known = ["plant-statements.ts", "token-statements.ts", "tags.ts", "snapshot.ts", "engine/schema.ts", "engine/requirements.ts"];
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
       (name) => name.endsWith(".ts") && !known.includes(name),
     );

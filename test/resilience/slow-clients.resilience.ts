@@ -48,7 +48,7 @@ const ENDLESS_PAGES = [{ file: "src/http/plants.ts", from: "const PAGE_BYTES_MAX
 const ANSWERS_UNCOUNTED = [
   { file: "src/http/response-budget.ts", from: "const release = shares.take(owner, bytes.length);", to: "const release = () => {};" },
 ];
-const EXPORTS_UNCOUNTED = [{ file: "src/http/transfer.ts", from: "const EXPORTS_MAX = 32;", to: "const EXPORTS_MAX = Infinity;" }];
+const EXPORTS_UNCOUNTED = [{ file: "src/http/transfer.ts", from: "const EXPORTS_MAX = 8;", to: "const EXPORTS_MAX = Infinity;" }];
 /** No bug: the rate of an import is checked soon, so that a test need not wait for half a minute. */
 const HURRY = { file: "src/http/transfer.ts", from: "const GRACE_SECONDS = 30;", to: "const GRACE_SECONDS = 3;" };
 const NO_LEAST_RATE = { file: "src/http/transfer.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };
@@ -193,7 +193,7 @@ describe("a slow client", () => {
     const place = await open(plantBugs(GIVE_UP_SOON));
     await fill(place, 400);
     const descriptors = readVitals(place.service.pid).files;
-    const sockets = await Promise.all(Array.from({ length: 16 }, () => beginUnread(place, "/plants/export")));
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => beginUnread(place, "/plants/export")));
     expect(readVitals(place.service.pid).files).toBeGreaterThanOrEqual(descriptors + sockets.length);
     const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: application/x-ndjson\r\n`;
     const { text, isClosed } = await sendRaw(place.url, [`${head}Content-Length: 500\r\n\r\n{"id":1`]);
@@ -203,7 +203,7 @@ describe("a slow client", () => {
     expect((await ask(place, "/plants/export")).status).toBe(200);
   });
 
-  it.concurrent("gets its share of the exports: sixteen of one token run at a time, and one more is answered 503 until one ends", async () => {
+  it.concurrent("gets its share of the exports: four of one token run at a time, and one more is answered 503 until one ends", async () => {
     const place = await open();
     const { answer, sockets } = await askForOneMore(place);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -215,7 +215,7 @@ describe("a slow client", () => {
     });
   });
 
-  it.concurrent("would visibly get more than sixteen exports if they were not counted", async () => {
+  it.concurrent("would visibly get more than four exports if they were not counted", async () => {
     expect((await askForOneMore(await open(plantBugs(EXPORTS_UNCOUNTED)))).answer.status).toBe(200);
   });
 
@@ -254,10 +254,10 @@ describe("a slow client", () => {
   });
 });
 
-/** An export next to sixteen that are not read. */
+/** An export next to four that are not read. */
 async function askForOneMore(place: Place): Promise<Readonly<{ answer: Response; sockets: readonly Socket[] }>> {
   await fill(place, 400);
-  const sockets = await Promise.all(Array.from({ length: 16 }, () => beginUnread(place, "/plants/export")));
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => beginUnread(place, "/plants/export")));
   const answer = await ask(place, "/plants/export");
   await answer.body?.cancel();
   return { answer, sockets };

@@ -14,7 +14,7 @@ export const ANSWER_IMPORT_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/sqlite/plants.ts",
     from: 'const committed = await writer.call("importPlants", toColumns(plants), options, indexed());',
-    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, isCheckpointDue: false, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, indexed());',
+    to: 'const committed = { outcomes: plants.map(() => 0), isChanged: true, walPages: 0, swapped: [] }; void writer.call("importPlants", toColumns(plants), options, indexed());',
   },
 ];
 

@@ -4,6 +4,7 @@ import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
+import type { Snapshots } from "../snapshots.ts";
 import { keepCounts } from "../tags.ts";
 import type { Execute } from "./engine/retry.ts";
 import { list } from "./plant-lists.ts";
@@ -26,6 +27,7 @@ type PlantsOptions = Readonly<{
   execute: Execute;
   executeSlowly: Execute;
   executeForImports: Execute;
+  snapshots: Snapshots;
   /** For each queue. */
   limits: QueueLimits;
 }>;
@@ -39,7 +41,7 @@ const FINDS_IN_FLIGHT = 2;
 
 const IMPORT_MS_MAX = 20_000;
 
-export function createPlants({ execute, executeSlowly, executeForImports, limits }: PlantsOptions): Plants {
+export function createPlants({ execute, executeSlowly, executeForImports, snapshots, limits }: PlantsOptions): Plants {
   let isClosed = false;
   const single = createPut(execute, { isRepeatable: true });
   const bulk = createPut(executeForImports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
@@ -72,6 +74,7 @@ export function createPlants({ execute, executeSlowly, executeForImports, limits
       },
       find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
       list: (query) => list(executeSlowly, query),
+      snapshot: snapshots.open,
       takesTurns: () => true,
       countTags: keepCounts(() => countTags(executeSlowly), limits.now),
     },

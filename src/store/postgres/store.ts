@@ -12,6 +12,8 @@ import type { Execute } from "./engine/retry.ts";
 import { SCHEMA } from "./engine/schema.ts";
 import { checkSettings, INSPECT, inspectServer } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
+import { createSnapshots } from "../snapshots.ts";
+import { takeSnapshot } from "./snapshot.ts";
 import { createTokens } from "./tokens.ts";
 
 type PostgresOptions = Readonly<{
@@ -30,6 +32,9 @@ type PostgresOptions = Readonly<{
  */
 const QUICK_MAX = 6;
 const SLOW_MAX = 6;
+
+/** A snapshot keeps a connection for itself: one for each export that may run. */
+const SNAPSHOTS_MAX = 8;
 
 /** The server cancels a statement after this, in milliseconds: if this process dies, its statement would hold locks. */
 const QUICK_STATEMENT_MS = 5000;
@@ -61,8 +66,9 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   const hosts = parseHosts(url);
   const quick = openPool({ hosts, connectionsMax: QUICK_MAX, serverMs: QUICK_STATEMENT_MS, inspect: inspectServer });
   const slow = openPool({ hosts, connectionsMax: SLOW_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
+  const reserved = openPool({ hosts, connectionsMax: SNAPSHOTS_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
   const closeAll = (): Promise<unknown> =>
-    Promise.race([Promise.all([quick.close(), slow.close()]), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
+    Promise.race([Promise.all([quick.close(), slow.close(), reserved.close()]), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
   try {
     await startUp(slow, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
   } catch (reason) {
@@ -74,8 +80,13 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   const execute = withRetries({ database: quick, health, patienceMs: queueWaitMs });
   const executeSlowly = withRetries({ database: slow, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) });
   const executeForImports = withRetries({ database: slow, health, patienceMs: IMPORT_PATIENCE_MS });
+  const snapshots = createSnapshots(async () => {
+    // As patient as a list: a short restart refuses no export.
+    await executeSlowly(SCHEMA.read, [], { isRepeatable: true });
+    return takeSnapshot(reserved);
+  });
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, queueMax, waitMs: queueWaitMs, now };
-  const { plants, queues, close } = createPlants({ execute, executeSlowly, executeForImports, limits });
+  const { plants, queues, close } = createPlants({ execute, executeSlowly, executeForImports, snapshots, limits });
   const { tokens, queue } = createTokens({ execute, limits });
   const full = { ...queues, tokens: queue };
   health.watch(async ({ isWrite }) => {
@@ -91,6 +102,7 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
     check: health.check,
     async close() {
       health.close();
+      snapshots.end();
       await Promise.all([close(), queue.close()]);
       await closeAll();
     },

@@ -5,9 +5,11 @@ import { coalesceReads } from "../coalesced-reads.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
+import { createSnapshots } from "../snapshots.ts";
 import { translated } from "./engine/failure.ts";
 import type { Health } from "./engine/health.ts";
-import type { Reader } from "./engine/reader.ts";
+import type { openSnapshot, Reader } from "./engine/reader.ts";
+import { SNAPSHOT_WAL_PAGES_MAX, WAL_PAGES_MAX } from "./engine/requirements.ts";
 import type { Committed } from "./engine/writer.ts";
 import { OUTCOMES } from "./plant-statements.ts";
 import type { PlantColumns } from "./plant-statements.ts";
@@ -23,6 +25,8 @@ export type Plants = Readonly<{
 type PlantsOptions = Readonly<{
   writer: Health;
   reader: Reader["plants"];
+  /** Opens a snapshot. */
+  takeSnapshot: () => ReturnType<typeof openSnapshot>;
   /** Only a store opened to serve has one. */
   searcher: Searcher | undefined;
   queueMax: number;
@@ -32,16 +36,28 @@ type PlantsOptions = Readonly<{
 
 const GATHER_TURNS = 4;
 
-export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, now }: PlantsOptions): Plants {
+export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax, queueWaitMs, now }: PlantsOptions): Plants {
   const pace = createPace(now);
   let isClosed = false;
 
   const indexed = () => searcher?.indexed() ?? NOTHING_INDEXED;
 
-  function note({ isChanged, isCheckpointDue }: Committed, isBulk: boolean): void {
+  const snapshots = createSnapshots(() => {
+    const { list, close } = translated(takeSnapshot);
+    return {
+      async list(query) {
+        await pace();
+        return translated(() => list(query));
+      },
+      close,
+    };
+  });
+
+  function note({ isChanged, walPages }: Committed, isBulk: boolean): void {
     if (isChanged) searcher?.follow(isBulk);
+    if (walPages >= SNAPSHOT_WAL_PAGES_MAX) snapshots.end();
     // Only the process that serves makes checkpoints: two at once would clear each other's marks.
-    if (isCheckpointDue && searcher) writer.checkpoint();
+    if (walPages >= WAL_PAGES_MAX && searcher) writer.checkpoint();
   }
 
   async function commit({ creates, swaps, tokens }: Changes): Promise<Outcomes> {
@@ -82,6 +98,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
         await pace();
         return translated(() => reader.list(query));
       },
+      snapshot: snapshots.open,
       // One thread runs all searches. Every other slow call is limited before it gets here.
       takesTurns: (kind) => kind === "search",
       countTags: async () => requireSearcher().countTags(),
@@ -91,6 +108,7 @@ export function createPlants({ writer, reader, searcher, queueMax, queueWaitMs, 
       isFull: group.isFull,
       async close() {
         isClosed = true;
+        snapshots.end();
         await group.close();
       },
     },

@@ -6,7 +6,7 @@ import { isOfMachine } from "./engine/failure.ts";
 import { findFilesFault } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
 import { holdLock } from "./engine/lock.ts";
-import { openReader } from "./engine/reader.ts";
+import { openReader, openSnapshot } from "./engine/reader.ts";
 import { startThread } from "./engine/thread.ts";
 import { createPlants } from "./plants.ts";
 import { createSearcher } from "./search/searcher.ts";
@@ -80,7 +80,15 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     if (isServing) await writer.call("rewrite");
     const searcher = searchThread && createSearcher({ thread: await searchThread.open(), find: reader.plants.find, log, onFatal, now });
     if (searcher) opened.unshift(() => searcher.close());
-    const { plants, changes } = createPlants({ writer, reader: reader.plants, searcher, queueMax, queueWaitMs, now });
+    const { plants, changes } = createPlants({
+      writer,
+      reader: reader.plants,
+      takeSnapshot: () => openSnapshot(path),
+      searcher,
+      queueMax,
+      queueWaitMs,
+      now,
+    });
     return {
       name: `SQLite ${path}`,
       plants,

@@ -14,8 +14,16 @@ export type Statement = Readonly<{ name?: string; text: string }>;
 export type Database = Readonly<{
   /** Runs one statement, which is a transaction of its own. Resolves with its rows. */
   query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]>;
+  /** Resolves with a connection for one caller alone, until it is closed. For transactions of several statements. */
+  reserve(connectMs: number): Promise<Session>;
   /** Rejects calls that still wait for a connection. Resolves when the connections in use have ended. */
   close(): Promise<void>;
+}>;
+
+/** A connection of one caller. `close` ends its transaction. */
+type Session = Readonly<{
+  query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number): Promise<Row[]>;
+  close(): void;
 }>;
 
 /** In milliseconds. Past them a call rejects, and drops its connection if a statement is under way. */
@@ -97,6 +105,14 @@ export function openPool({ hosts, connectionsMax, serverMs, inspect }: DatabaseO
         client.release(thrown instanceof pg.DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown) ? undefined : true);
         throw thrown;
       }
+    },
+    async reserve(connectMs) {
+      const client = await connect(pool, { connectionsMax, limitMs: connectMs });
+      return {
+        query: (statement, values, statementMs) => send(client, { statement, values, statementMs }),
+        // The server rolls back what a lost connection began.
+        close: () => client.release(true),
+      };
     },
     close: () => pool.end(),
   };

@@ -9,6 +9,12 @@ const SQLITE_VERSION_MIN = "3.51.3";
 /** Size of the WAL at which a checkpoint is due, in pages of 4 KiB. */
 export const WAL_PAGES_MAX = 4000;
 
+/**
+ * Size of the WAL at which snapshots end, because it cannot start again while one is open: 1 GiB. The longer it is, the
+ * more each read has to look through.
+ */
+export const SNAPSHOT_WAL_PAGES_MAX = 262_144;
+
 /** Sets up a connection for durable commits. Throws when SQLite does not accept a setting. */
 export function makeDurable(db: DatabaseSync): void {
   const version = String(pragma(db, "SELECT sqlite_version()"));

@@ -11,11 +11,11 @@ import type { Position } from "../search/changes.ts";
 import { prepareTokenWrites } from "../token-statements.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
-import { makeDurable, WAL_PAGES_MAX } from "./requirements.ts";
+import { makeDurable } from "./requirements.ts";
 import { migrate } from "./schema.ts";
 
-/** `isCheckpointDue`: the WAL is so large that the caller should call `checkpoint`. */
-export type Committed = Readonly<{ outcomes: Uint8Array; isChanged: boolean; isCheckpointDue: boolean }>;
+/** `walPages`: the size of the WAL, or 0 when this commit did not look. From WAL_PAGES_MAX on a `checkpoint` is due. */
+export type Committed = Readonly<{ outcomes: Uint8Array; isChanged: boolean; walPages: number }>;
 
 type CommittedChanges = Committed & Readonly<{ swapped: readonly boolean[]; tokens: readonly TokenOutcome[] }>;
 
@@ -82,8 +82,8 @@ export function openWriter(path: string) {
     }
   }
 
-  function isCheckpointDue(): boolean {
-    return Number(walPages.get()?.["log"]) >= WAL_PAGES_MAX;
+  function countWalPages(): number {
+    return Number(walPages.get()?.["log"]);
   }
 
   /**
@@ -131,7 +131,7 @@ export function openWriter(path: string) {
         return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), isChanged: changes.note(changed, { isBulk: false }) };
       });
       commits += 1;
-      return { ...written, isCheckpointDue: commits % COMMITS_A_LOOK === 0 && isCheckpointDue() };
+      return { ...written, walPages: commits % COMMITS_A_LOOK === 0 ? countWalPages() : 0 };
     },
     /** Commits all plants or none. A dry run commits none. */
     importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
@@ -141,7 +141,7 @@ export function openWriter(path: string) {
         const outcomes = plants.put(columns, { isReplacing }, changed);
         return { outcomes, isChanged: !isDryRun && changes.note(changed, { isBulk: true }) };
       });
-      return { ...written, isCheckpointDue: isCheckpointDue() };
+      return { ...written, walPages: countWalPages() };
     },
     probe,
     /**

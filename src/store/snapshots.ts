@@ -1,0 +1,50 @@
+import { PlantStoreError } from "../errors.ts";
+import type { Snapshot } from "./plants.ts";
+
+/** The snapshots that are open. */
+export type Snapshots = Readonly<{
+  open(): Promise<Snapshot>;
+  /** Ends all of them: what lists further plants of one is rejected. */
+  end(): void;
+}>;
+
+/** How long a snapshot may last, in milliseconds: meanwhile the database cannot reuse the room of what is replaced. */
+const SNAPSHOT_MS_MAX = 15 * 60_000;
+
+const ENDED =
+  "The export lasted longer than 15 minutes, or too much was written meanwhile: export over a faster connection, or copy the database.";
+
+export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snapshots {
+  const ends = new Set<() => void>();
+
+  return {
+    async open() {
+      const { list, close } = await take();
+      let isOpen = true;
+      const timer = setTimeout(end, SNAPSHOT_MS_MAX).unref();
+
+      function end(): void {
+        if (!isOpen) return;
+        isOpen = false;
+        clearTimeout(timer);
+        ends.delete(end);
+        close();
+      }
+
+      ends.add(end);
+      return {
+        async list(query) {
+          try {
+            return await list(query);
+          } catch (reason) {
+            throw isOpen ? reason : new PlantStoreError("overloaded", { message: ENDED });
+          }
+        },
+        close: end,
+      };
+    },
+    end() {
+      for (const end of ends) end();
+    },
+  };
+}
