@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
-import { INSPECT, PIN } from "../../src/store/postgres/engine/requirements.ts";
+import { FIND_ALIVE, INSPECT, pin } from "../../src/store/postgres/engine/requirements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
@@ -39,7 +39,8 @@ const ALL: readonly Statement[] = [
   ...STEPS,
   ...Object.values(SCHEMA),
   INSPECT,
-  PIN,
+  pin(1000),
+  FIND_ALIVE,
 ];
 
 describe("the SQL", () => {

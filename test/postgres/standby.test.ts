@@ -17,8 +17,8 @@ const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [
 /** Treats a commit with a warning of the server like any other. */
 const BELIEVE_WARNINGS: readonly PlantedBug[] = [
   {
-    file: "src/store/postgres/engine/pool.ts",
-    from: "if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));",
+    file: "src/store/postgres/engine/connection.ts",
+    from: "if (this.#doubt !== undefined) throw new UnconfirmedError(this.#doubt);",
     to: "",
   },
 ];
@@ -84,6 +84,21 @@ describe("a service whose standby hangs", () => {
       expect(await createWhileHanging(how, [])).toEqual({ statuses: [503, 503], afterwards: 200 });
     });
   }
+
+  it("answers 200 for a commit that comes with another warning", async () => {
+    const data = temporaryFolder();
+    const database = await primary.createDatabase();
+    service = await startProcess({ data, flags: ["--database", database] });
+    const name = new URL(database).pathname.slice(1);
+    await primary.query(
+      "CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'aphids'; RETURN NULL; END $$",
+      name,
+    );
+    await primary.query("CREATE TRIGGER warns AFTER INSERT ON plants EXECUTE FUNCTION warn()", name);
+    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+    const response = await fetch(`${service.url}/plants`, { method: "POST", headers, body: '{"id":1,"name":"Aloe vera"}' });
+    expect(response.status).toBe(200);
+  });
 
   it("is caught answering too early if it trusts what it reads", async () => {
     expect((await createWhileHanging("terminate", BELIEVE_WHAT_IS_SEEN)).statuses).toContain(200);

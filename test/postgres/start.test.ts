@@ -113,15 +113,35 @@ describe("a start is refused, with status 1 and one sentence that says what to d
     });
   });
 
-  it("a server that does not sync its files", async () => {
-    const careless = await startCluster({ settings: { fsync: "off" } });
-    const { status, stdout, stderr } = await serve(careless.url());
-    expect({ status, stdout, stderr }).toEqual({
-      status: 1,
-      stdout: "",
-      stderr: `plant-store: PostgreSQL 127.0.0.1:${careless.port}/postgres: The database does not sync its files: set fsync = on in postgresql.conf.\n`,
+  for (const { what, settings, says } of [
+    {
+      what: "a server that does not sync its files",
+      settings: { fsync: "off" },
+      says: "The database does not sync its files: set fsync = on in postgresql.conf.",
+    },
+    {
+      what: "a server that writes parts of pages",
+      settings: { full_page_writes: "off" },
+      says: "The database cannot repair a page that a power cut tore: set full_page_writes = on in postgresql.conf.",
+    },
+    {
+      what: "a server whose standby has a commit in memory when it is answered",
+      settings: { synchronous_commit: "remote_write", synchronous_standby_names: "nobody" },
+      says:
+        "The database confirms a commit before its standbys have synced it:" +
+        " set synchronous_commit = on, or name no synchronous standbys.",
+    },
+  ]) {
+    it(what, async () => {
+      const careless = await startCluster({ settings });
+      const { status, stdout, stderr } = await serve(careless.url());
+      expect({ status, stdout, stderr }).toEqual({
+        status: 1,
+        stdout: "",
+        stderr: `plant-store: PostgreSQL 127.0.0.1:${careless.port}/postgres: ${says}\n`,
+      });
     });
-  });
+  }
 
   for (const { what, address } of [
     { what: "a URL with an unescaped @ in its password", address: `postgres://anna:p@${PASSWORD}@127.0.0.1/plants` },

@@ -23,10 +23,8 @@ export type Plants = Readonly<{
 }>;
 
 type PlantsOptions = Readonly<{
-  /** For single plants, for slow reads, and for imports. */
-  execute: Execute;
-  executeSlowly: Execute;
-  executeForImports: Execute;
+  /** Each has connections of its own. */
+  execute: Readonly<Record<"writes" | "reads" | "lists" | "imports", Execute>>;
   snapshots: Snapshots;
   /** For each queue. */
   limits: QueueLimits;
@@ -41,21 +39,21 @@ const FINDS_IN_FLIGHT = 2;
 
 const IMPORT_MS_MAX = 20_000;
 
-export function createPlants({ execute, executeSlowly, executeForImports, snapshots, limits }: PlantsOptions): Plants {
+export function createPlants({ execute, snapshots, limits }: PlantsOptions): Plants {
   let isClosed = false;
-  const single = createPut(execute, { isRepeatable: true });
-  const bulk = createPut(executeForImports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
+  const single = createPut(execute.writes, { isRepeatable: true });
+  const bulk = createPut(execute.imports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
     return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Outcome[] };
   }
 
   async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
-    return { swaps: await makeSwaps(execute, swaps, { isRepeatable: false }) };
+    return { swaps: await makeSwaps(execute.writes, swaps, { isRepeatable: false }) };
   }
 
   async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
-    const rows = await execute<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
+    const rows = await execute.reads<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
     const plants = new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
     return ids.map((id) => plants.get(id));
   }
@@ -73,10 +71,10 @@ export function createPlants({ execute, executeSlowly, executeForImports, snapsh
         return bulk(plants, options);
       },
       find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
-      list: (query) => list(executeSlowly, query),
+      list: (query) => list(execute.lists, query),
       snapshot: snapshots.open,
       takesTurns: () => true,
-      countTags: keepCounts(() => countTags(executeSlowly), limits.now),
+      countTags: keepCounts(() => countTags(execute.lists), limits.now),
     },
     queues: { creates, changes },
     async close() {

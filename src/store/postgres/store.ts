@@ -10,7 +10,7 @@ import { startUp } from "./engine/startup.ts";
 import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
 import { SCHEMA } from "./engine/schema.ts";
-import { checkSettings, INSPECT, inspectServer } from "./engine/requirements.ts";
+import { checkSettings, INSPECT } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { createSnapshots } from "../snapshots.ts";
 import { takeSnapshot } from "./snapshot.ts";
@@ -27,11 +27,14 @@ type PostgresOptions = Readonly<{
 }>;
 
 /**
- * Connections of the two pools. Lists, counts and files use the slow one, so that they never keep single plants and
- * tokens waiting.
+ * Connections of each pool. Reads have their own: a write may wait for a standby. Lists, counts and exports, which are
+ * slow, never keep single plants and tokens waiting, nor do imports, and under any load the health is known.
  */
-const QUICK_MAX = 6;
-const SLOW_MAX = 6;
+const WRITES_MAX = 6;
+const READS_MAX = 3;
+const LISTS_MAX = 6;
+const IMPORTS_MAX = 2;
+const PROBES_MAX = 1;
 
 /** A snapshot keeps a connection for itself: one for each export that may run. */
 const SNAPSHOTS_MAX = 8;
@@ -42,8 +45,9 @@ const SLOW_STATEMENT_MS = 30_000;
 
 /**
  * How long a list or an export waits for the database, so that a short restart breaks off no export. In milliseconds.
+ * Whoever waits for a count of tags gives up a little later, and learns why there is none.
  */
-const LIST_PATIENCE_MS = 5000;
+const LIST_PATIENCE_MS = 4500;
 
 /** How long an import waits for the database, so that a failover breaks off no file. In milliseconds. */
 const IMPORT_PATIENCE_MS = 15_000;
@@ -64,34 +68,45 @@ const CLOSE_MS_MAX = 1000;
 /** Opens or creates the store in a PostgreSQL database. Rejects, with advice, when it cannot promise durability. */
 export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs, log }: PostgresOptions): Promise<Store> {
   const hosts = parseHosts(url);
-  const quick = openPool({ hosts, connectionsMax: QUICK_MAX, serverMs: QUICK_STATEMENT_MS, inspect: inspectServer });
-  const slow = openPool({ hosts, connectionsMax: SLOW_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
-  const reserved = openPool({ hosts, connectionsMax: SNAPSHOTS_MAX, serverMs: SLOW_STATEMENT_MS, inspect: inspectServer });
+  const quick = { hosts, serverMs: QUICK_STATEMENT_MS };
+  const slow = { hosts, serverMs: SLOW_STATEMENT_MS };
+  const pools = {
+    writes: openPool({ ...quick, connectionsMax: WRITES_MAX }),
+    reads: openPool({ ...quick, connectionsMax: READS_MAX }),
+    lists: openPool({ ...slow, connectionsMax: LISTS_MAX }),
+    imports: openPool({ ...slow, connectionsMax: IMPORTS_MAX }),
+    snapshots: openPool({ ...slow, connectionsMax: SNAPSHOTS_MAX }),
+    probes: openPool({ ...quick, connectionsMax: PROBES_MAX }),
+  };
   const closeAll = (): Promise<unknown> =>
-    Promise.race([Promise.all([quick.close(), slow.close(), reserved.close()]), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
+    Promise.race([Promise.all(Object.values(pools).map((pool) => pool.close())), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
   try {
-    await startUp(slow, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
+    await startUp(pools.lists, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
   } catch (reason) {
     await closeAll();
     throw reason;
   }
   const now = () => performance.now();
   const health = createHealth(log);
-  const execute = withRetries({ database: quick, health, patienceMs: queueWaitMs });
-  const executeSlowly = withRetries({ database: slow, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) });
-  const executeForImports = withRetries({ database: slow, health, patienceMs: IMPORT_PATIENCE_MS });
+  const execute = {
+    writes: withRetries({ database: pools.writes, health, patienceMs: queueWaitMs }),
+    reads: withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }),
+    lists: withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
+    imports: withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS }),
+    probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
+  };
   const snapshots = createSnapshots(async () => {
     // As patient as a list: a short restart refuses no export.
-    await executeSlowly(SCHEMA.read, [], { isRepeatable: true });
-    return takeSnapshot(reserved);
+    await execute.lists(SCHEMA.read, [], { isRepeatable: true });
+    return takeSnapshot(pools.snapshots);
   });
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, queueMax, waitMs: queueWaitMs, now };
-  const { plants, queues, close } = createPlants({ execute, executeSlowly, executeForImports, snapshots, limits });
+  const { plants, queues, close } = createPlants({ execute, snapshots, limits });
   const { tokens, queue } = createTokens({ execute, limits });
   const full = { ...queues, tokens: queue };
   health.watch(async ({ isWrite }) => {
-    const refusal = await findRefusal(execute);
-    if (isWrite && !refusal) await execute(SCHEMA.probe, [], { isRepeatable: true });
+    const refusal = await findRefusal(execute.probes);
+    if (isWrite && !refusal) await execute.probes(SCHEMA.probe, [], { isRepeatable: true });
     return refusal;
   });
   return {

@@ -34,7 +34,8 @@ const GENERATIONS_MAX = 100;
 export type Tokens = Readonly<{ tokens: TokenStore; queue: Pick<GroupCommit, "isFull" | "close"> }>;
 
 type TokensOptions = Readonly<{
-  execute: Execute;
+  /** Each has connections of its own. */
+  execute: Readonly<Record<"writes" | "reads", Execute>>;
   limits: QueueLimits;
 }>;
 
@@ -45,13 +46,13 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
   const how = { isRepeatable: true };
 
   async function find(hash: string): Promise<Token | undefined> {
-    const [row] = await execute<TokenRow>(FIND_TOKEN, [hash], how);
+    const [row] = await execute.reads<TokenRow>(FIND_TOKEN, [hash], how);
     return row && toToken(row);
   }
 
   /** Undefined when there is no such token. */
   async function isRevoked(id: string): Promise<boolean | undefined> {
-    const [row] = await execute<[isRevoked: string]>(IS_TOKEN_REVOKED, [toColumn(id)], how);
+    const [row] = await execute.writes<[isRevoked: string]>(IS_TOKEN_REVOKED, [toColumn(id)], how);
     return row && row[0] === "t";
   }
 
@@ -59,7 +60,7 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
   async function revokeChildren(id: string, at: number): Promise<string[]> {
     const revoked: string[] = [];
     for (let tries = 0; tries < GENERATIONS_MAX; tries += 1) {
-      const rows = await execute<[id: string]>(REVOKE_CHILDREN, [id, at], how);
+      const rows = await execute.writes<[id: string]>(REVOKE_CHILDREN, [id, at], how);
       if (rows.length === 0) return revoked;
       revoked.push(...rows.map(([child]) => child));
     }
@@ -69,19 +70,19 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
   async function create({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, hash: string): Promise<TokenOutcome> {
     const dates = [created, expires ?? null, revoked ?? null];
     const values = [id, toColumn(name), hash, scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null];
-    const isNew = (await execute(INSERT_TOKEN, values, how)).length === 1;
+    const isNew = (await execute.writes(INSERT_TOKEN, values, how)).length === 1;
     // After a retry, the first try may have succeeded without our knowing.
     const isThere = isNew || (await find(hash))?.id === id;
     // A revocation marks the parent before it looks for children, so that one of the two sees the other.
     if (parent !== undefined && (await isRevoked(parent)) !== false) {
-      if (isThere) await execute(REVOKE_TOKEN, [id, created], how);
+      if (isThere) await execute.writes(REVOKE_TOKEN, [id, created], how);
       return "orphaned";
     }
     return isThere ? "created" : "taken";
   }
 
   async function revoke({ id, at, isKeepingChildren }: TokenChange & { kind: "revoke" }): Promise<TokenOutcome> {
-    const isValid = (await execute(REVOKE_TOKEN, [toColumn(id), at], how)).length === 1;
+    const isValid = (await execute.writes(REVOKE_TOKEN, [toColumn(id), at], how)).length === 1;
     if (!isValid && (await isRevoked(id)) === undefined) return undefined;
     const children = isKeepingChildren ? [] : await revokeChildren(toColumn(id), at);
     return [...(isValid ? [id] : []), ...children];
@@ -90,7 +91,7 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
   async function touch(uses: TokenUses): Promise<TokenOutcome> {
     // Write in one order everywhere, so that two replicas cannot deadlock.
     const ids = [...uses.keys()].toSorted();
-    await execute(TOUCH_TOKENS, [ids, ids.map((id) => uses.get(id))], how);
+    await execute.writes(TOUCH_TOKENS, [ids, ids.map((id) => uses.get(id))], how);
     return undefined;
   }
 
@@ -111,7 +112,7 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
     tokens: {
       ...queuedChanges(queue.changeToken),
       find,
-      list: async () => (await execute<TokenRow>(LIST_TOKENS, [], how)).map(toToken),
+      list: async () => (await execute.reads<TokenRow>(LIST_TOKENS, [], how)).map(toToken),
     },
     queue,
   };

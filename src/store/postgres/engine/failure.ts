@@ -47,6 +47,11 @@ export function isReadOnly(thrown: unknown): boolean {
   return sqlStateOf(thrown) === "25006";
 }
 
+/** Whether a connection may be used again after this: the statement failed, and nothing else. */
+export function isSound(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown);
+}
+
 /** Whether concurrent work got in the way: PostgreSQL and its relatives ask for a retry. */
 export function isConflict(thrown: unknown): boolean {
   const state = sqlStateOf(thrown);
@@ -57,8 +62,9 @@ export function judge(thrown: unknown): Verdict {
   if (thrown instanceof PlantStoreError) return { error: thrown, isPassing: false, isUndone: true };
   const reason = thrown instanceof UnsentError ? thrown.cause : thrown;
   const state = sqlStateOf(reason);
-  // A connection that broke or was abandoned: the outcome of the statement is unknown.
-  if (state === undefined) return unavailable(thrown, { isPassing: true, isUndone: thrown instanceof UnsentError });
+  // A connection that broke, or a statement that was given up: its outcome is unknown.
+  if (state === undefined)
+    return unavailable(reason instanceof LateError ? undefined : thrown, { isPassing: true, isUndone: thrown instanceof UnsentError });
   const starts = (codes: readonly string[]): boolean => codes.some((code) => state.startsWith(code));
   if (starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };
   if (state === DISK_FULL) return { error: new PlantStoreError("store_full", { cause: thrown }), isPassing: false, isUndone: true };
@@ -67,8 +73,9 @@ export function judge(thrown: unknown): Verdict {
   return unavailable(thrown, { isPassing: starts(PASSING), isUndone: thrown instanceof UnsentError || !starts(PASSING) });
 }
 
+/** Without a cause, the database is late, and may only be slow. */
 function unavailable(cause: unknown, how: Readonly<{ isPassing: boolean; isUndone: boolean }>): Verdict {
-  return { error: new PlantStoreError("store_unavailable", { cause }), ...how };
+  return { error: new PlantStoreError("store_unavailable", cause === undefined ? {} : { cause }), ...how };
 }
 
 function sqlStateOf(thrown: unknown): string | undefined {

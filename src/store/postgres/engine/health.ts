@@ -18,7 +18,9 @@ export type Health = Readonly<{
 
 type Probe = (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>;
 
+/** Pauses between probes, in milliseconds: the end of trouble should not go unnoticed for long. */
 const WATCH_MS = 1000;
+const TROUBLE_MS = 250;
 
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
@@ -27,21 +29,28 @@ export function createHealth(log: Log): Health {
   let isDoubted = false;
   let isProbing = false;
   let probe: Probe | undefined;
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function runProbe(): Promise<void> {
     if (isProbing || !probe) return;
     isProbing = true;
+    clearTimeout(timer);
     const isWrite = isDoubted || trouble !== undefined;
     isDoubted = false;
     const unfit = await probe({ isWrite }).catch((thrown: unknown) => {
-      // It asks so little that it is late only in trouble. Any other failure has reported itself through `failed`.
-      if (thrown instanceof PlantStoreError && thrown.cause instanceof LateError) note(thrown, thrown.cause);
+      // It asks so little that it is late only in trouble.
+      const isTrouble = thrown instanceof PlantStoreError && thrown.code === "store_unavailable";
+      if (isTrouble) note(thrown, thrown.cause ?? new Error("The database did not answer a probe in time."));
       return refusal;
     });
     if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
     refusal = unfit;
     isProbing = false;
+    watchOn();
+  }
+
+  function watchOn(): void {
+    if (probe) timer = setTimeout(() => void runProbe(), trouble || isDoubted ? TROUBLE_MS : WATCH_MS).unref();
   }
 
   function note(error: PlantStoreError, reason: unknown): void {
@@ -69,8 +78,11 @@ export function createHealth(log: Log): Health {
     },
     watch(how) {
       probe = how;
-      timer = setInterval(() => void runProbe(), WATCH_MS).unref();
+      watchOn();
     },
-    close: () => clearInterval(timer),
+    close() {
+      probe = undefined;
+      clearTimeout(timer);
+    },
   };
 }

@@ -1,14 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { ClientBase, PoolClient, PoolConfig, QueryArrayConfig } from "pg";
+import type { ClientBase, PoolClient } from "pg";
 import { PlantStoreError } from "../../../errors.ts";
-import { isReadOnly, LateError, UnconfirmedError, UnsentError } from "./failure.ts";
+import { cancel } from "./cancel.ts";
+import { Connection } from "./connection.ts";
+import type { Statement } from "./connection.ts";
+import { isReadOnly, isSound, LateError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 
-/**
- * A statement with parameters $1, $2 … With a name it is prepared once for each connection. Without one it is planned
- * for the values of each call.
- */
-export type Statement = Readonly<{ name?: string; text: string }>;
+export type { Statement } from "./connection.ts";
 
 /** A pool of connections to the database. */
 export type Database = Readonly<{
@@ -26,7 +26,7 @@ type Session = Readonly<{
   close(): void;
 }>;
 
-/** In milliseconds. Past them a call rejects, and drops its connection if a statement is under way. */
+/** In milliseconds. Past them a call rejects, and a statement that is under way is cancelled. */
 type Limits = Readonly<{ connectMs: number; statementMs: number }>;
 
 type DatabaseOptions = Readonly<{
@@ -34,124 +34,129 @@ type DatabaseOptions = Readonly<{
   connectionsMax: number;
   /** The server cancels a statement after this, in milliseconds. */
   serverMs: number;
-  /** Checks each new connection. Throws when the server is unfit. */
-  inspect: (query: Database["query"]) => Promise<void>;
 }>;
 
 /** How many statements may wait for a connection. */
 const WAITING_MAX = 256;
 
 const CONNECT_MS_MAX = 2000;
+const OPEN_MS_MAX = 2000;
 const IDLE_MS = 5 * 60_000;
+
+/** How long a statement may take to end once it was cancelled. */
+const END_MS_MAX = 1000;
 
 /** The type BIGINT (pg_type.dat), parsed to `bigint`. Values of all other types stay text. */
 const INT8 = 20;
 
-export function openPool({ hosts, connectionsMax, serverMs, inspect }: DatabaseOptions): Database {
-  const warnings = new WeakMap<ClientBase, string>();
+export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): Database {
+  /** Processes of the server whose statements were given up and may still run: while a commit waits for its standby, nothing ends it. */
+  const leftBehind = new Set<number>();
 
-  /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
-  class Client extends pg.Client {
-    readonly url: string;
-    /** Whether it has passed the check: if it breaks later, that says nothing about the server. */
-    isOpen = false;
-
-    constructor(config: PoolConfig) {
-      const url = hosts.current();
-      super({ ...config, connectionString: url });
-      this.url = url;
-      // Ignore an idle connection that breaks: its next user gets the error.
-      this.on("error", () => {});
-      this.on("end", () => {
-        if (!this.isOpen) hosts.leave(url);
-      });
-      // SQLSTATE class 01: done, with a warning.
-      this.on("notice", ({ code, message }) => code?.startsWith("01") && warnings.set(this, message ?? code));
-    }
+  /** Throws while as many statements as the pool has connections were given up and cannot be cancelled: more must not join them. */
+  async function cancelLeftBehind(connection: Connection): Promise<void> {
+    const backends = [...leftBehind];
+    if (backends.length === 0) return;
+    const alive = await connection.cancelOthers(backends);
+    for (const backend of backends) if (!alive.includes(backend)) leftBehind.delete(backend);
+    if (alive.length >= connectionsMax) throw new Error(`${alive.length} statements that were given up are still running`);
   }
 
-  const pool = new pg.Pool({
-    // The types of pg allow only a class without parameters, but pg passes the options.
-    Client: Client as unknown as new () => ClientBase,
+  /** Cancels what runs, waits until it has ended, and drops its connection, which the cancel may still reach. */
+  async function giveUp(connection: PoolClient & Connection, running: Promise<unknown>): Promise<void> {
+    const ended = running.then(
+      () => true,
+      () => true,
+    );
+    const isEnded = (await cancel(connection)) && (await Promise.race([ended, sleep(END_MS_MAX, false)]));
+    if (!isEnded) leftBehind.add(connection.backend);
+    connection.release(true);
+  }
+
+  const options = {
+    Client: Connection,
+    hosts,
     max: connectionsMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     idleTimeoutMillis: IDLE_MS,
-    statement_timeout: serverMs,
     // Notice a silently dropped connection before it is needed.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
-    // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so.
-    onConnect: async (client: ClientBase) => {
-      await inspect((statement, values, { statementMs }) => send(client, { statement, values, statementMs }));
-      (client as Client).isOpen = true;
-    },
-  });
+    // pg waits for it, though its types do not say so.
+    onConnect: (client: ClientBase) => inTime(open(client as Connection), OPEN_MS_MAX),
+  };
+
+  async function open(connection: Connection): Promise<void> {
+    await connection.open(serverMs);
+    await cancelLeftBehind(connection);
+  }
+
+  // The types of pg allow only a class without parameters, but pg passes the options.
+  const pool = new pg.Pool(options as object);
   pool.on("error", () => {});
 
   return {
     async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], { connectMs, statementMs }: Limits) {
-      const client = await connect(pool, { connectionsMax, limitMs: connectMs });
+      const connection = await connect(pool, { connectionsMax, limitMs: connectMs });
+      const running = connection.run<Row>(statement, values);
       try {
-        warnings.delete(client);
-        const rows = await send<Row>(client, { statement, values, statementMs });
-        if (warnings.has(client)) throw new UnconfirmedError(warnings.get(client));
-        client.release();
+        const rows = await inTime(running, statementMs);
+        connection.release(connection.isOld());
         return rows;
       } catch (thrown) {
-        if (isReadOnly(thrown)) hosts.leave((client as PoolClient & Client).url);
-        // After a statement error the connection is sound, unless it leads to the wrong server.
-        client.release(thrown instanceof pg.DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown) ? undefined : true);
+        if (isReadOnly(thrown)) hosts.leave(connection.url);
+        if (thrown instanceof LateError) void giveUp(connection, running);
+        else connection.release(!isSound(thrown));
         throw thrown;
       }
     },
     async reserve(connectMs) {
-      const client = await connect(pool, { connectionsMax, limitMs: connectMs });
+      const connection = await connect(pool, { connectionsMax, limitMs: connectMs });
+      let running: Promise<unknown> | undefined;
       return {
-        query: (statement, values, statementMs) => send(client, { statement, values, statementMs }),
+        query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number) {
+          const rows = connection.send<Row>(statement, values);
+          running = rows;
+          return inTime(rows, statementMs);
+        },
         // The server rolls back what a lost connection began.
-        close: () => client.release(true),
+        close: () => void giveUp(connection, running ?? Promise.resolve()),
       };
     },
     close: () => pool.end(),
   };
 }
 
-type Query = Readonly<{ statement: Statement; values: readonly unknown[]; statementMs: number }>;
-
-async function send<Row extends unknown[]>(client: ClientBase, { statement, values, statementMs }: Query): Promise<Row[]> {
-  const query: QueryArrayConfig & { query_timeout: number } = {
-    ...statement,
-    values: [...values],
-    rowMode: "array",
-    query_timeout: Math.ceil(statementMs),
-  };
+/** Rejects with a LateError when the time is up. */
+async function inTime<Result>(running: Promise<Result>, limitMs: number): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new LateError(limitMs)), Math.ceil(limitMs));
+  });
   try {
-    return (await client.query<Row>(query)).rows;
-  } catch (thrown) {
-    throw thrown instanceof Error && thrown.message === "Query read timeout" ? new LateError(statementMs) : thrown;
+    return await Promise.race([running, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 /** Resolves with a connection. Rejects when none is free or opened in time. */
-async function connect(pool: pg.Pool, { connectionsMax, limitMs }: { connectionsMax: number; limitMs: number }): Promise<PoolClient> {
+async function connect(
+  pool: pg.Pool,
+  { connectionsMax, limitMs }: { connectionsMax: number; limitMs: number },
+): Promise<PoolClient & Connection> {
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const connecting = pool.connect();
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no connection was free in time")), limitMs);
-  });
+  const connecting = pool.connect() as Promise<PoolClient & Connection>;
   try {
-    return await Promise.race([connecting, late]);
+    return await inTime(connecting, limitMs);
   } catch (reason) {
     connecting.then(
       (client) => client.release(),
       () => {},
     );
     const isBusy = pool.totalCount >= connectionsMax && pool.idleCount === 0;
-    throw isBusy ? new PlantStoreError("overloaded", { cause: reason }) : new UnsentError(reason);
-  } finally {
-    clearTimeout(timer);
+    throw isBusy ? new PlantStoreError("overloaded") : new UnsentError(reason);
   }
 }

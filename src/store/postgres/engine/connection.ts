@@ -1,0 +1,85 @@
+import pg from "pg";
+import type { ClientConfig, QueryArrayConfig } from "pg";
+import { UnconfirmedError } from "./failure.ts";
+import type { Hosts } from "./hosts.ts";
+import { checkSettings, FIND_ALIVE, INSPECT, pin } from "./requirements.ts";
+import type { Settings } from "./requirements.ts";
+
+/**
+ * A statement with parameters $1, $2 … With a name it is prepared once for each connection. Without one it is planned
+ * for the values of each call.
+ */
+export type Statement = Readonly<{ name?: string; text: string }>;
+
+type ConnectionConfig = ClientConfig & Readonly<{ hosts: Hosts }>;
+
+/**
+ * The parts of the server that warn when a commit did not wait for its standby, cancelled by an administrator: the
+ * message itself is translated. Citus passes on what a worker warns of.
+ */
+const WARNS_OF_STANDBY = ["SyncRepWaitForLSN", "DefaultCitusNoticeReceiver"];
+
+/**
+ * A connection is replaced at this age, less up to a half, when it is free: so it follows a name that leads elsewhere
+ * now, and the server frees what it has collected. Not all at once.
+ */
+const AGE_MS_MAX = 60 * 60_000;
+
+/** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
+export class Connection extends pg.Client {
+  readonly url: string;
+  /** The process of the server. */
+  backend = 0;
+  /** Whether it has passed the check: if it breaks later, that says nothing about the server. */
+  #isOpen = false;
+  /** Why the last commit may be missing on the standby. */
+  #doubt: string | undefined;
+  readonly #until = performance.now() + AGE_MS_MAX * (1 - Math.random() / 2);
+
+  constructor({ hosts, ...config }: ConnectionConfig) {
+    const url = hosts.current();
+    super({ ...config, connectionString: url });
+    this.url = url;
+    // Ignore an idle connection that breaks: its next user gets the error.
+    this.on("error", () => {});
+    this.on("end", () => {
+      if (!this.#isOpen) hosts.leave(url);
+    });
+    this.on("notice", ({ routine, message }) => {
+      if (WARNS_OF_STANDBY.includes(routine ?? "")) this.#doubt = message ?? routine;
+    });
+  }
+
+  /** Checks the server, and sets up the session. Throws an UnfitError when the server is unfit. */
+  async open(serverMs: number): Promise<void> {
+    const [settings] = await this.send<Settings>(INSPECT);
+    checkSettings(settings!);
+    this.backend = Number(settings![1]);
+    // CockroachDB has none of these settings.
+    if (!settings![0].startsWith("CockroachDB")) await this.send(pin(serverMs));
+    this.#isOpen = true;
+  }
+
+  /** Runs one statement, which is a transaction of its own. */
+  async run<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    this.#doubt = undefined;
+    const rows = await this.send<Row>(statement, values);
+    if (this.#doubt !== undefined) throw new UnconfirmedError(this.#doubt);
+    return rows;
+  }
+
+  /** Cancels what these processes of the server run for us. Resolves with those that are alive. */
+  async cancelOthers(backends: readonly number[]): Promise<number[]> {
+    const alive = await this.send<[backend: bigint, isSignalled: string]>(FIND_ALIVE, [backends]);
+    return alive.map(([backend]) => Number(backend));
+  }
+
+  isOld(): boolean {
+    return performance.now() > this.#until;
+  }
+
+  async send<Row extends unknown[]>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    const query: QueryArrayConfig = { ...statement, values: [...values], rowMode: "array" };
+    return (await this.query<Row>(query)).rows;
+  }
+}

@@ -1,0 +1,38 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import { startFlood } from "../support/flood.ts";
+import { startProcess } from "../support/process.ts";
+import type { ServiceProcess } from "../support/process.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { readToken } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+/** No bug: connections grow old within a second. */
+const OLD_SOON = { file: "src/store/postgres/engine/connection.ts", from: "AGE_MS_MAX = 60 * 60_000", to: "AGE_MS_MAX = 1000" };
+
+let service: ServiceProcess | undefined;
+afterAll(async () => void (await service?.end("SIGTERM")));
+
+describe("the connections of a service", () => {
+  it("are replaced when they are old, at different times, and no request notices", async () => {
+    const server = await sharedCluster();
+    const database = await server.createDatabase();
+    const name = new URL(database).pathname.slice(1);
+    const data = temporaryFolder();
+    service = await startProcess({ data, root: plantBugs([OLD_SOON]), flags: ["--database", database] });
+    const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n, clients: 8 });
+    const seen = new Map<string, string>();
+    // More than there can be at a time.
+    await until("Fifty connections have been opened", async () => {
+      const rows = await server.query(`SELECT pid::text, backend_start::text AS since FROM pg_stat_activity WHERE datname = '${name}'`);
+      for (const { pid, since } of rows) seen.set(`${String(pid)} ${String(since)}`, String(since));
+      return seen.size >= 50;
+    });
+    const { answered, others } = await flood.stop();
+    expect(others).toEqual([]);
+    expect(answered.length).toBeGreaterThan(100);
+    // To a tenth of a second.
+    expect(new Set([...seen.values()].map((since) => since.slice(0, 21))).size).toBeGreaterThan(10);
+  });
+});
