@@ -35,7 +35,7 @@ const ID = "first";
 /** How long to wait before trying again to retire the first token after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
 
-/** What a change is refused with that waited too long, in the queue or for its commit. */
+/** What is refused with when it waited too long, in the queue, for its commit, or for an answer. */
 const LATE = ["overloaded", "store_unavailable"];
 
 /** How long a start waits for a slow store, in milliseconds. */
@@ -47,7 +47,7 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   const secret = await makeFirstToken(options);
   const state = await check();
   if (state === "unknown") log.warn("first_token_unknown", { file: path, todo: "The store does not have this token: remove the file." });
-  const isValid = (await tokens.list()).some(({ id, revoked }) => id === ID && revoked === undefined);
+  const isValid = (await patiently(tokens.list)).some(({ id, revoked }) => id === ID && revoked === undefined);
   let retireAfter = isValid ? 0 : Infinity;
 
   /** Revokes first: if the process ends in between, the file holds a revoked token, and the next start removes it. */
@@ -103,7 +103,7 @@ export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promi
 
 /** Returns the token, or undefined if the store has ever had one. */
 async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions): Promise<string | undefined> {
-  if ((await tokens.list()).length > 0) return adoptDraft(tokens, path);
+  if ((await patiently(tokens.list)).length > 0) return adoptDraft(tokens, path);
   const secret = createToken(random);
   // Write the file before the store gets the token: otherwise a crash could leave a token that is in no file. The file
   // name is unique, because another service in this folder may be doing the same.
@@ -116,18 +116,22 @@ async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions):
   return isFirst ? secret : undefined;
 }
 
-/** Whether the store has this token now, and not another one with its id. A slow disk is no reason not to start. */
+/** Whether the store has this token now, and not another one with its id. */
 async function createPatiently(tokens: TokenStore, token: Token, hash: string): Promise<boolean> {
   const isStored = async () => (await tokens.find(hash))?.id === token.id;
+  // A commit that nobody waits for any more goes on.
+  return patiently(async () => (await isStored()) || (await tokens.create(token, hash)) === "created" || (await isStored()));
+}
+
+/** Asks again while the store is late: a slow disk, or a database that has just started, is no reason not to start. */
+async function patiently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (const end = performance.now() + START_MS_MAX; ;) {
     try {
-      return (await tokens.create(token, hash)) === "created" || (await isStored());
+      return await ask();
     } catch (reason) {
       // A store that is in trouble, and not merely slow, gives a cause.
       const isLate = reason instanceof PlantStoreError && LATE.includes(reason.code) && reason.cause === undefined;
       if (!isLate || performance.now() > end) throw reason;
-      // The commit goes on, though nobody waits for it any more.
-      if (await isStored()) return true;
     }
   }
 }

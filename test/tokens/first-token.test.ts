@@ -7,6 +7,8 @@ import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { startProxy } from "../support/postgres/proxy.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -88,6 +90,22 @@ describe("a start on a store whose first commit takes longer than a change may w
     expect(service.started["tokenFile"]).toBe(join(data, "first-token"));
     expect(await statusWith(service.url, await readToken(data))).toBe(200);
     await service.end("SIGTERM");
+  });
+});
+
+describe("a start on a database that is slower than a change may wait", () => {
+  it("waits for it, and shows the token that the database has", async () => {
+    const server = await sharedCluster();
+    const proxy = await startProxy({ target: server });
+    const data = temporaryFolder();
+    for (const on of [/FROM tokens ORDER/, /INSERT INTO tokens/, /FROM tokens WHERE hash/]) proxy.once({ kind: "hold", holdMs: 900 }, on);
+    const flags = ["--database", proxy.url(await server.createDatabase()), "--queue-wait-ms", "300"];
+    const service = await startProcess({ data, flags });
+    expect(proxy.injected.get("hold")).toBe(3);
+    expect(service.started["tokenFile"]).toBe(join(data, "first-token"));
+    expect(await statusWith(service.url, await readToken(data))).toBe(200);
+    await service.end("SIGTERM");
+    await proxy.stop();
   });
 });
 
