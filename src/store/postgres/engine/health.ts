@@ -2,15 +2,14 @@ import { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
 import { LateError } from "./failure.ts";
 
-/** Tracks whether the database takes changes, from the last statements and a probe every second. */
+/** Tracks whether the database takes changes, from statements that fail and a probe every second. */
 export type Health = Readonly<{
-  /** Reads may succeed while writes fail, so only a write ends the trouble. */
-  succeeded(how: Readonly<{ isWrite: boolean }>): void;
   failed(error: PlantStoreError, reason: unknown): void;
-  /** Throws why the server is unfit, or why the last statement failed, until one succeeds. */
+  /** Throws why the server is unfit, or why a statement failed, until a probe succeeds. */
   check(): void;
   /**
-   * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write.
+   * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. Only
+   * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing.
    */
   watch(probe: Probe): void;
   close(): void;
@@ -25,7 +24,7 @@ const TROUBLE_MS = 250;
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
   let refusal: PlantStoreError | undefined;
-  /** Whether a statement was late: the next probe writes. */
+  /** Whether a statement failed or was late: the next probe writes. */
   let isDoubted = false;
   let isProbing = false;
   let probe: Probe | undefined;
@@ -37,14 +36,16 @@ export function createHealth(log: Log): Health {
     clearTimeout(timer);
     const isWrite = isDoubted || trouble !== undefined;
     isDoubted = false;
-    const unfit = await probe({ isWrite }).catch((thrown: unknown) => {
+    try {
+      const unfit = await probe({ isWrite });
+      if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
+      refusal = unfit;
+      if (isWrite && !unfit) heal();
+    } catch (thrown) {
       // It asks so little that it is late only in trouble.
       const isTrouble = thrown instanceof PlantStoreError && thrown.code === "store_unavailable";
       if (isTrouble) note(thrown, thrown.cause ?? new Error("The database did not answer a probe in time."));
-      return refusal;
-    });
-    if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
-    refusal = unfit;
+    }
     isProbing = false;
     watchOn();
   }
@@ -58,17 +59,17 @@ export function createHealth(log: Log): Health {
     trouble = error;
   }
 
+  function heal(): void {
+    if (trouble) log.info("store_healed");
+    trouble = undefined;
+  }
+
   return {
-    succeeded({ isWrite }) {
-      if (!trouble || !isWrite) return;
-      log.info("store_healed");
-      trouble = undefined;
-    },
     failed(error, reason) {
       // Overload is not a fault of the database.
       if (error.code !== "store_unavailable" && error.code !== "store_full") return;
       // Nor is much work: a probe tells a slow statement from a database in trouble.
-      if (!(reason instanceof LateError)) return note(error, reason);
+      if (!(reason instanceof LateError)) note(error, reason);
       isDoubted = true;
       void runProbe();
     },

@@ -118,11 +118,12 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
       return {
         query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number) {
           const rows = connection.send<Row>(statement, values);
-          running = rows;
+          const end = () => (running = undefined);
+          running = rows.then(end, end);
           return inTime(rows, statementMs);
         },
         // The server rolls back what a lost connection began.
-        close: () => void giveUp(connection, running ?? Promise.resolve()),
+        close: () => (running ? void giveUp(connection, running) : connection.release(true)),
       };
     },
     close: () => pool.end(),

@@ -34,9 +34,7 @@ export function withRetries({ database, health, patienceMs }: RetryOptions): Exe
     for (let failed = 0; ; failed += 1) {
       const restMs = Math.max(1, until - performance.now());
       try {
-        const rows = await database.query<Row>(statement, values, { connectMs: restMs, statementMs: statementMs ?? restMs });
-        health.succeeded({ isWrite: !statement.text.startsWith("SELECT") });
-        return rows;
+        return await database.query<Row>(statement, values, { connectMs: restMs, statementMs: statementMs ?? restMs });
       } catch (thrown) {
         // A statement past its own limit was too much work. That says nothing about the health of the database.
         if (thrown instanceof LateError && statementMs !== undefined) throw new PlantStoreError("overloaded", { cause: thrown });
