@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
-import { FIND_ALIVE, INSPECT, pin } from "../../src/store/postgres/engine/requirements.ts";
+import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
+import { FIND_ALIVE, INSPECT, pin, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
@@ -38,6 +39,11 @@ const ALL: readonly Statement[] = [
   ...Object.values(LIST_PLANTS).flatMap(({ brief, measured }) => [brief, measured]),
   ...STEPS,
   ...Object.values(SCHEMA),
+  INDEX.state,
+  INDEX.progress,
+  INDEX.drop("plants_by_word"),
+  INDEX.isEmpty("plants"),
+  UNLIMIT,
   INSPECT,
   pin(1000),
   FIND_ALIVE,
@@ -95,7 +101,15 @@ describe("the SQL", () => {
 
   it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
-    const known = ["plant-statements.ts", "token-statements.ts", "tags.ts", "snapshot.ts", "engine/schema.ts", "engine/requirements.ts"];
+    const known = [
+      "plant-statements.ts",
+      "token-statements.ts",
+      "tags.ts",
+      "snapshot.ts",
+      "engine/index-build.ts",
+      "engine/schema.ts",
+      "engine/requirements.ts",
+    ];
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
       (name) => name.endsWith(".ts") && !known.includes(name),
     );

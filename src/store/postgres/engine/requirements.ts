@@ -20,6 +20,11 @@ export const INSPECT = {
     current_setting('full_page_writes', true), current_setting('server_encoding', true), current_setting('transaction_read_only', true)`,
 } as const;
 
+/** For a statement that may take hours. */
+export const UNLIMIT = {
+  text: `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`,
+} as const;
+
 export type Settings = [
   version: string,
   backend: bigint,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { buildIndex, isCollision, isIndex } from "./index-build.ts";
+import type { Migration, Run } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 import { UnfitError } from "./requirements.ts";
 
@@ -24,6 +25,12 @@ export const STEPS: readonly Statement[] = [
   { text: `CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL` },
 ];
 
+/**
+ * How many of the steps a replica must know. More of them keep a replica of a version before from starting, so a new
+ * step behind them is an index, which that replica need not know: what is there tells whether it was made.
+ */
+const VERSION = 8;
+
 /** The version of the schema, in one row. */
 export const SCHEMA = {
   isThere: {
@@ -37,34 +44,27 @@ export const SCHEMA = {
   probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;
 
-export type Run = <Row extends unknown[]>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
-
 /** How often to retry when other processes create the same tables. */
 const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 200;
 
 /**
- * Two processes created the same thing at once: one of them hits a key of the catalogue, an object, or a change to it.
- */
-const COLLISIONS = ["23505", "42P07", "42710", "40001", "40P01", "55P03", "XX000"];
-
-/**
  * Creates the tables, or migrates them to the newest version. Several processes may do so at once. Throws when the
  * database belongs to another program or a newer version.
  */
-export async function migrate(run: Run): Promise<void> {
+export async function migrate(migration: Migration): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tryToMigrate(run);
+      return await tryToMigrate(migration);
     } catch (thrown) {
-      const isCollision = thrown instanceof pg.DatabaseError && COLLISIONS.includes(thrown.code ?? "");
-      if (!isCollision || tries === TRIES_MAX) throw thrown;
+      if (!isCollision(thrown) || tries === TRIES_MAX) throw thrown;
       await sleep(Math.random() * PAUSE_MS_MAX);
     }
   }
 }
 
-async function tryToMigrate(run: Run): Promise<void> {
+async function tryToMigrate(migration: Migration): Promise<void> {
+  const { run } = migration;
   const [there] = await run<[ours: string, taken: string]>(SCHEMA.isThere);
   const [isOurs, isTaken] = there!.map((answer) => answer === "t");
   if (!isOurs && isTaken)
@@ -75,11 +75,11 @@ async function tryToMigrate(run: Run): Promise<void> {
     await run(SCHEMA.begin);
     version = (await readVersion(run)) ?? 0;
   }
-  if (version > STEPS.length) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
+  if (version > VERSION) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
   for (const [at, step] of STEPS.entries()) {
-    if (at < version) continue;
-    await run(step);
-    await run(SCHEMA.advance, [at, at + 1]);
+    if (isIndex(step)) await buildIndex(step, migration);
+    else if (at >= version) await run(step);
+    if (at >= version && at < VERSION) await run(SCHEMA.advance, [at, at + 1]);
   }
 }
 

@@ -1,25 +1,41 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../../log.ts";
-import type { Database } from "./pool.ts";
+import type { Run } from "./index-build.ts";
+import type { Database, Statement } from "./pool.ts";
 import { UnsentError } from "./failure.ts";
 import { migrate } from "./schema.ts";
-import { UnfitError } from "./requirements.ts";
+import { UnfitError, UNLIMIT } from "./requirements.ts";
 
 type StartUpOptions = Readonly<{ name: string; waitMs: number; log: Log }>;
 
 /** Pause between tries while the database is not up yet, in milliseconds. */
 const PAUSE_MS = 500;
 
-/** For a statement of the schema. Building an index may take long. */
+/** For a statement of the schema that is done in a moment. */
 const LIMITS = { connectMs: 2000, statementMs: 30_000 };
+
+/** The longest time that a timer knows: 24 days. */
+const FOREVER_MS = 2 ** 31 - 1;
 
 /** Migrates the database, once it is up. */
 export async function startUp(database: Database, { name, waitMs, log }: StartUpOptions): Promise<void> {
+  const run: Run = (statement, values = []) => database.query(statement, values, LIMITS);
+
+  async function runLong(statement: Statement): Promise<void> {
+    const session = await database.reserve(LIMITS.connectMs);
+    try {
+      await session.query(UNLIMIT, [], LIMITS.statementMs);
+      await session.query(statement, [], FOREVER_MS);
+    } finally {
+      session.close();
+    }
+  }
+
   const until = performance.now() + waitMs;
   for (let tries = 0; ; tries += 1) {
     try {
-      return await migrate((statement, values = []) => database.query(statement, values, LIMITS));
+      return await migrate({ run, runLong, log });
     } catch (thrown) {
       if (!isAbsent(thrown) || performance.now() + PAUSE_MS > until) throw explain(thrown, name);
       if (tries === 0) log.warn("database_waiting", { store: name, forMs: waitMs, reason: thrown });

@@ -1,0 +1,222 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { Client } from "pg";
+import { startFlood } from "../support/flood.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import type { PlantedBug } from "../support/plant-bugs.ts";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { spawnProcess } from "../support/process.ts";
+import { readToken } from "../support/service.ts";
+import { rejectionOf } from "../support/rejection.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+/** The steps of the schema as they were released. This list only grows. */
+const RELEASED = [
+  `CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS plants_by_tag ON plants (left(md5(tag), 15), id) WHERE tag IS NOT NULL`,
+  `CREATE INDEX IF NOT EXISTS plants_by_word ON plants USING GIN (words)`,
+  `CREATE TABLE IF NOT EXISTS tokens (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, scopes TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT, revoked BIGINT
+    )`,
+  `CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_hash ON tokens (hash)`,
+  `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS parent TEXT`,
+  `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS used BIGINT`,
+  `CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL`,
+] as const;
+
+const FEW = 2000;
+/** With little memory, their indexes take seconds. */
+const MANY = 200_000;
+
+const LAST_STEP = "  { text: `CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL` },\n";
+
+/** No bug: a version to come, with one more index. */
+const NEXT: readonly PlantedBug[] = [
+  {
+    file: "src/store/postgres/engine/schema.ts",
+    from: LAST_STEP,
+    to: `${LAST_STEP}  { text: "CREATE INDEX IF NOT EXISTS plants_by_next ON plants USING GIN (words)" },\n`,
+  },
+];
+
+/** A version to come that counts its new step as one that every replica must know. */
+const NEXT_FOR_ALL: readonly PlantedBug[] = [
+  ...NEXT,
+  { file: "src/store/postgres/engine/schema.ts", from: "const VERSION = 8;", to: "const VERSION = 9;" },
+];
+
+const BLOCK_WRITES: readonly PlantedBug[] = [
+  { file: "src/store/postgres/engine/index-build.ts", from: 'text.replace(" INDEX ", " INDEX CONCURRENTLY ")', to: "text" },
+];
+
+/** An index that is there counts as one that is whole. */
+const TRUST_WHAT_IS_THERE: readonly PlantedBug[] = [
+  {
+    file: "src/store/postgres/engine/index-build.ts",
+    from: "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1::text)), false)",
+    to: "to_regclass($1::text) IS NOT NULL",
+  },
+];
+
+const cluster = await startCluster({ settings: { maintenance_work_mem: "1MB" } });
+const running: Array<() => Promise<unknown>> = [];
+afterAll(() => Promise.all(running.map((end) => end())));
+
+/** A database that a version with so many steps made, with plants. */
+async function makeDatabase(steps: number, plants: number) {
+  const url = await cluster.createDatabase();
+  const name = new URL(url).pathname.slice(1);
+  const query = (sql: string) => cluster.query(sql, name);
+  await query("CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
+  await query(`INSERT INTO plant_store_schema VALUES (1, ${steps})`);
+  for (const step of RELEASED.slice(0, steps)) await query(step);
+  if (steps > 0)
+    await query(
+      `INSERT INTO plants SELECT -at, 'plant ' || at, 'tag ' || at % 7, ('plant ' || at || ' w' || at * 7919::bigint % 100003)::tsvector FROM generate_series(1, ${plants}) AS at`,
+    );
+  return { url, query };
+}
+
+type Database = Awaited<ReturnType<typeof makeDatabase>>;
+
+function serve({ url }: Database, bugs: readonly PlantedBug[] = [], data = temporaryFolder()) {
+  const service = spawnProcess({
+    data,
+    // A busy machine fails no test.
+    flags: ["--database", url, "--queue-wait-ms", "10000"],
+    ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}),
+  });
+  running.push(() => service.end("SIGKILL"));
+  return { ...service, data };
+}
+
+/** The indexes of the store, and the version that it states. */
+async function describeSchema({ query }: Database) {
+  const indexes = await query(
+    "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid AND indrelid IN ('plants'::regclass, 'tokens'::regclass) ORDER BY 1",
+  );
+  const [row] = await query("SELECT version FROM plant_store_schema WHERE id = 1");
+  return { version: Number(row!["version"]), indexes: indexes.map(({ name }) => name) };
+}
+
+const INDEXES = ["plants_by_tag", "plants_by_word", "plants_pkey", "tokens_by_hash", "tokens_by_parent", "tokens_pkey"];
+const NEWEST = { version: RELEASED.length, indexes: INDEXES };
+
+async function isBuilding({ query }: Database): Promise<boolean> {
+  return (await query("SELECT FROM pg_stat_progress_create_index WHERE datname = current_database()")).length > 0;
+}
+
+/** Writes as a replica of an old version does. `stop` returns the longest time between two commits, in milliseconds. */
+async function startWriter({ url }: Database) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  let isRunning = true;
+  let longestMs = 0;
+  let last = performance.now();
+  const done = (async () => {
+    for (let id = 1; isRunning; id += 1) {
+      await client.query("INSERT INTO plants (id, name, words) VALUES ($1, $2, 'written'::tsvector)", [id, `written ${id}`]);
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+    }
+  })();
+  return {
+    async stop() {
+      isRunning = false;
+      await done;
+      await client.end();
+      return longestMs;
+    },
+  };
+}
+
+/** The longest wait of a write while indexes are built, as a share of the whole migration. */
+async function waitOfWrites(bugs: readonly PlantedBug[]): Promise<number> {
+  const database = await makeDatabase(1, MANY);
+  const writer = await startWriter(database);
+  const began = performance.now();
+  const { started } = serve(database, bugs);
+  await started;
+  const tookMs = performance.now() - began;
+  const waitMs = await writer.stop();
+  expect(await describeSchema(database)).toEqual(NEWEST);
+  return waitMs / tookMs;
+}
+
+describe("an upgrade", () => {
+  for (let steps = 0; steps <= RELEASED.length; steps += 1) {
+    it(`from ${steps} steps of the schema finds every plant, and those that were written meanwhile`, async () => {
+      const database = await makeDatabase(steps, FEW);
+      const writer = steps > 0 ? await startWriter(database) : undefined;
+      const { started, data } = serve(database);
+      const { address } = await started;
+      await writer?.stop();
+      expect(await describeSchema(database)).toEqual(NEWEST);
+      if (steps === 0) return;
+      const headers = { authorization: `Bearer ${await readToken(data)}` };
+      for (const q of [`${FEW}`, "written"]) {
+        const found = await fetch(`${address}/plants?q=${q}&limit=1`, { headers });
+        expect((await found.json()) as unknown[]).toHaveLength(1);
+      }
+    });
+  }
+
+  it("keeps no write waiting while it builds indexes", async () => {
+    expect(await waitOfWrites([])).toBeLessThan(0.3);
+  });
+
+  it("would visibly keep writes waiting if it locked the table", async () => {
+    expect(await waitOfWrites(BLOCK_WRITES)).toBeGreaterThan(0.3);
+  });
+
+  /** Kills a migration while it builds an index. The next two then start at once. */
+  async function startAfterCut(bugs: readonly PlantedBug[]) {
+    const database = await makeDatabase(1, MANY);
+    const cut = serve(database, bugs);
+    cut.started.catch(() => {});
+    await until("It builds", async () => (await database.query("SELECT FROM pg_index WHERE NOT indisvalid")).length > 0);
+    await cut.end("SIGKILL");
+    await Promise.all([serve(database, bugs).started, serve(database, bugs).started]);
+    return describeSchema(database);
+  }
+
+  it("that is killed while it builds an index is completed by whoever comes next", async () => {
+    expect(await startAfterCut([])).toEqual(NEWEST);
+  });
+
+  it("that is killed would visibly leave a broken index if one that is there counted as whole", async () => {
+    expect(await startAfterCut(TRUST_WHAT_IS_THERE)).not.toEqual(NEWEST);
+  });
+});
+
+describe("replicas of the version before", () => {
+  it("go on, and start again, before, while and after the next version builds an index", async () => {
+    const database = await makeDatabase(RELEASED.length, MANY);
+    const old = serve(database);
+    const { address } = await old.started;
+    const flood = startFlood({ url: address!, token: await readToken(old.data), firstId: 1n, clients: 4 });
+    const next = serve(database, NEXT);
+    await until("The next version builds", () => isBuilding(database));
+    const again = serve(database);
+    await again.started;
+    expect(await isBuilding(database)).toBe(true);
+    await next.started;
+    expect(next.lines.some((line) => line.includes('"event":"index_build"'))).toBe(true);
+    await serve(database).started;
+    const { answered, others } = await flood.stop();
+    expect(answered.length).toBeGreaterThan(10);
+    expect(others).toEqual([]);
+    expect(await describeSchema(database)).toEqual({ version: RELEASED.length, indexes: ["plants_by_next", ...INDEXES].toSorted() });
+  });
+
+  it("would visibly stay down if the next version counted its index as a step that all must know", async () => {
+    const database = await makeDatabase(RELEASED.length, FEW);
+    await serve(database, NEXT_FOR_ALL).started;
+    expect(String(await rejectionOf(serve(database).started))).toContain("made by a newer Plant Store");
+  });
+});
+
+it("has never changed a step that was released", async () => {
+  const { STEPS } = await import("../../src/store/postgres/engine/schema.ts");
+  expect(STEPS.slice(0, RELEASED.length).map(({ text }) => text)).toEqual([...RELEASED]);
+});
