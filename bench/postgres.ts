@@ -42,7 +42,7 @@ const CONNECTIONS = 20;
 /** Turns our service into one that commits each create by itself. */
 const ONE_BY_ONE = [
   {
-    file: "src/store/postgres/plants.ts",
+    file: "src/store/postgres/server-plants.ts",
     from: "create: creates.create,",
     to: `async create(plant, { whileWriting } = {}) {
       const made = single([plant], { isReplacing: false, isDryRun: false });
@@ -53,7 +53,7 @@ const ONE_BY_ONE = [
   },
   // Lets all clients wait for a connection.
   { file: "src/store/postgres/engine/pool.ts", from: "const WAITING_MAX = 256;", to: "const WAITING_MAX = 1024;" },
-  { file: "src/store/postgres/store.ts", from: "const WRITES_MAX = 6;", to: `const WRITES_MAX = ${CONNECTIONS};` },
+  { file: "src/store/postgres/server.ts", from: "const WRITES_MAX = 6;", to: `const WRITES_MAX = ${CONNECTIONS};` },
 ] as const;
 
 /** How many clients create at a time: the more there are, the more creates share a commit. */
@@ -144,8 +144,8 @@ async function readPlantsPerCommit(database: string): Promise<number> {
 
 /** Read from the source, which alone has it. */
 function countInFlight(): number {
-  const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "plants.ts"), "utf8");
+  const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "server-plants.ts"), "utf8");
   const found = /^const CREATES_IN_FLIGHT = (\d+);$/m.exec(source)?.[1];
-  if (found === undefined) throw new Error("src/store/postgres/plants.ts does not say how many commits of creates are in flight.");
+  if (found === undefined) throw new Error("src/store/postgres/server-plants.ts does not say how many commits of creates are in flight.");
   return Number(found);
 }

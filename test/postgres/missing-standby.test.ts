@@ -48,7 +48,7 @@ const LOSE_CANCELS: PlantedBug = {
 const FORGET_WHAT_IS_GIVEN_UP: PlantedBug = { file: POOL, from: "if (!isEnded) leftBehind.add(connection.backend);", to: "" };
 
 const LIST_WITH_IMPORTS: PlantedBug = {
-  file: "src/store/postgres/store.ts",
+  file: "src/store/postgres/server.ts",
   from: "withRetries({ database: pools.lists,",
   to: "withRetries({ database: pools.imports,",
 };

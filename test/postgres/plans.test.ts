@@ -63,7 +63,7 @@ describe("a plan that is made while the tables are empty, and kept", () => {
 
   it("is tested for every statement on plants that has a name", () => {
     const names = Object.values({ ...plantStatements, ...LIST_PLANTS.all }).flatMap((statement) =>
-      "name" in statement ? [statement.name] : [],
+      typeof statement === "object" && "name" in statement ? [statement.name] : [],
     );
     expect(names.toSorted()).toEqual(PREPARED.flatMap(([{ name = "" }]) => (name.includes("plants") ? [name] : [])).toSorted());
   });

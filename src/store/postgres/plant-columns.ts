@@ -9,12 +9,15 @@ export type PlantRow = [id: bigint, name: string, tag: string | null];
 
 type ToElement = (plant: NewPlant) => string;
 
+/** The values of a row: its plant, and the words for search. */
+type RowValues = readonly [id: string, name: string, tag: string | null, words: string];
+
 const COLUMNS: readonly ToElement[] = [
   ({ id }) => String(id),
   ({ name }) => quote(toColumn(name)),
   ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag))),
 ];
-const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => toVector(name)];
+const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => `"${toWords(name)}"`];
 
 /** Names have rarely more words. */
 const FEW_WORDS = 16;
@@ -30,6 +33,19 @@ export function columnsOf(plants: readonly NewPlant[]): Promise<string[]> {
 /** Plants as columns, with their words for search. */
 export function searchableColumnsOf(plants: readonly NewPlant[]): Promise<string[]> {
   return toColumns(plants, SEARCHABLE_COLUMNS);
+}
+
+/** Plants as rows, one after the other, with their words for search. Yields like `toColumns`. */
+export async function rowsOf(plants: readonly NewPlant[]): Promise<Array<string | null>> {
+  const values: Array<string | null> = [];
+  const pauses = openPauses();
+  for (const { id, name, tag } of plants) {
+    const row: RowValues = [String(id), toColumn(name), tag === undefined ? null : toColumn(tag), toWords(name)];
+    values.push(...row);
+    const pause = pauses();
+    if (pause) await pause;
+  }
+  return values;
 }
 
 /** Yields to other requests: tokenizing a thousand of the worst names takes half a second. */
@@ -54,10 +70,10 @@ function quote(element: string): string {
  * needs an escape. They are so few that they always fit into the megabyte that a tsvector may hold (doc:
  * textsearch-limitations).
  */
-function toVector(name: string): string {
+function toWords(name: string): string {
   const words = tokenize(name);
   // A thousand characters may decompose to eighteen thousand. For few words, a Set costs as much as the words.
-  return `"${(words.length > FEW_WORDS ? [...new Set(words)] : words).join(" ")}"`;
+  return (words.length > FEW_WORDS ? [...new Set(words)] : words).join(" ");
 }
 
 /** The words of a search as a tsquery. Each matches any word that begins with it. */

@@ -4,9 +4,11 @@ import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { ImportOptions, ImportOutcome } from "../plants.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
-import { searchableColumnsOf, columnsOf, toPlant } from "./plant-columns.ts";
+import { columnsOf, toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { CONFIRM_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS } from "./plant-statements.ts";
+import { forEachPart } from "./plant-layout.ts";
+import type { PlantLayout } from "./plant-layout.ts";
+import { CONFIRM_PLANTS, FIND_PLANTS } from "./plant-statements.ts";
 
 /** How often to retry plants that others create and delete at the same moment. */
 const TRIES_MAX = 10;
@@ -14,22 +16,25 @@ const TRIES_MAX = 10;
 export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<ImportOutcome[]>;
 
 /** Creates or replaces plants. Resolves with one outcome each, in the same order. */
-export function createPut(execute: Execute, how: ExecuteOptions): Put {
+export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOptions): Put {
   /** Resolves with those that were not created: their ids are in use. */
   async function insert(plants: readonly NewPlant[]): Promise<readonly NewPlant[]> {
-    const rows = await execute<[id: bigint]>(INSERT_PLANTS, await searchableColumnsOf(plants), how);
+    const rows = await forEachPart(layout.split(plants), async (part) => execute<[id: bigint]>(...(await layout.insert(part)), how));
     if (rows.length === plants.length) return [];
     const created = new Set(rows.map(([id]) => id));
     return plants.filter(({ id }) => !created.has(id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
-    const rows = await execute<PlantRow>(FIND_PLANTS, [plants.map(({ id }) => id)], how);
+    const rows = await forEachPart(layout.split(plants), (part) =>
+      execute<PlantRow>(layout.for(FIND_PLANTS, part), [part.map(({ id }) => id)], how),
+    );
     return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
   }
 
   /**
-   * Whether all these plants are durable as they are: a write to one of them waits for all that was committed before.
+   * Whether all these plants are durable as they are: a write to one of them waits for all that was committed before on
+   * its server.
    */
   async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
     return plant === undefined || (await execute(CONFIRM_PLANTS, await columnsOf([plant]), how)).length === 1;
@@ -51,7 +56,8 @@ export function createPut(execute: Execute, how: ExecuteOptions): Put {
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
-      if (isReplacing && different.length > 0) await execute(REPLACE_PLANTS, await searchableColumnsOf(different), how);
+      if (isReplacing && different.length > 0)
+        await forEachPart(layout.split(different), async (part) => execute(...(await layout.replace(part)), how));
       // Retry those that were deleted or changed in the meantime.
       open = others.filter(({ id }) => !stored.has(id));
       if (!(await confirm(same))) open.push(...same);

@@ -16,11 +16,38 @@ const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, 
  */
 const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
+const INSERT = `INSERT INTO plants (id, name, tag, words)`;
+const UNLESS_THERE = `ON CONFLICT (id) DO NOTHING RETURNING id`;
+const OR_REPLACE = `ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words`;
+
 /** Takes ids, names, tags and words. Returns the ids that were created. */
 export const INSERT_PLANTS = {
   name: "insert_plants",
-  text: `INSERT INTO plants (id, name, tag, words) ${NEW_PLANTS} ON CONFLICT (id) DO NOTHING RETURNING id`,
+  text: `${INSERT} ${NEW_PLANTS} ${UNLESS_THERE}`,
 } as const satisfies Statement;
+
+/** Takes ids, names, tags and words. No id may occur twice. */
+export const REPLACE_PLANTS = {
+  name: "replace_plants",
+  text: `${INSERT} ${NEW_PLANTS} ${OR_REPLACE}`,
+} as const satisfies Statement;
+
+/** The same for Citus. Take the id, name, tag and words of one plant after the other. */
+export function insertRows(count: number): Statement {
+  return { text: `${INSERT} ${listRows(count)} ${UNLESS_THERE}` };
+}
+
+export function replaceRows(count: number): Statement {
+  return { text: `${INSERT} ${listRows(count)} ${OR_REPLACE}` };
+}
+
+function listRows(count: number): string {
+  const rows = Array.from({ length: count }, (_, row) => {
+    const [id, name, tag, words] = [4 * row + 1, 4 * row + 2, 4 * row + 3, 4 * row + 4];
+    return `($${id}::bigint, $${name}::text, $${tag}::text, $${words}::tsvector)`;
+  });
+  return `VALUES ${rows.join()}`;
+}
 
 /**
  * Takes ids, names and tags. Returns the ids of the plants that are stored exactly so. It is a write, though it changes
@@ -30,13 +57,6 @@ export const INSERT_PLANTS = {
 export const CONFIRM_PLANTS = {
   name: "confirm_plants",
   text: `UPDATE plants SET tag = plants.tag FROM ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
-} as const satisfies Statement;
-
-/** Takes ids, names, tags and words. No id may occur twice. */
-export const REPLACE_PLANTS = {
-  name: "replace_plants",
-  text: `INSERT INTO plants (id, name, tag, words) ${NEW_PLANTS}
-    ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words`,
 } as const satisfies Statement;
 
 /**

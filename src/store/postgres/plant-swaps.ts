@@ -3,10 +3,14 @@ import type { NewPlant, PlantId } from "../../plant.ts";
 import type { Swap } from "../plants.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { searchableColumnsOf, columnsOf } from "./plant-columns.ts";
-import { DELETE_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+import { forEachPart } from "./plant-layout.ts";
+import type { PlantLayout } from "./plant-layout.ts";
+import { DELETE_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+
+type SwapOptions = ExecuteOptions & Readonly<{ layout: PlantLayout }>;
 
 /** Makes swaps in order, those of different plants together. Resolves with whether each was made. */
-export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: ExecuteOptions): Promise<boolean[]> {
+export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: SwapOptions): Promise<boolean[]> {
   const made = swaps.map(() => false);
   /** What the swapped plants are now: a later swap that expects something else fails without a statement. */
   const current = new Map<PlantId, NewPlant | undefined>();
@@ -37,21 +41,25 @@ export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: E
 }
 
 /** Makes swaps of different plants. Resolves with the ids of those that were made. */
-async function makeTogether(execute: Execute, swaps: readonly Swap[], how: ExecuteOptions): Promise<Set<bigint>> {
+async function makeTogether(execute: Execute, swaps: readonly Swap[], how: SwapOptions): Promise<Set<bigint>> {
   const inserts: NewPlant[] = [];
-  const updates: { from: NewPlant; to: NewPlant }[] = [];
+  const updates: { id: PlantId; from: NewPlant; to: NewPlant }[] = [];
   const deletes: NewPlant[] = [];
   for (const { from, to } of swaps) {
-    if (from && to) updates.push({ from, to });
+    if (from && to) updates.push({ id: from.id, from, to });
     else if (from) deletes.push(from);
     else if (to) inserts.push(to);
   }
-  const rows: [id: bigint][] = [];
-  if (inserts.length > 0) rows.push(...(await execute<[bigint]>(INSERT_PLANTS, await searchableColumnsOf(inserts), how)));
-  if (deletes.length > 0) rows.push(...(await execute<[bigint]>(DELETE_PLANTS, await columnsOf(deletes), how)));
-  if (updates.length > 0) {
-    const [, ...content] = await searchableColumnsOf(updates.map(({ to }) => to));
-    rows.push(...(await execute<[bigint]>(UPDATE_PLANTS, [...(await columnsOf(updates.map(({ from }) => from))), ...content], how)));
-  }
+  const { layout } = how;
+  const rows = [
+    ...(await forEachPart(layout.split(inserts), async (part) => execute<[bigint]>(...(await layout.insert(part)), how))),
+    ...(await forEachPart(layout.split(deletes), async (part) =>
+      execute<[bigint]>(layout.for(DELETE_PLANTS, part), await columnsOf(part), how),
+    )),
+    ...(await forEachPart(layout.split(updates), async (part) => {
+      const [, ...content] = await searchableColumnsOf(part.map(({ to }) => to));
+      return execute<[bigint]>(layout.for(UPDATE_PLANTS, part), [...(await columnsOf(part.map(({ from }) => from))), ...content], how);
+    })),
+  ];
   return new Set(rows.map(([id]) => id));
 }

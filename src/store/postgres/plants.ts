@@ -1,85 +1,67 @@
-import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
-import { coalesceReads } from "../coalesced-reads.ts";
-import { createGroupCommit } from "../group-commit.ts";
-import type { Changes, GroupCommit, Outcome, Outcomes, QueueLimits } from "../group-commit.ts";
-import type { PlantStore } from "../plants.ts";
+import type { GroupCommit, QueueLimits } from "../group-commit.ts";
+import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { keepCounts } from "../tags.ts";
 import type { Execute } from "./engine/retry.ts";
 import { list } from "./plant-lists.ts";
-import { toPlant } from "./plant-columns.ts";
-import type { PlantRow } from "./plant-columns.ts";
-import { FIND_PLANTS } from "./plant-statements.ts";
-import { createPut } from "./plant-puts.ts";
-import { makeSwaps } from "./plant-swaps.ts";
+import type { ServerPlants } from "./server-plants.ts";
 import { countTags } from "./tags.ts";
 
 /** Plants, and the queues of their changes. */
 export type Plants = Readonly<{
   plants: PlantStore;
   queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
-  close(): Promise<void>;
+}>;
+
+/** The servers that have plants. They may change at any time. */
+export type Servers = Readonly<{
+  /** The server that has this plant, or would have it. */
+  of(id: PlantId): ServerPlants;
+  all(): readonly ServerPlants[];
 }>;
 
 type PlantsOptions = Readonly<{
-  /** Each has connections of its own. */
-  execute: Readonly<Record<"writes" | "reads" | "lists" | "imports", Execute>>;
+  servers: Servers;
+  /** Asks all of them. */
+  execute: Execute;
   snapshots: Snapshots;
-  /** For each queue. */
-  limits: QueueLimits;
+  now: QueueLimits["now"];
 }>;
 
-/** How many commits of creates, and of swaps, run at a time, each on its own connection. */
-const CREATES_IN_FLIGHT = 3;
-const SWAPS_IN_FLIGHT = 2;
-
-/** How many coalesced reads of single plants run at a time, each on its own connection. */
-const FINDS_IN_FLIGHT = 2;
-
-const IMPORT_MS_MAX = 20_000;
-
-export function createPlants({ execute, snapshots, limits }: PlantsOptions): Plants {
-  let isClosed = false;
-  const single = createPut(execute.writes, { isRepeatable: true });
-  const bulk = createPut(execute.imports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
-
-  async function commitCreates({ creates }: Changes): Promise<Outcomes> {
-    return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Outcome[] };
+/** Plants on one server or several: each server commits its own, and one that is away keeps only those waiting. */
+export function createPlants({ servers, execute, snapshots, now }: PlantsOptions): Plants {
+  async function importPlants(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]> {
+    const parts = Map.groupBy(plants.keys(), (at) => servers.of(plants[at]!.id));
+    const outcomes: ImportOutcome[] = [];
+    await Promise.all(
+      Array.from(parts, async ([server, places]) => {
+        const some = await server.import(
+          places.map((at) => plants[at]!),
+          options,
+        );
+        places.forEach((place, at) => (outcomes[place] = some[at]!));
+      }),
+    );
+    return outcomes;
   }
 
-  async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
-    return { swaps: await makeSwaps(execute.writes, swaps, { isRepeatable: false }) };
+  /** Whose server is full is not known before the id is. */
+  function isFull(queue: "creates" | "changes") {
+    return { isFull: (owner?: string) => servers.all().every(({ queues }) => queues[queue].isFull(owner)) };
   }
-
-  async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
-    const rows = await execute.reads<PlantRow>(FIND_PLANTS, [ids], { isRepeatable: true });
-    const plants = new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
-    return ids.map((id) => plants.get(id));
-  }
-
-  // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
-  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, ...limits });
-  const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, ...limits });
 
   return {
     plants: {
-      create: creates.create,
-      compareAndSwap: changes.compareAndSwap,
-      import(plants, options) {
-        if (isClosed) return Promise.reject(new PlantStoreError("draining"));
-        return bulk(plants, options);
-      },
-      find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
-      list: (query) => list(execute.lists, query),
+      create: (plant, options) => servers.of(plant.id).create(plant, options),
+      compareAndSwap: (swap, owner) => servers.of((swap.from ?? swap.to)!.id).compareAndSwap(swap, owner),
+      import: importPlants,
+      find: (id) => servers.of(id).find(id),
+      list: (query) => list(execute, query),
       snapshot: snapshots.open,
       takesTurns: () => true,
-      countTags: keepCounts(() => countTags(execute.lists), limits.now),
+      countTags: keepCounts(() => countTags(execute), now),
     },
-    queues: { creates, changes },
-    async close() {
-      isClosed = true;
-      await Promise.all([creates.close(), changes.close()]);
-    },
+    queues: { creates: isFull("creates"), changes: isFull("changes") },
   };
 }

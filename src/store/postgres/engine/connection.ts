@@ -1,15 +1,15 @@
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig } from "pg";
-import { UnconfirmedError } from "./failure.ts";
+import { isSound, UnconfirmedError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 import { checkSettings, FIND_ALIVE, INSPECT, pin } from "./requirements.ts";
 import type { Settings } from "./requirements.ts";
 
 /**
  * A statement with parameters $1, $2 … With a name it is prepared once for each connection. Without one it is planned
- * for the values of each call.
+ * for the values of each call. With `isBlock` it runs between BEGIN and COMMIT, which says more to Citus.
  */
-export type Statement = Readonly<{ name?: string; text: string }>;
+export type Statement = Readonly<{ name?: string; text: string; isBlock?: boolean }>;
 
 type ConnectionConfig = ClientConfig & Readonly<{ hosts: Hosts }>;
 
@@ -24,6 +24,8 @@ const WARNS_OF_STANDBY = ["SyncRepWaitForLSN", "DefaultCitusNoticeReceiver"];
  * now, and the server frees what it has collected. Not all at once.
  */
 const AGE_MS_MAX = 60 * 60_000;
+
+const BLOCK = { begin: { text: "BEGIN" }, commit: { text: "COMMIT" }, rollback: { text: "ROLLBACK" } } as const;
 
 /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
 export class Connection extends pg.Client {
@@ -63,7 +65,7 @@ export class Connection extends pg.Client {
   /** Runs one statement, which is a transaction of its own. */
   async run<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     this.#doubt = undefined;
-    const rows = await this.send<Row>(statement, values);
+    const rows = await (statement.isBlock ? this.#sendInBlock<Row>(statement, values) : this.send<Row>(statement, values));
     if (this.#doubt !== undefined) throw new UnconfirmedError(this.#doubt);
     return rows;
   }
@@ -78,8 +80,20 @@ export class Connection extends pg.Client {
     return performance.now() > this.#until;
   }
 
-  async send<Row extends unknown[]>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    const query: QueryArrayConfig = { ...statement, values: [...values], rowMode: "array" };
+  async #sendInBlock<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    await this.send(BLOCK.begin);
+    try {
+      const rows = await this.send<Row>(statement, values);
+      await this.send(BLOCK.commit);
+      return rows;
+    } catch (thrown) {
+      if (isSound(thrown)) await this.send(BLOCK.rollback);
+      throw thrown;
+    }
+  }
+
+  async send<Row extends unknown[]>({ name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    const query: QueryArrayConfig = { ...(name === undefined ? {} : { name }), text, values: [...values], rowMode: "array" };
     return (await this.query<Row>(query)).rows;
   }
 }

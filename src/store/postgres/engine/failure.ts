@@ -52,6 +52,11 @@ export function isSound(thrown: unknown): boolean {
   return thrown instanceof DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown);
 }
 
+/** Whether this server works, and says that another one behind it does not: a worker of Citus. */
+export function isElsewhere(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.severity === "ERROR" && thrown.code === "08006";
+}
+
 /** Whether concurrent work got in the way: PostgreSQL and its relatives ask for a retry. */
 export function isConflict(thrown: unknown): boolean {
   const state = sqlStateOf(thrown);

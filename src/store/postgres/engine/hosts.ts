@@ -6,6 +6,8 @@ export type Hosts = Readonly<{
   current(): string;
   /** Switches to the next server, if this connection string is still the one in use. */
   leave(url: string): void;
+  /** Another server, `host:port`, with the same user, password, database and options. */
+  at(server: string): Hosts;
 }>;
 
 // Rejects a raw @ or / in a password: the rest would be read as a host or a database, and those are not secret.
@@ -30,5 +32,6 @@ export function parseHosts(text: string): Hosts {
     leave(url) {
       if (url === urls[at]) at = (at + 1) % urls.length;
     },
+    at: (server) => parseHosts(`${head}${server}${database}${options}`),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Statement } from "./pool.ts";
 import { PlantStoreError } from "../../../errors.ts";
-import { isConflict, judge, LateError } from "./failure.ts";
+import { isConflict, isElsewhere, judge, LateError } from "./failure.ts";
 import type { Health } from "./health.ts";
 
 /** Runs a statement, and retries it after a failure that may pass. Rejects with an error that a caller may see. */
@@ -44,7 +44,7 @@ export function withRetries({ database, health, patienceMs }: RetryOptions): Exe
         const isLast = performance.now() + pauseMs >= until || conflicts > CONFLICTS_MAX;
         if (isPassing && (isUndone || isRepeatable) && !isLast) await sleep(pauseMs);
         else {
-          if (error) health.failed(error, thrown);
+          if (error && !isElsewhere(thrown)) health.failed(error, thrown);
           throw error ?? thrown;
         }
       }

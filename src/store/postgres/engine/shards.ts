@@ -1,0 +1,94 @@
+import type { PlantId } from "../../../plant.ts";
+import type { Statement } from "./pool.ts";
+
+/** Where Citus keeps plants: by the hash of their ids in shards, each on one worker. */
+export type ShardMap = Readonly<{
+  /** The workers that have shards, as `host:port`. */
+  workers: readonly string[];
+  /** The shard of a plant, a number from 0. */
+  shardOf(id: PlantId): number;
+  workerOf(id: PlantId): string;
+}>;
+
+type Query = <Row extends unknown[]>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+
+/** Whether the server has Citus. */
+const HAS_CITUS: Statement = { text: `SELECT to_regclass('pg_dist_shard') IS NOT NULL` };
+
+/** The shards of plants by their lowest hash. Without rows, the table is not distributed. */
+const READ_SHARDS: Statement = {
+  text: `SELECT shardminvalue::bigint, nodename, nodeport::bigint
+    FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+    WHERE logicalrelid = 'plants'::regclass AND noderole = 'primary' ORDER BY 1`,
+};
+
+/** The hash that Citus distributes by is that of PostgreSQL's own hash indexes. */
+const HASH_IDS: Statement = { text: `SELECT worker_hash(id) FROM unnest($1::bigint[]) WITH ORDINALITY AS v (id, at) ORDER BY at` };
+
+const SAMPLE = [0n, 1n, -1n, 42n, 2n ** 31n, 2n ** 32n, -(2n ** 32n), 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)] as PlantId[];
+
+/**
+ * Writes nothing that anybody reads, and waits for the standby like any commit. It changes no table: those of the
+ * service are not on the workers.
+ */
+export const PROBE_WORKER: Statement = { text: `SELECT pg_logical_emit_message(true, 'plant-store', '')` };
+
+/**
+ * Undefined when the server has no Citus, plants are not distributed, or their shards cannot be told from their ids.
+ * Then any statement goes to the server itself, which is slower on Citus and right everywhere.
+ */
+export async function readShards(query: Query): Promise<ShardMap | undefined> {
+  const [has] = await query<[isThere: string]>(HAS_CITUS, []);
+  if (has![0] !== "t") return undefined;
+  const rows = await query<[lowest: bigint, host: string, port: bigint]>(READ_SHARDS, []);
+  // The name that a coordinator has until it is given one. To the service it means another machine.
+  if (rows.some(([, host]) => host === "localhost")) return undefined;
+  const lowest = rows.map(([hash]) => Number(hash));
+  // The table is one shard without a hash, or shards have copies, which Citus alone keeps alike.
+  if (lowest.length === 0 || lowest.some((hash, at) => Number.isNaN(hash) || hash === lowest[at - 1])) return undefined;
+  const hashes = await query<[hash: string]>(HASH_IDS, [SAMPLE]);
+  if (hashes.some(([hash], at) => Number(hash) !== hashOf(SAMPLE[at]!))) return undefined;
+  return toMap(
+    lowest,
+    rows.map(([, host, port]) => `${host.includes(":") ? `[${host}]` : host}:${port}`),
+  );
+}
+
+function toMap(lowest: readonly number[], workers: readonly string[]): ShardMap {
+  /** The last shard that begins at or below the hash: as many steps as the number of shards has bits. */
+  function shardOf(id: PlantId): number {
+    const hash = hashOf(id);
+    let low = 0;
+    let high = lowest.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (lowest[middle]! <= hash) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+  return { workers: [...new Set(workers)], shardOf, workerOf: (id) => workers[shardOf(id)]! };
+}
+
+/**
+ * PostgreSQL's `hashint8` (src/backend/access/hash/hashfunc.c): both halves of the number, so that a small one has the
+ * hash of an `integer`, through the end of Bob Jenkins' hash (src/common/hashfn.c, `hash_bytes_uint32`).
+ */
+export function hashOf(id: PlantId): number {
+  const high = Number(BigInt.asIntN(32, id >> 32n));
+  const start = (0x9e_37_79_b9 + 4 + 3_923_095) | 0;
+  let a = (start + (Number(BigInt.asIntN(32, id)) ^ (id >= 0n ? high : ~high))) | 0;
+  let b = start;
+  let c = start;
+  c = ((c ^ b) - rotate(b, 14)) | 0;
+  a = ((a ^ c) - rotate(c, 11)) | 0;
+  b = ((b ^ a) - rotate(a, 25)) | 0;
+  c = ((c ^ b) - rotate(b, 16)) | 0;
+  a = ((a ^ c) - rotate(c, 4)) | 0;
+  b = ((b ^ a) - rotate(a, 14)) | 0;
+  return ((c ^ b) - rotate(b, 24)) | 0;
+}
+
+function rotate(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
+}

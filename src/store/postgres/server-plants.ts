@@ -1,0 +1,80 @@
+import { PlantStoreError } from "../../errors.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { coalesceReads } from "../coalesced-reads.ts";
+import { createGroupCommit } from "../group-commit.ts";
+import type { Changes, GroupCommit, Outcome, Outcomes, QueueLimits } from "../group-commit.ts";
+import type { PlantStore } from "../plants.ts";
+import type { Execute } from "./engine/retry.ts";
+import { toPlant } from "./plant-columns.ts";
+import type { PlantRow } from "./plant-columns.ts";
+import { forEachPart } from "./plant-layout.ts";
+import type { PlantLayout } from "./plant-layout.ts";
+import { createPut } from "./plant-puts.ts";
+import { FIND_PLANTS } from "./plant-statements.ts";
+import { makeSwaps } from "./plant-swaps.ts";
+
+/** The plants of one server, and the queues of their changes: a commit is on one server. */
+export type ServerPlants = Pick<PlantStore, "create" | "compareAndSwap" | "import" | "find"> &
+  Readonly<{
+    queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
+    close(): Promise<void>;
+  }>;
+
+type ServerPlantsOptions = Readonly<{
+  /** Each has connections of its own. */
+  execute: Readonly<Record<"writes" | "reads" | "imports", Execute>>;
+  layout: PlantLayout;
+  /** For each queue. */
+  limits: QueueLimits;
+}>;
+
+/** How many commits of creates, and of swaps, run at a time, each on its own connection. */
+const CREATES_IN_FLIGHT = 3;
+const SWAPS_IN_FLIGHT = 2;
+
+/** How many coalesced reads of single plants run at a time, each on its own connection. */
+const FINDS_IN_FLIGHT = 2;
+
+const IMPORT_MS_MAX = 20_000;
+
+export function createServerPlants({ execute, layout, limits }: ServerPlantsOptions): ServerPlants {
+  let isClosed = false;
+  const single = createPut(execute.writes, layout, { isRepeatable: true });
+  const bulk = createPut(execute.imports, layout, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
+
+  async function commitCreates({ creates }: Changes): Promise<Outcomes> {
+    return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Outcome[] };
+  }
+
+  async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
+    return { swaps: await makeSwaps(execute.writes, swaps, { layout, isRepeatable: false }) };
+  }
+
+  async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
+    const wanted = ids.map((id) => ({ id }));
+    const rows = await forEachPart(layout.split(wanted), (part) =>
+      execute.reads<PlantRow>(layout.for(FIND_PLANTS, part), [part.map(({ id }) => id)], { isRepeatable: true }),
+    );
+    const plants = new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
+    return ids.map((id) => plants.get(id));
+  }
+
+  // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
+  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, ...limits });
+  const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, ...limits });
+
+  return {
+    create: creates.create,
+    compareAndSwap: changes.compareAndSwap,
+    import(plants, options) {
+      if (isClosed) return Promise.reject(new PlantStoreError("draining"));
+      return bulk(plants, options);
+    },
+    find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
+    queues: { creates, changes },
+    async close() {
+      isClosed = true;
+      await Promise.all([creates.close(), changes.close()]);
+    },
+  };
+}

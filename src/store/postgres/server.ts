@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PlantStoreError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { createHealth } from "./engine/health.ts";
+import type { Health } from "./engine/health.ts";
+import type { Hosts } from "./engine/hosts.ts";
+import { openPool } from "./engine/pool.ts";
+import type { Database, Statement } from "./engine/pool.ts";
+import { checkSettings, INSPECT } from "./engine/requirements.ts";
+import type { Settings } from "./engine/requirements.ts";
+import { withRetries } from "./engine/retry.ts";
+import type { Execute } from "./engine/retry.ts";
+
+type Kind = "writes" | "reads" | "lists" | "imports" | "probes";
+
+/** A server of the database: its pools of connections, which open when they are needed, and what is known of its health. */
+export type Server = Readonly<{
+  pools: Readonly<Record<Kind | "snapshots", Database>>;
+  /** Each has connections of its own. */
+  execute: Readonly<Record<Kind, Execute>>;
+  health: Health;
+  /** Looks at the server from now on. `write` shows whether it takes writes; `follow` goes with each look. */
+  watch(write: Statement, follow?: () => Promise<void>): void;
+  close(): Promise<void>;
+}>;
+
+type ServerOptions = Readonly<{ hosts: Hosts; queueWaitMs: number; log: Log }>;
+
+/**
+ * Connections of each pool. Reads have their own: a write may wait for a standby. Lists, counts and exports, which are
+ * slow, never keep single plants and tokens waiting, nor do imports, and under any load the health is known.
+ */
+const WRITES_MAX = 6;
+const READS_MAX = 3;
+const LISTS_MAX = 6;
+const IMPORTS_MAX = 2;
+const PROBES_MAX = 1;
+
+/** A snapshot keeps a connection for itself: one for each export that may run. */
+const SNAPSHOTS_MAX = 8;
+
+/** The server cancels a statement after this, in milliseconds: if this process dies, its statement would hold locks. */
+const QUICK_STATEMENT_MS = 5000;
+const SLOW_STATEMENT_MS = 30_000;
+
+/**
+ * How long a list or an export waits for the database, so that a short restart breaks off no export. In milliseconds.
+ * Whoever waits for a count of tags gives up a little later, and learns why there is none.
+ */
+const LIST_PATIENCE_MS = 4500;
+
+/** How long an import waits for the database, so that a failover breaks off no file. In milliseconds. */
+const IMPORT_PATIENCE_MS = 15_000;
+
+/** How long closing waits for a hung server, in milliseconds. */
+const CLOSE_MS_MAX = 1000;
+
+export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
+  const quick = { hosts, serverMs: QUICK_STATEMENT_MS };
+  const slow = { hosts, serverMs: SLOW_STATEMENT_MS };
+  const pools = {
+    writes: openPool({ ...quick, connectionsMax: WRITES_MAX }),
+    reads: openPool({ ...quick, connectionsMax: READS_MAX }),
+    lists: openPool({ ...slow, connectionsMax: LISTS_MAX }),
+    imports: openPool({ ...slow, connectionsMax: IMPORTS_MAX }),
+    snapshots: openPool({ ...slow, connectionsMax: SNAPSHOTS_MAX }),
+    probes: openPool({ ...quick, connectionsMax: PROBES_MAX }),
+  };
+  const health = createHealth(log);
+  const execute = {
+    writes: withRetries({ database: pools.writes, health, patienceMs: queueWaitMs }),
+    reads: withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }),
+    lists: withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
+    imports: withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS }),
+    probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
+  };
+  return {
+    pools,
+    execute,
+    health,
+    watch(write, follow) {
+      health.watch(async ({ isWrite }) => {
+        const refusal = await findRefusal(execute.probes);
+        if (isWrite && !refusal) await execute.probes(write, [], { isRepeatable: true });
+        await follow?.();
+        return refusal;
+      });
+    },
+    async close() {
+      health.close();
+      const closed = Object.values(pools).map((pool) => pool.close());
+      await Promise.race([Promise.all(closed), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Why the server is unfit, if it is: its settings may have changed while connections were open. */
+async function findRefusal(execute: Execute): Promise<PlantStoreError | undefined> {
+  const [settings] = await execute<Settings>(INSPECT, [], { isRepeatable: true });
+  try {
+    checkSettings(settings!);
+    // `checkSettings` accepts a read-only server, because it can still serve reads.
+    if (settings!.at(-1) === "on") throw new Error("The database is read-only.");
+    return undefined;
+  } catch (cause) {
+    return new PlantStoreError("store_unavailable", { cause });
+  }
+}

@@ -1,0 +1,104 @@
+import type { Log } from "../../log.ts";
+import type { QueueLimits } from "../group-commit.ts";
+import type { Health } from "./engine/health.ts";
+import type { Hosts } from "./engine/hosts.ts";
+import type { Execute } from "./engine/retry.ts";
+import { PROBE_WORKER, readShards } from "./engine/shards.ts";
+import type { ShardMap } from "./engine/shards.ts";
+import { layOutShards } from "./plant-layout.ts";
+import type { Servers } from "./plants.ts";
+import { openServer } from "./server.ts";
+import type { Server } from "./server.ts";
+import { createServerPlants } from "./server-plants.ts";
+import type { ServerPlants } from "./server-plants.ts";
+
+/** Where plants are: on the server that the address names or, if that has Citus, on its workers. */
+export type Workers = Servers &
+  Readonly<{
+    /** Reads where the shards are now. */
+    follow(): Promise<void>;
+    /** Throws why no worker takes changes. While one does, the service has work. */
+    check(): void;
+    close(): Promise<void>;
+  }>;
+
+type WorkersOptions = Readonly<{
+  /** The plants of the server that the address names, and how to ask it. */
+  home: ServerPlants;
+  hosts: Hosts;
+  execute: Execute;
+  limits: QueueLimits;
+  log: Log;
+}>;
+
+type Worker = Readonly<{ server: Server; plants: ServerPlants }>;
+
+/**
+ * Follows the shards of Citus. A plant is asked of the worker that has its shard: there, Citus runs what concerns its
+ * own shards itself, in one commit, and warns us of a commit that did not wait for its standby. While our knowledge is
+ * out of date, Citus passes statements on.
+ */
+export function createWorkers({ home, hosts, execute, limits, log }: WorkersOptions): Workers {
+  let shards: ShardMap | undefined;
+  const workers = new Map<string, Worker>();
+
+  function open(address: string): Worker {
+    const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOf(log, address) });
+    const layout = layOutShards((id) => shards?.shardOf(id) ?? 0);
+    server.watch(PROBE_WORKER);
+    return { server, plants: createServerPlants({ execute: server.execute, layout, limits }) };
+  }
+
+  async function close({ server, plants }: Worker): Promise<void> {
+    server.health.close();
+    await plants.close();
+    await server.close();
+  }
+
+  function update(next: ShardMap | undefined): void {
+    shards = next;
+    const addresses = next?.workers ?? [];
+    if (addresses.length !== workers.size || !addresses.every((address) => workers.has(address)))
+      log.info("workers_found", { workers: addresses });
+    for (const address of addresses) if (!workers.has(address)) workers.set(address, open(address));
+    for (const [address, worker] of workers) {
+      if (addresses.includes(address)) continue;
+      workers.delete(address);
+      void close(worker);
+    }
+  }
+
+  return {
+    of: (id) => (shards ? workers.get(shards.workerOf(id))!.plants : home),
+    all: () => (shards ? Array.from(workers.values(), ({ plants }) => plants) : [home]),
+    async follow() {
+      update(await readShards((statement, values) => execute(statement, values, { isRepeatable: true })));
+    },
+    check() {
+      const all = [...workers.values()];
+      if (all.length === 0 || all.some(({ server }) => isWell(server.health))) return;
+      all[0]!.server.health.check();
+    },
+    async close() {
+      await Promise.all([home.close(), ...Array.from(workers.values(), close)]);
+    },
+  };
+}
+
+function isWell(health: Health): boolean {
+  try {
+    health.check();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A log whose lines name the worker. */
+function logOf(log: Log, server: string): Log {
+  return {
+    ...log,
+    info: (event, fields) => log.info(event, { server, ...fields }),
+    error: (event, fields) => log.error(event, { server, ...fields }),
+  };
+}

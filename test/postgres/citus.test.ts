@@ -1,0 +1,84 @@
+import { describe, expect, it } from "bun:test";
+import { createLog } from "../../src/log.ts";
+import { asPlantId } from "../../src/plant.ts";
+import type { Store } from "../../src/store/store.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import {
+  CONFIRM_PLANTS,
+  DELETE_PLANTS,
+  FIND_PLANTS,
+  insertRows,
+  replaceRows,
+  UPDATE_PLANTS,
+} from "../../src/store/postgres/plant-statements.ts";
+import { queryOnce } from "../support/postgres/database-server.ts";
+import { testStore } from "../support/store-suite.ts";
+
+/**
+ * A database on a coordinator of Citus whose workers have it too, which these tests may use up: its tables are dropped.
+ */
+const CITUS = process.env["PLANT_STORE_TEST_CITUS"];
+
+const ID = 42n;
+const SINGLE: Readonly<Record<string, string>> = {
+  "a create": bind(insertRows(1).text, `${ID}`, "'a'", "NULL", "'a'"),
+  "a replacement": bind(replaceRows(1).text, `${ID}`, "'a'", "NULL", "'a'"),
+  "a repeated create": bind(CONFIRM_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'"),
+  "a change": bind(UPDATE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'", "'{c}'", "'{d}'", "'{c}'"),
+  "a delete": bind(DELETE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'"),
+  "a read": bind(FIND_PLANTS.text, `'{${ID}}'`),
+};
+
+function bind(text: string, ...values: readonly string[]): string {
+  return text.replaceAll(/\$(\d+)/g, (_, at) => values[Number(at) - 1]!);
+}
+
+const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+
+function open(url: string): Promise<Store> {
+  return openPostgresStore({ url, isServing: true, queueMax: 1024, queueWaitMs: 5000, log });
+}
+
+async function distribute(url: string): Promise<void> {
+  await queryOnce(url, "DROP TABLE IF EXISTS plants, tokens, plant_store_schema");
+  await (await open(url)).close();
+  await queryOnce(url, "SELECT create_distributed_table('plants', 'id', shard_count := 32)");
+}
+
+/** Transactions that Citus prepared on any node and has not cleared away yet, which it does once a minute. */
+async function countPrepared(url: string): Promise<number> {
+  const rows = await queryOnce(url, "SELECT result FROM run_command_on_all_nodes('SELECT count(*) FROM pg_dist_transaction')");
+  return rows.reduce((sum, { result }) => sum + Number(result), 0);
+}
+
+if (CITUS === undefined) {
+  console.log("not run: the tests on Citus. PLANT_STORE_TEST_CITUS would name a database on a coordinator.");
+  it("is run where PLANT_STORE_TEST_CITUS names a coordinator", () => expect(CITUS).toBeUndefined());
+} else {
+  await distribute(CITUS);
+  testStore("Citus", { open: () => open(CITUS) });
+
+  describe("on Citus", () => {
+    for (const [what, sql] of Object.entries(SINGLE)) {
+      it(`${what} asks one shard`, async () => {
+        const plan = (await queryOnce(CITUS, `EXPLAIN (COSTS off) ${sql}`)).map((row) => String(row["QUERY PLAN"]));
+        expect(plan.find((line) => line.includes("Task Count"))?.trim()).toBe("Task Count: 1");
+      });
+    }
+
+    it("many creates, repeats, changes and deletes at once are prepared on no node", async () => {
+      await queryOnce(CITUS, "SELECT recover_prepared_transactions()");
+      const { plants, close } = await open(CITUS);
+      const before = await countPrepared(CITUS);
+      const all = Array.from({ length: 500 }, (_, at) => ({ id: asPlantId(10_000_000n + BigInt(at)), name: `plant ${at}` }));
+      for (const _ of ["created", "repeated"]) await Promise.all(all.map((plant) => plants.create(plant)));
+      const changed = await Promise.all(all.map((from) => plants.compareAndSwap({ from, to: { ...from, tag: "changed" } })));
+      expect(changed.every(Boolean)).toBe(true);
+      expect((await Promise.all(all.map(({ id }) => plants.find(id)))).every((plant) => plant?.tag === "changed")).toBe(true);
+      const gone = await Promise.all(all.map((plant) => plants.compareAndSwap({ from: { ...plant, tag: "changed" }, to: undefined })));
+      expect(gone.every(Boolean)).toBe(true);
+      expect(await countPrepared(CITUS)).toBe(before);
+      await close();
+    });
+  });
+}

@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, it } from "bun:test";
+import { asPlantId } from "../../src/plant.ts";
+import type { PlantId } from "../../src/plant.ts";
+import { hashOf } from "../../src/store/postgres/engine/shards.ts";
+import { queryOnce } from "../support/postgres/database-server.ts";
+import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
+import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const SHARDS = 8;
+const PLANTS = 200;
+
+const COORDINATOR = await startCluster();
+const WORKERS = await Promise.all([startCluster(), startCluster()]);
+
+/**
+ * What the service sees of Citus, made by hand: the tables that say where shards are, and the hash. Each worker is a
+ * PostgreSQL that has only its own plants, so a statement that goes to the wrong one is seen. What Citus itself does is
+ * seen only on a server that has it: citus.test.ts.
+ */
+async function standInForCitus(database: string): Promise<string> {
+  const url = await COORDINATOR.createDatabase(database);
+  const statements = [
+    `CREATE TABLE pg_dist_shard (logicalrelid OID, shardid BIGINT, shardminvalue TEXT)`,
+    `CREATE TABLE pg_dist_placement (shardid BIGINT, groupid INT)`,
+    `CREATE TABLE pg_dist_node (groupid INT, nodename TEXT, nodeport INT, noderole TEXT)`,
+    `CREATE FUNCTION worker_hash(id BIGINT) RETURNS INT LANGUAGE sql AS 'SELECT hashint8(id)'`,
+    ...WORKERS.map(({ port }, group) => `INSERT INTO pg_dist_node VALUES (${group}, '127.0.0.1', ${port}, 'primary')`),
+    `INSERT INTO pg_dist_placement SELECT shard, shard % ${WORKERS.length} FROM generate_series(0, ${SHARDS - 1}) AS shard`,
+  ];
+  for (const sql of statements) await queryOnce(url, sql);
+  for (const worker of WORKERS)
+    await queryOnce(
+      await worker.createDatabase(database),
+      "CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)",
+    );
+  return url;
+}
+
+/** What distributes the table on Citus. */
+async function distribute(url: string): Promise<void> {
+  const lowest = `(-2147483648 + shard * 4294967296 / ${SHARDS})::text`;
+  await queryOnce(
+    url,
+    `INSERT INTO pg_dist_shard SELECT 'plants'::regclass, shard, ${lowest} FROM generate_series(0::bigint, ${SHARDS - 1}) AS shard`,
+  );
+}
+
+/** A service that began before the plants were distributed. */
+async function startOnWorkers(database: string) {
+  const url = await standInForCitus(database);
+  const service = await startTestService({ database: url, queueWaitMs: "3000" });
+  await distribute(url);
+  await until("the service has found the workers", () => service.logged.some((line) => line.includes("workers_found")));
+  const headers = { "content-type": "application/json" };
+  const ask = (method: string, path: string, body?: unknown) =>
+    service.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const statuses = (requests: readonly Request[]) => Promise.all(requests.map(async (request) => (await ask(...request)).status));
+  return { ...service, ask, statuses };
+}
+
+type Request = readonly [method: string, path: string, body?: unknown];
+
+/** The ids that each server has, the coordinator first. */
+function stored(database: string): Promise<number[][]> {
+  return Promise.all(
+    [COORDINATOR, ...WORKERS].map(async (server) =>
+      (await server.query("SELECT id::text FROM plants", database)).map(({ id }) => Number(id)).toSorted((a, b) => a - b),
+    ),
+  );
+}
+
+function workerOf(id: number): number {
+  return Math.floor(((hashOf(asPlantId(BigInt(id))) + 2 ** 31) / 2 ** 32) * SHARDS) % WORKERS.length;
+}
+
+/** What each server should have of these ids, the coordinator first. */
+function expected(ids: readonly number[]): number[][] {
+  return [[], ...WORKERS.map((_, worker) => ids.filter((id) => workerOf(id) === worker))];
+}
+
+const ALL = Array.from({ length: PLANTS }, (_, id) => id);
+
+describe("the hash of an id", () => {
+  it("is PostgreSQL's hashint8, for ids of all sizes", async () => {
+    const ids = Array.from({ length: 5000 }, (_, at) => BigInt.asIntN(64, BigInt(at) ** 7n * 1_000_000_007n * (at % 2 === 0 ? 1n : -1n)));
+    const all = [...ids, 0n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 32n, -(2n ** 32n)];
+    const url = await (await sharedCluster()).createDatabase();
+    const rows = await queryOnce(
+      url,
+      `SELECT hashint8(id) AS hash FROM unnest('{${all.join()}}'::bigint[]) WITH ORDINALITY AS v (id, at) ORDER BY at`,
+    );
+    expect(all.map((id) => hashOf(id as PlantId))).toEqual(rows.map(({ hash }) => Number(hash)));
+  });
+});
+
+describe("a service whose database has its plants on workers", () => {
+  afterEach(() => Promise.all(WORKERS.map((worker) => worker.start())));
+
+  it("asks each worker for its own plants: creates, repeats, reads, changes and deletes", async () => {
+    const { ask, statuses, stop } = await startOnWorkers("each");
+    const plantOf = (id: number) => ({ id, name: `Monstera "${id}"\\`, ...(id % 2 === 0 ? { tag: "a\u0000b" } : {}) });
+    const read = () => Promise.all(ALL.map(async (id): Promise<unknown> => (await ask("GET", `/plants/${id}`)).json()));
+    for (const _ of ["created", "repeated"])
+      expect(new Set(await statuses(ALL.map((id) => ["POST", "/plants", plantOf(id)])))).toEqual(new Set([200]));
+    expect(await stored("each")).toEqual(expected(ALL));
+    expect(await read()).toEqual(ALL.map(plantOf));
+    expect(new Set(await statuses(ALL.map((id) => ["POST", "/plants", { id, name: "other" }])))).toEqual(new Set([409]));
+    expect(new Set(await statuses(ALL.map((id) => ["PUT", `/plants/${id}`, { name: `changed ${id}` }])))).toEqual(new Set([200]));
+    expect(await read()).toEqual(ALL.map((id) => ({ id, name: `changed ${id}` })));
+    expect(new Set(await statuses(ALL.map((id) => ["DELETE", `/plants/${id}`])))).toEqual(new Set([204]));
+    expect(await stored("each")).toEqual([[], [], []]);
+    await stop();
+  });
+
+  it("imports to each worker, and counts each line once", async () => {
+    const { request, stop } = await startOnWorkers("files");
+    const many = Array.from({ length: 5000 }, (_, id) => id);
+    const send = async (query: string, name: string): Promise<unknown> => {
+      const body = many.map((id) => `{"id":${id},"name":"${name} ${id % 1000 === 0 ? "same" : name}"}\n`).join("");
+      const response = await request(`/plants/import${query}`, {
+        method: "POST",
+        headers: { "content-type": "application/x-ndjson" },
+        body,
+      });
+      return response.json();
+    };
+    expect(await send("", "a")).toMatchObject({ read: 5000, created: 5000 });
+    expect(await stored("files")).toEqual(expected(many));
+    expect(await send("", "a")).toMatchObject({ read: 5000, unchanged: 5000 });
+    expect(await send("", "b")).toMatchObject({ read: 5000, refused: 5000 });
+    expect(await send("?onConflict=replace", "b")).toMatchObject({ read: 5000, replaced: 5000 });
+    await stop();
+  });
+
+  it("serves the plants of other workers while one is down, and is ready as long as one is up", async () => {
+    const { ask, statuses, stop } = await startOnWorkers("down");
+    await statuses(ALL.map((id) => ["POST", "/plants", { id, name: "a" }]));
+    const [there, away] = [0, 1].map((worker) => ALL.filter((id) => workerOf(id) === worker).slice(0, 20));
+    const ofBoth = (ids: readonly number[]): Request[] =>
+      ids.flatMap((id) => [
+        ["GET", `/plants/${id}`],
+        ["POST", "/plants", { id, name: "a" }],
+        ["PUT", `/plants/${id}`, { name: "a" }],
+      ]);
+    await WORKERS[1].stop();
+    const [lost, kept] = await Promise.all([statuses(ofBoth(away!)), statuses(ofBoth(there!))]);
+    expect(new Set(kept)).toEqual(new Set([200]));
+    expect(new Set(lost)).toEqual(new Set([503]));
+    expect((await ask("GET", "/readyz")).status).toBe(200);
+    await WORKERS[0].stop();
+    await until("the service is not ready", async () => (await ask("GET", "/readyz")).status === 503);
+    await WORKERS[1].start();
+    await until("the service is ready", async () => (await ask("GET", "/readyz")).status === 200);
+    expect(new Set(await statuses(ofBoth(away!)))).toEqual(new Set([200]));
+    await stop();
+  });
+
+  it("follows a shard that moves", async () => {
+    const { ask, statuses, stop } = await startOnWorkers("moves");
+    const id = ALL.find((one) => workerOf(one) === 0)!;
+    await queryOnce(COORDINATOR.url("moves"), "UPDATE pg_dist_placement SET groupid = 1");
+    await until("the plant goes to the other worker", async () => {
+      await statuses([["POST", "/plants", { id, name: "a" }]]);
+      return (await stored("moves"))[2]!.includes(id);
+    });
+    await queryOnce(COORDINATOR.url("moves"), "DELETE FROM pg_dist_shard");
+    await until("the plants are in one table again", async () => {
+      await ask("POST", "/plants", { id: 1, name: "a" });
+      return (await stored("moves"))[0]!.includes(1);
+    });
+    await stop();
+  });
+});
