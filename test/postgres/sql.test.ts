@@ -6,6 +6,7 @@ import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { FIND_ALIVE, INSPECT, pin, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
+import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
@@ -77,14 +78,14 @@ describe("the SQL", () => {
     });
   }
 
-  it("begins no transaction of several statements but that of an export, which only reads", () => {
-    const { text } = SNAPSHOT_STATEMENTS[0];
-    expect(text).toEndWith("READ ONLY");
+  it("begins no transaction of several statements but that of an export, which only reads, and of the probe, which is rolled back", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const found = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(/["`](BEGIN|START TRANSACTION)\b[^"`]*/g) ?? []);
-    // The other one is around a single statement, for Citus.
-    expect(found.toSorted()).toEqual([`"BEGIN`, `"${text}`]);
+    const [{ text }] = SNAPSHOT_STATEMENTS;
+    expect(text).toEndWith("READ ONLY");
+    // The third is around a single statement, for Citus.
+    expect(found.toSorted()).toEqual([`"BEGIN`, `"${PROBE_BEGIN.text}`, `"${text}`]);
   });
 
   it("creates one thing per step, which may already exist", () => {

@@ -6,6 +6,7 @@ import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
 import { ONE_TABLE } from "./plant-layout.ts";
 import { createPlants } from "./plants.ts";
+import { probe } from "./probe.ts";
 import { openServer } from "./server.ts";
 import { createServerPlants } from "./server-plants.ts";
 import { takeSnapshot } from "./snapshot.ts";
@@ -42,6 +43,7 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
   const workers = createWorkers({ home, hosts, execute: execute.probes, limits, log });
   try {
     await startUp(server.pools.lists, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
+    if (isServing) await probe(server.pools.lists, { name: hosts.name, random: Math.random, log });
     // If it fails, statements go the longer way until the next look.
     await workers.follow().catch(() => {});
   } catch (reason) {

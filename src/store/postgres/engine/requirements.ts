@@ -3,8 +3,8 @@ export class UnfitError extends Error {
   /** Whether that may change by itself: a standby may be about to be promoted. */
   readonly isPassing: boolean;
 
-  constructor(message: string, { isPassing = false } = {}) {
-    super(message);
+  constructor(message: string, { isPassing = false, cause }: { isPassing?: boolean; cause?: unknown } = {}) {
+    super(message, { cause });
     this.name = "UnfitError";
     this.isPassing = isPassing;
   }

@@ -1,0 +1,108 @@
+import { PlantStoreError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { asPlantId, PLANT_ID_MIN, toText } from "../../plant.ts";
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { judge } from "./engine/failure.ts";
+import type { Database, Statement } from "./engine/pool.ts";
+import { UnfitError } from "./engine/requirements.ts";
+import type { Execute } from "./engine/retry.ts";
+import { columnsOf, searchableColumnsOf, toPlant } from "./plant-columns.ts";
+import type { PlantRow } from "./plant-columns.ts";
+import { list } from "./plant-lists.ts";
+import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+import { beginTransaction } from "./transaction.ts";
+
+/** Nobody else sees the plants of the probe: its transaction is rolled back. */
+export const PROBE_BEGIN = { text: "BEGIN" } as const satisfies Statement;
+
+/** One in each part of the key space, so that shards by range or by hash all get some. */
+const PLANTS = 32n;
+const SPACING = 2n ** 64n / PLANTS;
+
+/** What was seen is not what a statement promises. */
+class Mismatch extends Error {}
+
+type ProbeOptions = Readonly<{ name: string; random: () => number; log: Log }>;
+
+/**
+ * Shows that the statements of the store do here what they do in PostgreSQL: not so behind a router that writes each
+ * plant to every shard, or with a trigger on the table. Throws an UnfitError that says what was seen. A database that
+ * takes no changes now is left alone: the service says so itself.
+ */
+export async function probe(database: Database, { name, random, log }: ProbeOptions): Promise<void> {
+  try {
+    const { execute, close } = await beginTransaction(database, [PROBE_BEGIN]);
+    await tryStatements(execute, random).finally(close);
+  } catch (reason) {
+    const thrown = reason instanceof PlantStoreError && reason.cause !== undefined ? reason.cause : reason;
+    if (mayPass(thrown)) return log.warn("probe_failed", { reason: thrown });
+    const seen = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new UnfitError(
+      `${name} does not do what the store relies on. A probe that leaves nothing behind saw: ${seen} ` +
+        "Connect to PostgreSQL itself, as a user that may write, without a router that changes statements, and without triggers on plants.",
+      { cause: thrown },
+    );
+  }
+}
+
+/** Whether the database may do it later: it is away, read-only, full or slow now. */
+function mayPass(thrown: unknown): boolean {
+  if (thrown instanceof Mismatch) return false;
+  const { error, isPassing } = judge(thrown);
+  return isPassing || (error !== undefined && error.code !== "store_unavailable");
+}
+
+async function tryStatements(execute: Execute, random: () => number): Promise<void> {
+  const how = { isRepeatable: false };
+  const mark = `probe${Math.floor(random() * 2 ** 48).toString(36)}`;
+  const ids = Array.from({ length: Number(PLANTS) }, (_, at) => idIn(at, random));
+  const plantsOf = (version: string): NewPlant[] => ids.map((id, at) => ({ id, name: `${mark} ${version}\0 ${at}`, tag: mark }));
+  const [first, second, third] = [plantsOf("first"), plantsOf("second"), plantsOf("third")];
+
+  async function write(statement: Statement, columns: readonly string[]): Promise<PlantId[]> {
+    return (await execute<[id: bigint]>(statement, columns, how)).map(([id]) => asPlantId(id));
+  }
+  const swap = async (from: NewPlant[], to: NewPlant[]) => [...(await columnsOf(from)), ...(await searchableColumnsOf(to)).slice(1)];
+  const find = async () => (await execute<PlantRow>(FIND_PLANTS, [ids], how)).map(toPlant);
+  const inOrder = async (query: object) =>
+    (await list(execute, { limit: ids.length + 1, bytesMax: 2 ** 20, after: undefined, tag: undefined, words: [], ...query })).plants;
+
+  expectIds("written", await write(INSERT_PLANTS, await searchableColumnsOf(first)), ids);
+  expectPlants("written", await find(), first);
+  expectIds("written again", await write(INSERT_PLANTS, await searchableColumnsOf(second)), []);
+  expectPlants("written again", await find(), first);
+  expectIds("confirmed", await write(CONFIRM_PLANTS, await columnsOf(first)), ids);
+  expectIds("changed", await write(UPDATE_PLANTS, await swap(first, second)), ids);
+  expectIds("changed from what they no longer were", await write(UPDATE_PLANTS, await swap(first, third)), []);
+  expectPlants("changed", await find(), second);
+  await write(REPLACE_PLANTS, await searchableColumnsOf(third));
+  expectPlants("replaced", await find(), third);
+  expectList("by tag", await inOrder({ tag: mark }), third);
+  expectList("by word", await inOrder({ words: [mark] }), third);
+  for (const plant of third) expectList("by id", await inOrder({ after: plant.id - 1n, limit: 1 }), [plant]);
+  expectIds("deleted", await write(DELETE_PLANTS, await columnsOf(third)), ids);
+  expectPlants("deleted", await find(), []);
+}
+
+/** A random id in one of PLANTS parts of the key space. Never the least of them: the probe lists what comes after one less. */
+function idIn(part: number, random: () => number): PlantId {
+  return asPlantId(PLANT_ID_MIN + BigInt(part) * SPACING + 1n + BigInt(Math.floor(random() * 2 ** 50)) * 2n ** 8n);
+}
+
+function expectIds(what: string, ids: readonly PlantId[], expected: readonly PlantId[]): void {
+  const isSame = ids.length === expected.length && expected.every((id) => ids.includes(id));
+  if (!isSame) throw new Mismatch(`of ${PLANTS} plants that were ${what}, ${ids.length} were reported instead of ${expected.length}.`);
+}
+
+function expectPlants(what: string, plants: readonly NewPlant[], expected: readonly NewPlant[]): void {
+  const found = plants.map(toText);
+  if (found.length !== expected.length)
+    throw new Mismatch(`after ${PLANTS} plants were ${what}, ${found.length} were found instead of ${expected.length}.`);
+  const missing = expected.map(toText).find((text) => !found.includes(text));
+  if (missing !== undefined) throw new Mismatch(`after ${PLANTS} plants were ${what}, ${missing} was not found.`);
+}
+
+function expectList(how: string, plants: readonly NewPlant[], expected: readonly NewPlant[]): void {
+  if (plants.map(toText).join() === expected.map(toText).join()) return;
+  throw new Mismatch(`of ${expected.length} plants that were to be listed ${how}, in order, ${plants.length} were, or in another order.`);
+}

@@ -1,0 +1,27 @@
+import { judge } from "./engine/failure.ts";
+import type { Database, Statement } from "./engine/pool.ts";
+import type { Execute, ExecuteOptions } from "./engine/retry.ts";
+
+const CONNECT_MS_MAX = 2000;
+const STATEMENT_MS_MAX = 5000;
+
+/** Runs statements in one transaction, on a connection of its own. Nothing can be tried again, and nothing is committed. */
+type Transaction = Readonly<{ execute: Execute; close(): void }>;
+
+/** Begins a transaction with these statements. Rejects with an error that a caller may see. */
+export async function beginTransaction(database: Database, statements: readonly Statement[]): Promise<Transaction> {
+  const { query, close } = await database.reserve(CONNECT_MS_MAX).catch(translate);
+  const execute: Execute = <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: ExecuteOptions) =>
+    query<Row>(statement, values, how.statementMs ?? STATEMENT_MS_MAX).catch(translate);
+  try {
+    for (const statement of statements) await execute(statement, [], { isRepeatable: false });
+  } catch (reason) {
+    close();
+    throw reason;
+  }
+  return { execute, close };
+}
+
+function translate(thrown: unknown): never {
+  throw judge(thrown).error ?? thrown;
+}
