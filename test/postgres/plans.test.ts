@@ -3,7 +3,7 @@ import { Client } from "pg";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
-import { FIND_TOKEN, IS_TOKEN_REVOKED, REVOKE_TOKEN, TOUCH_TOKENS } from "../../src/store/postgres/token-statements.ts";
+import { CONFIRM_TOKEN, FIND_TOKEN, IS_TOKEN_REVOKED, REVOKE_TOKEN, TOUCH_TOKENS } from "../../src/store/postgres/token-statements.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 
 const ROWS = 10_000;
@@ -19,6 +19,7 @@ const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [DELETE_PLANTS, `'{1}', '{a}', '{b}'`],
   [FIND_PLANTS, `'{1}'`],
   [LIST_PLANTS.all.brief, `1, 100, 1000`],
+  [CONFIRM_TOKEN, `'a', 'a'`],
   [FIND_TOKEN, `'a'`],
   [IS_TOKEN_REVOKED, `'a'`],
   [REVOKE_TOKEN, `'a', 1`],

@@ -23,6 +23,15 @@ const BELIEVE_WARNINGS: readonly PlantedBug[] = [
   },
 ];
 
+/** Treats a token as revoked when it can be seen to be. */
+const BELIEVE_A_REVOCATION: readonly PlantedBug[] = [
+  {
+    file: "src/store/postgres/tokens.ts",
+    from: "const [row] = await execute.writes<[wasValid: string]>",
+    to: "if (await isRevoked(id)) return [];\n    const [row] = await execute.writes<[wasValid: string]>",
+  },
+];
+
 const PATIENCE_MS = 700;
 
 /**
@@ -74,6 +83,25 @@ describe("a service whose standby hangs", () => {
     return { statuses, afterwards };
   }
 
+  /** Returns how the revocations of a token are answered, which give up waiting. */
+  async function revokeWhileHanging(bugs: readonly PlantedBug[]) {
+    const data = temporaryFolder();
+    const flags = ["--database", await primary.createDatabase(), "--queue-wait-ms", String(PATIENCE_MS)];
+    service = await startProcess({ data, flags, ...(bugs.length === 0 ? {} : { root: plantBugs(bugs) }) });
+    const { url } = service;
+    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+    const body = '{"name":"lost","scopes":["plants:read"]}';
+    const { id } = (await (await fetch(`${url}/tokens`, { method: "POST", headers, body })).json()) as { id: string };
+    const revoke = async () => (await fetch(`${url}/tokens/${id}`, { method: "DELETE", headers })).status;
+
+    standby.pause();
+    const statuses = [await revoke(), await revoke()];
+    standby.resume();
+    let afterwards = await revoke();
+    while (afterwards === 503) afterwards = await revoke();
+    return { statuses, afterwards };
+  }
+
   async function findWaiting(): Promise<number[]> {
     const rows = await primary.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     return rows.map(({ pid }) => Number(pid));
@@ -84,6 +112,14 @@ describe("a service whose standby hangs", () => {
       expect(await createWhileHanging(how, [])).toEqual({ statuses: [503, 503], afterwards: 200 });
     });
   }
+
+  it("answers that a token is revoked only when the standby has it", async () => {
+    expect(await revokeWhileHanging([])).toEqual({ statuses: [503, 503], afterwards: 204 });
+  });
+
+  it("is caught answering so too early if it trusts what it reads", async () => {
+    expect((await revokeWhileHanging(BELIEVE_A_REVOCATION)).statuses).toContain(204);
+  });
 
   it("answers 200 for a commit that comes with another warning", async () => {
     const data = temporaryFolder();

@@ -11,6 +11,12 @@ export const INSERT_TOKEN = {
     ON CONFLICT (id) DO NOTHING RETURNING id`,
 } as const satisfies Statement;
 
+/** Takes the id and the hash. A write that changes nothing: see `CONFIRM_PLANTS` in plant-statements.ts. */
+export const CONFIRM_TOKEN = {
+  name: "confirm_token",
+  text: `UPDATE tokens SET used = used WHERE id = $1::text AND hash = $2::text RETURNING id`,
+} as const satisfies Statement;
+
 export const FIND_TOKEN = {
   name: "find_token",
   text: `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1::text`,
@@ -27,10 +33,13 @@ export const IS_TOKEN_REVOKED = {
   text: `SELECT revoked IS NOT NULL FROM tokens WHERE id = $1::text`,
 } as const satisfies Statement;
 
-/** Takes the id and the time. */
+/**
+ * Takes the id and the time. Returns whether the token was valid before. It also writes one that is revoked already: the
+ * commit that revoked it may not be on the standby yet, and this one waits for it.
+ */
 export const REVOKE_TOKEN = {
   name: "revoke_token",
-  text: `UPDATE tokens SET revoked = $2::bigint WHERE id = $1::text AND revoked IS NULL RETURNING id`,
+  text: `UPDATE tokens SET revoked = coalesce(revoked, $2::bigint) WHERE id = $1::text RETURNING revoked = $2::bigint`,
 } as const satisfies Statement;
 
 /** Takes the id and the time. UNION, unlike UNION ALL, ends even if parents form a circle. */

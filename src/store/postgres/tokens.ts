@@ -6,6 +6,7 @@ import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { Execute } from "./engine/retry.ts";
 import {
+  CONFIRM_TOKEN,
   FIND_TOKEN,
   INSERT_TOKEN,
   IS_TOKEN_REVOKED,
@@ -72,7 +73,7 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
     const values = [id, toColumn(name), hash, scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null];
     const isNew = (await execute.writes(INSERT_TOKEN, values, how)).length === 1;
     // After a retry, the first try may have succeeded without our knowing.
-    const isThere = isNew || (await find(hash))?.id === id;
+    const isThere = isNew || (await execute.writes(CONFIRM_TOKEN, [id, hash], how)).length === 1;
     // A revocation marks the parent before it looks for children, so that one of the two sees the other.
     if (parent !== undefined && (await isRevoked(parent)) !== false) {
       if (isThere) await execute.writes(REVOKE_TOKEN, [id, created], how);
@@ -82,10 +83,10 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
   }
 
   async function revoke({ id, at, isKeepingChildren }: TokenChange & { kind: "revoke" }): Promise<TokenOutcome> {
-    const isValid = (await execute.writes(REVOKE_TOKEN, [toColumn(id), at], how)).length === 1;
-    if (!isValid && (await isRevoked(id)) === undefined) return undefined;
+    const [row] = await execute.writes<[wasValid: string]>(REVOKE_TOKEN, [toColumn(id), at], how);
+    if (!row) return undefined;
     const children = isKeepingChildren ? [] : await revokeChildren(toColumn(id), at);
-    return [...(isValid ? [id] : []), ...children];
+    return [...(row[0] === "t" ? [id] : []), ...children];
   }
 
   async function touch(uses: TokenUses): Promise<TokenOutcome> {
