@@ -176,16 +176,18 @@ describe("an upgrade", () => {
     cut.started.catch(() => {});
     await until("It builds", async () => (await database.query("SELECT FROM pg_index WHERE NOT indisvalid")).length > 0);
     await cut.end("SIGKILL");
-    await Promise.all([serve(database, bugs).started, serve(database, bugs).started]);
-    return describeSchema(database);
+    const others = [serve(database, bugs), serve(database, bugs)];
+    await Promise.all(others.map(({ started }) => started));
+    const isTold = others.some(({ lines }) => lines.some((line) => line.includes("removing what a cut left")));
+    return { ...(await describeSchema(database)), isTold };
   }
 
   it("that is killed while it builds an index is completed by whoever comes next", async () => {
-    expect(await startAfterCut([])).toEqual(NEWEST);
+    expect(await startAfterCut([])).toEqual({ ...NEWEST, isTold: true });
   });
 
   it("that is killed would visibly leave a broken index if one that is there counted as whole", async () => {
-    expect(await startAfterCut(TRUST_WHAT_IS_THERE)).not.toEqual(NEWEST);
+    expect(await startAfterCut(TRUST_WHAT_IS_THERE)).not.toMatchObject(NEWEST);
   });
 });
 

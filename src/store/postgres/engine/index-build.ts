@@ -34,7 +34,7 @@ const FORM = /^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (?<name>\w+) ON (?<table>\
 /** How often others that start at the same moment look again before one begins, and how often to look at a build. */
 const PAUSE_MS_MAX = 1000;
 const LOOK_MS = 1000;
-/** How often to log it. */
+/** How often to log it, while the phase is the same. */
 const LOG_MS = 10_000;
 
 /**
@@ -57,6 +57,7 @@ export function isIndex({ text }: Statement): boolean {
  */
 export async function buildIndex(step: Statement, { run, runLong, log }: Migration): Promise<void> {
   const { name = "", table = "" } = FORM.exec(step.text)?.groups ?? {};
+  let loggedPhase = "";
   let loggedAt = -Infinity;
 
   async function findState(): Promise<"valid" | "building" | "broken" | "missing"> {
@@ -64,13 +65,20 @@ export async function buildIndex(step: Statement, { run, runLong, log }: Migrati
     if (isValid === "t") return "valid";
     // Relatives of PostgreSQL have no such view.
     const [building] = await run<[phase: string, done: bigint, total: bigint]>(INDEX.progress, [table]).catch(() => []);
-    if (!building) return isThere === "t" ? "broken" : "missing";
-    const [phase, done, total] = building;
-    if (performance.now() - loggedAt >= LOG_MS) {
-      log.info("index_build", { index: name, phase, done: Number(done), total: Number(total) });
-      loggedAt = performance.now();
+    if (building) {
+      note(...building);
+      return "building";
     }
-    return "building";
+    if (isThere !== "t") return "missing";
+    note("removing what a cut left", 0n, 0n);
+    return "broken";
+  }
+
+  function note(phase: string, done: bigint, total: bigint): void {
+    if (phase === loggedPhase && performance.now() - loggedAt < LOG_MS) return;
+    loggedPhase = phase;
+    log.info("index_build", { index: name, phase, done: Number(done), total: Number(total) });
+    loggedAt = performance.now();
   }
 
   async function watched(work: Promise<void>): Promise<void> {
