@@ -25,6 +25,8 @@ const PASSING: readonly Fault[] = [
   { kind: "error", sqlstate: "40001" },
   { kind: "error", sqlstate: "40P01" },
   { kind: "error", sqlstate: "25006" },
+  { kind: "error", sqlstate: "26000" },
+  { kind: "error", sqlstate: "42P05" },
   { kind: "fatal", sqlstate: "57P01" },
 ];
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "bun:test";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
-import { FIND_ALIVE, INSPECT, pin, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
+import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
@@ -48,8 +48,9 @@ const ALL: readonly Statement[] = [
   INDEX.isEmpty("plants"),
   UNLIMIT,
   INSPECT,
-  pin(1000),
+  pin({ serverMs: 1000, isLocal: true }),
   FIND_ALIVE,
+  ...RESET,
 ];
 
 describe("the SQL", () => {
@@ -84,7 +85,7 @@ describe("the SQL", () => {
     const found = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(/["`](BEGIN|START TRANSACTION)\b[^"`]*/g) ?? []);
     const [{ text }] = SNAPSHOT_STATEMENTS;
     expect(text).toEndWith("READ ONLY");
-    // The third is around a single statement, for Citus.
+    // The third is around a single statement, for Citus or behind a pooler.
     expect(found.toSorted()).toEqual([`"BEGIN`, `"${PROBE_BEGIN.text}`, `"${text}`]);
   });
 

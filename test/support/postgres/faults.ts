@@ -13,9 +13,10 @@ export type StatementFault = Readonly<
   /** The statement, and everything after it on its connection, waits. */
   | { kind: "hold"; holdMs: number }
   /**
-   * The statement is refused and its transaction fails: serialization failure, deadlock, read-only server, disk full.
+   * The statement is refused and its transaction fails: serialization failure, deadlock, read-only server, disk full, a
+   * prepared statement that is gone, or that is there already.
    */
-  | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" }
+  | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" | "26000" | "42P05" }
   /** The server ends the connection instead of executing the statement: an administrator's command. */
   | { kind: "fatal"; sqlstate: "57P01" }
 >;

@@ -1,8 +1,8 @@
 import pg from "pg";
-import type { ClientConfig, QueryArrayConfig } from "pg";
-import { isSound, UnconfirmedError } from "./failure.ts";
+import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
+import { isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
-import { checkSettings, FIND_ALIVE, INSPECT, pin } from "./requirements.ts";
+import { checkSettings, FIND_ALIVE, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
 import type { Settings } from "./requirements.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { Settings } from "./requirements.ts";
  */
 export type Statement = Readonly<{ name?: string; text: string; isBlock?: boolean }>;
 
-type ConnectionConfig = ClientConfig & Readonly<{ hosts: Hosts }>;
+type ConnectionConfig = ClientConfig & Readonly<{ hosts: Hosts; serverMs: number }>;
 
 /**
  * The parts of the server that warn when a commit did not wait for its standby, cancelled by an administrator: the
@@ -30,18 +30,27 @@ const BLOCK = { begin: { text: "BEGIN" }, commit: { text: "COMMIT" }, rollback: 
 /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
 export class Connection extends pg.Client {
   readonly url: string;
+  readonly #serverMs: number;
   /** The process of the server. */
   backend = 0;
   /** Whether it has passed the check: if it breaks later, that says nothing about the server. */
   #isOpen = false;
+  /**
+   * Whether the server gave the client the number of another process: a pooler is between, and may give each transaction
+   * another connection to the server, with settings that others made. So each has to begin with ours.
+   */
+  isShared = false;
+  /** It has none of the settings that we pin, and no processes. */
+  #isCockroach = false;
   /** Why the last commit may be missing on the standby. */
   #doubt: string | undefined;
   readonly #until = performance.now() + AGE_MS_MAX * (1 - Math.random() / 2);
 
-  constructor({ hosts, ...config }: ConnectionConfig) {
+  constructor({ hosts, serverMs, ...config }: ConnectionConfig) {
     const url = hosts.current();
     super({ ...config, connectionString: url });
     this.url = url;
+    this.#serverMs = serverMs;
     // Ignore an idle connection that breaks: its next user gets the error.
     this.on("error", () => {});
     this.on("end", () => {
@@ -53,21 +62,51 @@ export class Connection extends pg.Client {
   }
 
   /** Checks the server, and sets up the session. Throws an UnfitError when the server is unfit. */
-  async open(serverMs: number): Promise<void> {
+  async open(): Promise<void> {
     const [settings] = await this.send<Settings>(INSPECT);
-    checkSettings(settings!);
-    this.backend = Number(settings![1]);
-    // CockroachDB has none of these settings.
-    if (!settings![0].startsWith("CockroachDB")) await this.send(pin(serverMs));
+    this.#note(settings!);
+    if (this.isShared) await this.#tryTransaction();
+    else {
+      checkSettings(settings!);
+      if (!this.#isCockroach) await this.send(pin({ serverMs: this.#serverMs, isLocal: false }));
+    }
     this.#isOpen = true;
   }
 
   /** Runs one statement, which is a transaction of its own. */
   async run<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     this.#doubt = undefined;
-    const rows = await (statement.isBlock ? this.#sendInBlock<Row>(statement, values) : this.send<Row>(statement, values));
+    const isBlock = this.isShared || statement.isBlock === true;
+    const rows = await (isBlock ? this.#transact<Row>(statement, values) : this.send<Row>(statement, values));
     if (this.#doubt !== undefined) throw new UnconfirmedError(this.#doubt);
     return rows;
+  }
+
+  /** Begins a transaction of several statements. Throws an UnsentError when the server is unfit. */
+  async begin(how: Statement): Promise<void> {
+    if (!this.isShared) return void (await this.send(how));
+    // In one message, of which the driver returns a list of results.
+    const statements = [how, ...RESET, pin({ serverMs: this.#serverMs, isLocal: true }), INSPECT];
+    try {
+      const results: unknown = await this.query({ text: statements.map(({ text }) => text).join(";"), rowMode: "array" });
+      const settings = (results as ReadonlyArray<QueryArrayResult<Settings>>).at(-1)!.rows[0]!;
+      checkSettings(settings);
+      this.#note(settings);
+    } catch (reason) {
+      throw new UnsentError(reason);
+    }
+  }
+
+  /** Sends a statement as it is. */
+  async send<Row extends unknown[]>({ name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    // Another connection to the server may not know the name, or know another statement by it.
+    const query: QueryArrayConfig = {
+      ...(name === undefined || this.isShared ? {} : { name }),
+      text,
+      values: [...values],
+      rowMode: "array",
+    };
+    return (await this.query<Row>(query)).rows;
   }
 
   /** Cancels what these processes of the server run for us. Resolves with those that are alive. */
@@ -80,8 +119,14 @@ export class Connection extends pg.Client {
     return performance.now() > this.#until;
   }
 
-  async #sendInBlock<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    await this.send(BLOCK.begin);
+  #note([version, backend]: Settings): void {
+    this.backend = Number(backend);
+    this.#isCockroach = version.startsWith("CockroachDB");
+    this.isShared = !this.#isCockroach && this.backend !== (this as unknown as { processID: number | null }).processID;
+  }
+
+  async #transact<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    await this.begin(BLOCK.begin);
     try {
       const rows = await this.send<Row>(statement, values);
       await this.send(BLOCK.commit);
@@ -92,8 +137,13 @@ export class Connection extends pg.Client {
     }
   }
 
-  async send<Row extends unknown[]>({ name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    const query: QueryArrayConfig = { ...(name === undefined ? {} : { name }), text, values: [...values], rowMode: "array" };
-    return (await this.query<Row>(query)).rows;
+  async #tryTransaction(): Promise<void> {
+    try {
+      await this.#transact(INSPECT, []);
+    } catch (thrown) {
+      // What a pooler itself refuses (08P01, protocol violation).
+      if (thrown instanceof UnsentError && sqlStateOf(thrown.cause) === "08P01") throw poolerUnfit(thrown.cause);
+      throw thrown;
+    }
   }
 }

@@ -11,8 +11,8 @@ export class UnsentError extends Error {
 
 /** The server exceeded its time limit. */
 export class LateError extends Error {
-  constructor(limitMs: number) {
-    super(`The database did not answer within ${Math.round(limitMs)} ms.`);
+  constructor(limitMs: number, advice = "") {
+    super(`The database did not answer within ${Math.round(limitMs)} ms.${advice}`);
     this.name = "LateError";
   }
 }
@@ -35,9 +35,12 @@ export type Verdict = Readonly<{
   isUndone: boolean;
 }>;
 
+/** The connection does not have the prepared statement that it should, or has another of that name. */
+const FORGOTTEN = ["26000", "42P05"];
+
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
 const BUGS = ["22", "23", "42601", "42804", "42846", "42883", "42P02", "42P18"];
-const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006"];
+const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006", ...FORGOTTEN];
 const PASSING = ["08", "40003", "53", "57P", "58"];
 const DISK_FULL = "53100";
 const QUERY_CANCELED = "57014";
@@ -49,7 +52,8 @@ export function isReadOnly(thrown: unknown): boolean {
 
 /** Whether a connection may be used again after this: the statement failed, and nothing else. */
 export function isSound(thrown: unknown): boolean {
-  return thrown instanceof DatabaseError && thrown.severity === "ERROR" && !isReadOnly(thrown);
+  const isError = thrown instanceof DatabaseError && thrown.severity === "ERROR";
+  return isError && !isReadOnly(thrown) && !FORGOTTEN.includes(thrown.code ?? "");
 }
 
 /** Whether this server works, and says that another one behind it does not: a worker of Citus. */
@@ -83,6 +87,7 @@ function unavailable(cause: unknown, how: Readonly<{ isPassing: boolean; isUndon
   return { error: new PlantStoreError("store_unavailable", cause === undefined ? {} : { cause }), ...how };
 }
 
-function sqlStateOf(thrown: unknown): string | undefined {
+/** The SQLSTATE that the server, or a pooler, gave. */
+export function sqlStateOf(thrown: unknown): string | undefined {
   return thrown instanceof DatabaseError ? thrown.code : undefined;
 }

@@ -22,6 +22,7 @@ export type Database = Readonly<{
 
 /** A connection of one caller. `close` ends its transaction. */
 type Session = Readonly<{
+  begin(how: Statement, statementMs: number): Promise<void>;
   query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number): Promise<Row[]>;
   close(): void;
 }>;
@@ -40,8 +41,12 @@ type DatabaseOptions = Readonly<{
 const WAITING_MAX = 256;
 
 const CONNECT_MS_MAX = 2000;
-const OPEN_MS_MAX = 2000;
+const OPEN_MS_MAX = 1500;
 const IDLE_MS = 5 * 60_000;
+
+/** Behind a pooler in session mode, each idle connection keeps one to the server from others. */
+const SHARED_IDLE_MS = 1000;
+const POOLER_ADVICE = " If a pooler accepted the connection, raise its default_pool_size.";
 
 /** How long a statement may take to end once it was cancelled. */
 const END_MS_MAX = 1000;
@@ -76,6 +81,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   const options = {
     Client: Connection,
     hosts,
+    serverMs,
     max: connectionsMax,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     idleTimeoutMillis: IDLE_MS,
@@ -85,11 +91,12 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // pg waits for it, though its types do not say so.
-    onConnect: (client: ClientBase) => inTime(open(client as Connection), OPEN_MS_MAX),
+    onConnect: (client: ClientBase) => inTime(open(client as Connection), OPEN_MS_MAX, POOLER_ADVICE),
   };
 
   async function open(connection: Connection): Promise<void> {
-    await connection.open(serverMs);
+    await connection.open();
+    pool.options.idleTimeoutMillis = connection.isShared ? SHARED_IDLE_MS : IDLE_MS;
     await cancelLeftBehind(connection);
   }
 
@@ -106,7 +113,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
         connection.release(connection.isOld());
         return rows;
       } catch (thrown) {
-        if (isReadOnly(thrown)) hosts.leave(connection.url);
+        if (isReadOnly(thrown) || thrown instanceof UnsentError) hosts.leave(connection.url);
         if (thrown instanceof LateError) void giveUp(connection, running);
         else connection.release(!isSound(thrown));
         throw thrown;
@@ -115,13 +122,14 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
     async reserve(connectMs) {
       const connection = await connect(pool, { connectionsMax, limitMs: connectMs });
       let running: Promise<unknown> | undefined;
+      function track<Result>(result: Promise<Result>, statementMs: number): Promise<Result> {
+        const end = () => (running = undefined);
+        running = result.then(end, end);
+        return inTime(result, statementMs);
+      }
       return {
-        query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], statementMs: number) {
-          const rows = connection.send<Row>(statement, values);
-          const end = () => (running = undefined);
-          running = rows.then(end, end);
-          return inTime(rows, statementMs);
-        },
+        begin: (how, statementMs) => track(connection.begin(how), statementMs),
+        query: (statement, values, statementMs) => track(connection.send(statement, values), statementMs),
         // The server rolls back what a lost connection began.
         close: () => (running ? void giveUp(connection, running) : connection.release(true)),
       };
@@ -131,10 +139,10 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
 }
 
 /** Rejects with a LateError when the time is up. */
-async function inTime<Result>(running: Promise<Result>, limitMs: number): Promise<Result> {
+async function inTime<Result>(running: Promise<Result>, limitMs: number, advice?: string): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LateError(limitMs)), Math.ceil(limitMs));
+    timer = setTimeout(() => reject(new LateError(limitMs, advice)), Math.ceil(limitMs));
   });
   try {
     return await Promise.race([running, late]);

@@ -41,15 +41,30 @@ export type Settings = [
 /**
  * Settings that our statements rely on, whatever the user or the database has set. Warnings of a commit that did not
  * wait get through. An unquoted NULL in an array is null. No statement spends all its time on the locks of another
- * program. The server ends a statement whose client has gone, and one that takes longer than `serverMs`. They are set
- * after connecting, because a pooler refuses a connection that asks for them.
+ * program. The server ends a statement whose client has gone, one that takes longer than `serverMs`, and a transaction
+ * whose client is silent. They are set after connecting, because a pooler refuses a connection that asks for them; with
+ * `isLocal` until the transaction ends.
  */
-export function pin(serverMs: number) {
-  return {
-    text: `SELECT set_config('client_min_messages', 'warning', false), set_config('array_nulls', 'on', false),
-    set_config('lock_timeout', '250ms', false), set_config('client_connection_check_interval', '1s', false),
-    set_config('statement_timeout', '${serverMs}ms', false)`,
+export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal: boolean }>) {
+  const settings = {
+    client_min_messages: "warning",
+    array_nulls: "on",
+    lock_timeout: "250ms",
+    client_connection_check_interval: "1s",
+    statement_timeout: `${serverMs}ms`,
+    idle_in_transaction_session_timeout: `${serverMs}ms`,
   };
+  const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', ${isLocal})`);
+  return { text: `SELECT ${calls.join(", ")}` };
+}
+
+/** Where others may have set something on the same connection to the server: what the user's default is, counts. */
+export const RESET = ["synchronous_commit", "search_path"].map((name) => ({ text: `SET LOCAL ${name} TO DEFAULT` }));
+
+/** Why a pooler in front of the database is no help. */
+export function poolerUnfit(reason: unknown): UnfitError {
+  const message = reason instanceof Error ? reason.message : String(reason);
+  return new UnfitError(`The pooler in front of the database refuses transactions (${message}): set pool_mode = session or transaction.`);
 }
 
 /**
