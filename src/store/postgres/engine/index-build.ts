@@ -81,9 +81,10 @@ export async function buildIndex(step: Statement, { run, runLong, log }: Migrati
     loggedAt = performance.now();
   }
 
+  /** A look that fails, as when no connection is free, ends no build of hours. */
   async function watched(work: Promise<void>): Promise<void> {
     const done = work.then(() => true);
-    while (!(await Promise.race([done, sleep(LOOK_MS, false)]))) await findState();
+    while (!(await Promise.race([done, sleep(LOOK_MS, false)]))) await findState().catch(() => {});
   }
 
   for (let isSecondLook = false; ;) {
