@@ -46,6 +46,8 @@ export type QueueLimits = Readonly<{
   gatherTurns: number;
   /** This many changes do not wait for more, if another commit may run. */
   enough: number;
+  /** A commit takes no more changes once its names have this many characters that are searched. */
+  searchedMax: number;
   /**
    * How many changes of one owner may wait for a running commit; twice as many in all. A change with much text counts
    * as several.
@@ -67,13 +69,6 @@ type GroupCommitOptions = QueueLimits &
 
 /** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
 const COMMIT_CHARACTERS = 1_000_000;
-
-/**
- * Nor once its names have this many characters that are searched: words cost PostgreSQL a hundred times as much as text
- * that is only stored, up to 5 ms for a name (measured). So everybody waits for twenty of the worst names at most, and
- * a thousand usual ones still share a commit.
- */
-const COMMIT_SEARCHED = 20_000;
 
 /**
  * A change takes one place in the queue, and one more for each of these many characters. This bounds the memory of the
@@ -113,7 +108,16 @@ type Joining<Result> = Readonly<{
   read: (outcomes: Outcomes, at: number) => Result;
 }>;
 
-export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, queueMax, waitMs, now }: GroupCommitOptions): GroupCommit {
+export function createGroupCommit({
+  commit,
+  inFlightMax,
+  gatherTurns,
+  enough,
+  searchedMax,
+  queueMax,
+  waitMs,
+  now,
+}: GroupCommitOptions): GroupCommit {
   const places = createFairShares(2 * queueMax);
   // Only the last batch takes more changes.
   const waiting: Batch[] = [];
@@ -141,6 +145,10 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, enough, qu
     if (!batch) return;
     leave(batch);
     running.set(batch, commitBatch(batch));
+  }
+
+  function isLarge({ characters, searched }: Batch): boolean {
+    return characters >= COMMIT_CHARACTERS || searched >= searchedMax;
   }
 
   function leave({ releases }: Batch): void {
@@ -273,10 +281,6 @@ function beginOne({ begin, reject }: Waiter): void {
   } catch (reason) {
     reject(reason);
   }
-}
-
-function isLarge({ characters, searched }: Batch): boolean {
-  return characters >= COMMIT_CHARACTERS || searched >= COMMIT_SEARCHED;
 }
 
 function charactersOf(plant: NewPlant | undefined): number {

@@ -4,8 +4,10 @@ import type { Snapshot } from "./plants.ts";
 /** The snapshots that are open. */
 export type Snapshots = Readonly<{
   open(): Promise<Snapshot>;
-  /** Ends all of them: what lists further plants of one is rejected. */
-  end(): void;
+  /** What lists further plants of one is rejected then. */
+  endAll(): void;
+  /** Ends all of them, and takes no more. */
+  close(): void;
 }>;
 
 /** How long a snapshot may last, in milliseconds: meanwhile the database cannot reuse the room of what is replaced. */
@@ -16,10 +18,19 @@ const ENDED =
 
 export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snapshots {
   const ends = new Set<() => void>();
+  let isClosed = false;
+
+  function endAll(): void {
+    for (const end of ends) end();
+  }
 
   return {
     async open() {
       const { list, close } = await take();
+      if (isClosed) {
+        close();
+        throw new PlantStoreError("draining");
+      }
       let isOpen = true;
       const timer = setTimeout(end, SNAPSHOT_MS_MAX).unref();
 
@@ -37,14 +48,17 @@ export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snaps
           try {
             return await list(query);
           } catch (reason) {
-            throw isOpen ? reason : new PlantStoreError("overloaded", { message: ENDED });
+            if (isOpen) throw reason;
+            throw isClosed ? new PlantStoreError("draining") : new PlantStoreError("overloaded", { message: ENDED });
           }
         },
         close: end,
       };
     },
-    end() {
-      for (const end of ends) end();
+    endAll,
+    close() {
+      isClosed = true;
+      endAll();
     },
   };
 }

@@ -34,7 +34,7 @@ const SHORT: readonly PlantedBug[] = [
 const SMALL_WAL: readonly PlantedBug[] = [
   {
     file: "src/store/sqlite/engine/requirements.ts",
-    from: "SNAPSHOT_WAL_PAGES_MAX = 262_144;",
+    from: "SNAPSHOT_WAL_PAGES_MAX = 131_072;",
     to: "SNAPSHOT_WAL_PAGES_MAX = 5000;",
   },
 ];

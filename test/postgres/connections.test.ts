@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import { Client } from "pg";
+import { FIND_ALIVE } from "../../src/store/postgres/engine/requirements.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { startFlood } from "../support/flood.ts";
@@ -35,4 +38,25 @@ describe("the connections of a service", () => {
     // To a tenth of a second.
     expect(new Set([...seen.values()].map((since) => since.slice(0, 21))).size).toBeGreaterThan(10);
   });
+
+  it("cancel what was given up on another, and neither what it runs since then nor one that is idle", async () => {
+    const [user, other] = [await connect(), await connect()];
+    const { rows } = await user.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    const cancel = async (ms: number) => (await other.query(FIND_ALIVE.text, [[rows[0]!.pid], [ms]])).rowCount;
+    expect(await cancel(0)).toBe(0);
+    const later = user.query("SELECT pg_sleep(1)");
+    await Bun.sleep(300);
+    expect(await cancel(60_000)).toBe(0);
+    await later;
+    const givenUp = rejectionOf(user.query("SELECT pg_sleep(60)"));
+    await until("It is cancelled", async () => (await cancel(10)) === 1);
+    expect(await givenUp).toMatchObject({ code: "57014" });
+    await Promise.all([user.end(), other.end()]);
+  });
 });
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: (await sharedCluster()).url(), application_name: "plant-store" });
+  await client.connect();
+  return client;
+}

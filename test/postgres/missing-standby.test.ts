@@ -45,7 +45,7 @@ const LOSE_CANCELS: PlantedBug = {
 };
 
 /** Leaves to themselves the statements that were given up. */
-const FORGET_WHAT_IS_GIVEN_UP: PlantedBug = { file: POOL, from: "if (!isEnded) leftBehind.add(connection.backend);", to: "" };
+const FORGET_WHAT_IS_GIVEN_UP: PlantedBug = { file: POOL, from: "if (!isEnded) leftBehind.set(connection.backend, at);", to: "" };
 
 const LIST_WITH_IMPORTS: PlantedBug = {
   file: "src/store/postgres/server.ts",

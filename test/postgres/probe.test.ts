@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import { NO_PROBE } from "../support/bugs.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
@@ -6,11 +7,6 @@ import { spawnProcess, startProcess } from "../support/process.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-/** A start that looks at nothing. */
-const NO_PROBE: readonly PlantedBug[] = [
-  { file: "src/store/postgres/store.ts", from: "if (isServing) await probe(", to: "if (false) await probe(" },
-];
 
 function triggerOn(event: string, body: string, when = "BEFORE"): string[] {
   return [
@@ -107,7 +103,7 @@ describe("a start", () => {
 
   it("would visibly serve such a database without the probe", async () => {
     const { url } = await makeDatabase(MISBEHAVIOUR[0]!.sql);
-    await serve(url, NO_PROBE).started;
+    await serve(url, [NO_PROBE]).started;
   });
 
   it("serves a database that takes no changes now, and says that it was not tried", async () => {

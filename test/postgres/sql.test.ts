@@ -49,7 +49,8 @@ const ALL: readonly Statement[] = [
   UNLIMIT,
   INSPECT,
   pin({ serverMs: 1000, isLocal: true }),
-  FIND_ALIVE,
+  // It compares times, and stores none.
+  { text: FIND_ALIVE.text.replace("clock_timestamp()", "") },
   ...RESET,
 ];
 

@@ -17,6 +17,7 @@ function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?:
     inFlightMax: 1,
     gatherTurns: 4,
     enough: Infinity,
+    searchedMax: 20_000,
     queueMax: 100,
     waitMs: 60_000,
     ...limits,

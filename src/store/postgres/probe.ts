@@ -36,9 +36,9 @@ export async function probe(database: Database, { name, random, log }: ProbeOpti
   } catch (reason) {
     const thrown = reason instanceof PlantStoreError && reason.cause !== undefined ? reason.cause : reason;
     if (mayPass(thrown)) return log.warn("probe_failed", { reason: thrown });
-    const seen = thrown instanceof Error ? thrown.message : String(thrown);
+    const seen = (thrown instanceof Error ? thrown.message : String(thrown)).replace(/\.$/, "");
     throw new UnfitError(
-      `${name} does not do what the store relies on. A probe that leaves nothing behind saw: ${seen} ` +
+      `${name} does not do what the store relies on. A probe that leaves nothing behind saw: ${seen}. ` +
         "Connect to PostgreSQL itself, as a user that may write, without a router that changes statements, and without triggers on plants.",
       { cause: thrown },
     );

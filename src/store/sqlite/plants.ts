@@ -55,7 +55,7 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
 
   function note({ isChanged, walPages }: Committed, isBulk: boolean): void {
     if (isChanged) searcher?.follow(isBulk);
-    if (walPages >= SNAPSHOT_WAL_PAGES_MAX) snapshots.end();
+    if (walPages >= SNAPSHOT_WAL_PAGES_MAX) snapshots.endAll();
     // Only the process that serves makes checkpoints: two at once would clear each other's marks.
     if (walPages >= WAL_PAGES_MAX && searcher) writer.checkpoint();
   }
@@ -77,6 +77,8 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     inFlightMax: 1,
     gatherTurns: GATHER_TURNS,
     enough: Infinity,
+    // Commits index no words here.
+    searchedMax: Infinity,
     queueMax,
     waitMs: queueWaitMs,
     now,
@@ -108,7 +110,7 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
       isFull: group.isFull,
       async close() {
         isClosed = true;
-        snapshots.end();
+        snapshots.close();
         await group.close();
       },
     },

@@ -109,9 +109,13 @@ export class Connection extends pg.Client {
     return (await this.query<Row>(query)).rows;
   }
 
-  /** Cancels what these processes of the server run for us. Resolves with those that are alive. */
-  async cancelOthers(backends: readonly number[]): Promise<number[]> {
-    const alive = await this.send<[backend: bigint, isSignalled: string]>(FIND_ALIVE, [backends]);
+  /**
+   * Cancels what these processes of the server still run for us. Takes how long ago that was given up, in milliseconds.
+   * Resolves with those that still ran it.
+   */
+  async cancelOthers(givenUp: ReadonlyMap<number, number>): Promise<number[]> {
+    const ages = Array.from(givenUp.values(), Math.floor);
+    const alive = await this.send<[backend: bigint, isSignalled: string]>(FIND_ALIVE, [[...givenUp.keys()], ages]);
     return alive.map(([backend]) => Number(backend));
   }
 

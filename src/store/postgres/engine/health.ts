@@ -45,6 +45,8 @@ export function createHealth(log: Log): Health {
       // It asks so little that it is late only in trouble.
       const isTrouble = thrown instanceof PlantStoreError && thrown.code === "store_unavailable";
       if (isTrouble) note(thrown, thrown.cause ?? new Error("The database did not answer a probe in time."));
+      // It learnt nothing, as when the server cut it off: the doubt stays.
+      else isDoubted ||= isWrite;
     }
     isProbing = false;
     watchOn();

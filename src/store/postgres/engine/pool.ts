@@ -55,26 +55,30 @@ const END_MS_MAX = 1000;
 const INT8 = 20;
 
 export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): Database {
-  /** Processes of the server whose statements were given up and may still run: while a commit waits for its standby, nothing ends it. */
-  const leftBehind = new Set<number>();
+  /**
+   * Processes of the server whose statements were given up and may still run, and when that was: while a commit waits for
+   * its standby, nothing ends it.
+   */
+  const leftBehind = new Map<number, number>();
 
   /** Throws while as many statements as the pool has connections were given up and cannot be cancelled: more must not join them. */
   async function cancelLeftBehind(connection: Connection): Promise<void> {
-    const backends = [...leftBehind];
-    if (backends.length === 0) return;
-    const alive = await connection.cancelOthers(backends);
-    for (const backend of backends) if (!alive.includes(backend)) leftBehind.delete(backend);
+    if (leftBehind.size === 0) return;
+    const givenUp = new Map(Array.from(leftBehind, ([backend, at]) => [backend, performance.now() - at]));
+    const alive = await connection.cancelOthers(givenUp);
+    for (const backend of givenUp.keys()) if (!alive.includes(backend)) leftBehind.delete(backend);
     if (alive.length >= connectionsMax) throw new Error(`${alive.length} statements that were given up are still running`);
   }
 
   /** Cancels what runs, waits until it has ended, and drops its connection, which the cancel may still reach. */
   async function giveUp(connection: PoolClient & Connection, running: Promise<unknown>): Promise<void> {
+    const at = performance.now();
     const ended = running.then(
       () => true,
       () => true,
     );
     const isEnded = (await cancel(connection)) && (await Promise.race([ended, sleep(END_MS_MAX, false)]));
-    if (!isEnded) leftBehind.add(connection.backend);
+    if (!isEnded) leftBehind.set(connection.backend, at);
     connection.release(true);
   }
 
@@ -123,8 +127,11 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
       const connection = await connect(pool, { connectionsMax, limitMs: connectMs });
       let running: Promise<unknown> | undefined;
       function track<Result>(result: Promise<Result>, statementMs: number): Promise<Result> {
-        const end = () => (running = undefined);
-        running = result.then(end, end);
+        const end = () => {
+          if (running === mine) running = undefined;
+        };
+        const mine = result.then(end, end);
+        running = mine;
         return inTime(result, statementMs);
       }
       return {

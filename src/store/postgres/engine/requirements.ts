@@ -68,10 +68,14 @@ export function poolerUnfit(reason: unknown): UnfitError {
 }
 
 /**
- * Takes processes of the server. Cancels what those that are alive run for the same user and program, and returns them.
+ * Takes processes of the server, and how long ago their statements were given up, in milliseconds. Cancels what they
+ * still run for the same user and program, and returns them. A process that has the number of an earlier one, or serves
+ * somebody else behind a pooler now, runs what began later.
  */
 export const FIND_ALIVE = {
-  text: `SELECT pid::bigint, pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid::bigint = ANY($1::bigint[])
+  text: `SELECT pid::bigint, pg_cancel_backend(pid) FROM pg_stat_activity
+    JOIN unnest($1::bigint[], $2::bigint[]) AS given_up (process, ms) ON pid::bigint = process
+    WHERE state = 'active' AND query_start < clock_timestamp() - ms * interval '1 millisecond'
     AND usename = current_user AND application_name = current_setting('application_name')`,
 } as const;
 

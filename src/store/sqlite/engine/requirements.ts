@@ -10,10 +10,10 @@ const SQLITE_VERSION_MIN = "3.51.3";
 export const WAL_PAGES_MAX = 4000;
 
 /**
- * Size of the WAL at which snapshots end, because it cannot start again while one is open: 1 GiB. The longer it is, the
- * more each read has to look through.
+ * Size of the WAL at which snapshots end, because it cannot start again while one is open: 512 MiB. All of it is copied
+ * at once then, and no commit meanwhile.
  */
-export const SNAPSHOT_WAL_PAGES_MAX = 262_144;
+export const SNAPSHOT_WAL_PAGES_MAX = 131_072;
 
 /** Sets up a connection for durable commits. Throws when SQLite does not accept a setting. */
 export function makeDurable(db: DatabaseSync): void {
