@@ -12,7 +12,7 @@ import { readToken } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** No bug: connections grow old within a second. */
-const OLD_SOON = { file: "src/store/postgres/engine/connection.ts", from: "AGE_MS_MAX = 60 * 60_000", to: "AGE_MS_MAX = 1000" };
+const OLD_SOON = { file: "src/store/postgres/engine/database-connection.ts", from: "AGE_MS_MAX = 60 * 60_000", to: "AGE_MS_MAX = 1000" };
 
 let service: ServiceProcess | undefined;
 afterAll(async () => void (await service?.end("SIGTERM")));

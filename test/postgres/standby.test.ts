@@ -17,7 +17,7 @@ const BELIEVE_WHAT_IS_SEEN: readonly PlantedBug[] = [
 /** Treats a commit with a warning of the server like any other. */
 const BELIEVE_WARNINGS: readonly PlantedBug[] = [
   {
-    file: "src/store/postgres/engine/connection.ts",
+    file: "src/store/postgres/engine/database-connection.ts",
     from: "if (this.#doubt !== undefined) throw new UnconfirmedError(this.#doubt);",
     to: "",
   },

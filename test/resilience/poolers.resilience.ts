@@ -31,7 +31,7 @@ const LEFT_BEHIND = [
 
 /** Trusts that nobody else uses the connection to the server. */
 const TRUST_THE_POOLER = {
-  file: "src/store/postgres/engine/connection.ts",
+  file: "src/store/postgres/engine/database-connection.ts",
   from: "this.isShared = !this.#isCockroach &&",
   to: "this.isShared = false &&",
 };

@@ -3,12 +3,12 @@ import pg from "pg";
 import type { ClientBase, PoolClient } from "pg";
 import { PlantStoreError } from "../../../errors.ts";
 import { cancel } from "./cancel.ts";
-import { Connection } from "./connection.ts";
-import type { Statement } from "./connection.ts";
+import { Connection } from "./database-connection.ts";
+import type { Statement } from "./database-connection.ts";
 import { isReadOnly, isSound, LateError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 
-export type { Statement } from "./connection.ts";
+export type { Statement } from "./database-connection.ts";
 
 /** A pool of connections to the database. */
 export type Database = Readonly<{
