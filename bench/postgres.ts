@@ -53,7 +53,7 @@ const ONE_BY_ONE = [
   },
   // Lets all clients wait for a connection.
   { file: "src/store/postgres/engine/pool.ts", from: "const WAITING_MAX = 256;", to: "const WAITING_MAX = 1024;" },
-  { file: "src/store/postgres/server.ts", from: "const WRITES_MAX = 6;", to: `const WRITES_MAX = ${CONNECTIONS};` },
+  { file: "src/store/postgres/pooled-server.ts", from: "const WRITES_MAX = 6;", to: `const WRITES_MAX = ${CONNECTIONS};` },
 ] as const;
 
 /** How many clients create at a time: the more there are, the more creates share a commit. */

@@ -48,7 +48,7 @@ const LOSE_CANCELS: PlantedBug = {
 const FORGET_WHAT_IS_GIVEN_UP: PlantedBug = { file: POOL, from: "if (!isEnded) leftBehind.set(connection.backend, at);", to: "" };
 
 const LIST_WITH_IMPORTS: PlantedBug = {
-  file: "src/store/postgres/server.ts",
+  file: "src/store/postgres/pooled-server.ts",
   from: "withRetries({ database: pools.lists,",
   to: "withRetries({ database: pools.imports,",
 };

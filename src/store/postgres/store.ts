@@ -7,7 +7,7 @@ import { SCHEMA } from "./engine/schema.ts";
 import { ONE_TABLE } from "./plant-layout.ts";
 import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
-import { openServer } from "./server.ts";
+import { openServer } from "./pooled-server.ts";
 import { createServerPlants } from "./server-plants.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { createTokens } from "./tokens.ts";

@@ -7,8 +7,8 @@ import { PROBE_WORKER, readShards } from "./engine/shards.ts";
 import type { ShardMap } from "./engine/shards.ts";
 import { layOutShards } from "./plant-layout.ts";
 import type { Servers } from "./plants.ts";
-import { openServer } from "./server.ts";
-import type { Server } from "./server.ts";
+import { openServer } from "./pooled-server.ts";
+import type { Server } from "./pooled-server.ts";
 import { createServerPlants } from "./server-plants.ts";
 import type { ServerPlants } from "./server-plants.ts";
 
