@@ -7,15 +7,17 @@ const FOLLOWS_MS_MAX = 3000;
 
 const cluster = await startCluster();
 const database = await cluster.createDatabase("plants");
-const { services, ask, askAll, stop } = await startReplicas(database);
+await cluster.query("CREATE ROLE app LOGIN");
+await cluster.query("ALTER DATABASE plants OWNER TO app");
+const { services, ask, askAll, stop } = await startReplicas(Object.assign(new URL(database), { username: "app" }).href);
 afterAll(stop);
 
 /** Polls the readiness of all, and nothing else, until all are ready. */
-async function untilReadiness(status: number): Promise<void> {
+async function untilReadiness(status: number, limitMs = FOLLOWS_MS_MAX): Promise<void> {
   const clock = startPatientClock();
   const isSo = async (): Promise<boolean> => (await askAll("GET", "/readyz")).every((one) => one === status);
   while (!(await isSo())) {
-    expect(clock.ms()).toBeLessThan(FOLLOWS_MS_MAX);
+    expect(clock.ms()).toBeLessThan(limitMs);
     await Bun.sleep(20);
   }
 }
@@ -94,7 +96,46 @@ describe("the readiness of three replicas", () => {
     await untilReadiness(200);
     expect(await askAll("POST", "/plants", { body: { id: 3, name: "Hedera" } })).toEqual([200, 200, 200]);
   });
+
+  it("is refused while the server may lose what it commits, and so are changes on connections that were open before", async () => {
+    // Each replica has connections for writes.
+    expect(await askAll("POST", "/plants", { body: { id: 3, name: "Hedera" } })).toEqual([200, 200, 200]);
+    await configure("synchronous_commit = off");
+    await untilReadiness(503);
+    await expectUnavailable(CHANGES);
+    await configure("synchronous_commit = on");
+    await untilReadiness(200);
+    expect(await askAll("POST", "/plants", { body: { id: 4, name: "Salix" } })).toEqual([200, 200, 200]);
+  });
+
+  it("is refused while the synchronous standby is missing, also when nobody asks for a change", async () => {
+    await configure("synchronous_standby_names = nobody");
+    await untilReadiness(503, 15_000);
+    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    await configure("synchronous_standby_names = DEFAULT");
+    await untilReadiness(200);
+  });
+
+  it("is refused while the user may not write plants, and stays so; plants that a policy hides are an error", async () => {
+    await cluster.query(
+      "ALTER TABLE plants OWNER TO plants; GRANT ALL ON plants TO app; ALTER TABLE plants ENABLE ROW LEVEL SECURITY",
+      "plants",
+    );
+    for (const path of ["/plants", "/plants/1", "/plants?q=ficus"]) expect(await askAll("GET", path)).toEqual([503, 503, 503]);
+    await cluster.query("ALTER TABLE plants DISABLE ROW LEVEL SECURITY", "plants");
+    await untilReadiness(200);
+    expect(await askAll("GET", "/plants")).toEqual([200, 200, 200]);
+    await cluster.query("REVOKE ALL ON plants FROM app", "plants");
+    await untilReadiness(503);
+    await Bun.sleep(1500);
+    await expectUnavailable([["GET", "/readyz"]]);
+  });
 });
+
+async function configure(setting: string): Promise<void> {
+  await cluster.query(`ALTER SYSTEM SET ${setting}`);
+  await cluster.query("SELECT pg_reload_conf()");
+}
 
 /** For all connections: those that are open are ended. */
 async function setReadOnly(state: "on" | "off"): Promise<void> {

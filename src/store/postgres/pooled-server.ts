@@ -6,6 +6,7 @@ import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
 import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
+import { SCHEMA } from "./engine/schema.ts";
 import { checkSettings, INSPECT } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
@@ -67,11 +68,19 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     probes: openPool({ ...quick, connectionsMax: PROBES_MAX }),
   };
   const health = createHealth(log);
+  /** Connections that are open were checked when they were opened, and settings may have changed since then. */
+  function whileFit(write: Execute): Execute {
+    return async (...args) => {
+      health.checkFit();
+      return write(...args);
+    };
+  }
+
   const execute = {
-    writes: withRetries({ database: pools.writes, health, patienceMs: queueWaitMs }),
+    writes: whileFit(withRetries({ database: pools.writes, health, patienceMs: queueWaitMs })),
     reads: withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }),
     lists: withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
-    imports: withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS }),
+    imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
     probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
   };
   return {
@@ -80,7 +89,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     health,
     watch(write, follow) {
       health.watch(async ({ isWrite }) => {
-        const refusal = await findRefusal(execute.probes);
+        const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes));
         if (isWrite && !refusal) await execute.probes(write, [], { isRepeatable: true });
         await follow?.();
         return refusal;
@@ -105,4 +114,12 @@ async function findRefusal(execute: Execute): Promise<PlantStoreError | undefine
   } catch (cause) {
     return new PlantStoreError("store_unavailable", { cause });
   }
+}
+
+/** Why plants cannot be read and written, if so. Rejects when their table is gone. */
+async function findMissingRight(execute: Execute): Promise<PlantStoreError | undefined> {
+  const [row] = await execute<[isAllowed: string]>(SCHEMA.isAllowed, [], { isRepeatable: true });
+  if (row![0] === "t") return undefined;
+  const cause = new Error("The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the table plants.");
+  return new PlantStoreError("store_unavailable", { cause });
 }

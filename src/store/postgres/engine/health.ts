@@ -1,12 +1,15 @@
 import { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
 import { LateError } from "./failure.ts";
+import { UnfitError } from "./requirements.ts";
 
 /** Tracks whether the database takes changes, from statements that fail and a probe every second. */
 export type Health = Readonly<{
   failed(error: PlantStoreError, reason: unknown): void;
   /** Throws why the server is unfit, or why a statement failed, until a probe succeeds. */
   check(): void;
+  /** Throws when the server could lose what it commits now. */
+  checkFit(): void;
   /**
    * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. Only
    * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing.
@@ -21,12 +24,19 @@ type Probe = (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | 
 const WATCH_MS = 1000;
 const TROUBLE_MS = 250;
 
+/** One probe in so many writes, also when nobody sends requests: only a write shows that the standby is missing. */
+const PROBES_A_WRITE = 10;
+
+const LATE =
+  "The database did not answer a probe in time. If it waits for a synchronous standby, bring that back, or change synchronous_standby_names.";
+
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
   let refusal: PlantStoreError | undefined;
   /** Whether a statement failed or was late: the next probe writes. */
   let isDoubted = false;
   let isProbing = false;
+  let probes = 0;
   let probe: Probe | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -34,7 +44,8 @@ export function createHealth(log: Log): Health {
     if (isProbing || !probe) return;
     isProbing = true;
     clearTimeout(timer);
-    const isWrite = isDoubted || trouble !== undefined;
+    probes += 1;
+    const isWrite = isDoubted || trouble !== undefined || probes % PROBES_A_WRITE === 0;
     isDoubted = false;
     try {
       const unfit = await probe({ isWrite });
@@ -44,7 +55,7 @@ export function createHealth(log: Log): Health {
     } catch (thrown) {
       // It asks so little that it is late only in trouble.
       const isTrouble = thrown instanceof PlantStoreError && thrown.code === "store_unavailable";
-      if (isTrouble) note(thrown, thrown.cause ?? new Error("The database did not answer a probe in time."));
+      if (isTrouble) note(thrown, thrown.cause ?? new Error(LATE));
       // It learnt nothing, as when the server cut it off: the doubt stays.
       else isDoubted ||= isWrite;
     }
@@ -53,7 +64,7 @@ export function createHealth(log: Log): Health {
   }
 
   function watchOn(): void {
-    if (probe) timer = setTimeout(() => void runProbe(), trouble || isDoubted ? TROUBLE_MS : WATCH_MS).unref();
+    if (probe) timer = setTimeout(() => void runProbe(), trouble || refusal || isDoubted ? TROUBLE_MS : WATCH_MS).unref();
   }
 
   function note(error: PlantStoreError, reason: unknown): void {
@@ -78,6 +89,9 @@ export function createHealth(log: Log): Health {
     check() {
       const error = refusal ?? trouble;
       if (error) throw error;
+    },
+    checkFit() {
+      if (refusal?.cause instanceof UnfitError && !refusal.cause.isPassing) throw refusal;
     },
     watch(how) {
       probe = how;

@@ -42,7 +42,8 @@ export type Settings = [
  * Settings that our statements rely on, whatever the user or the database has set. Warnings of a commit that did not
  * wait get through. An unquoted NULL in an array is null. No statement spends all its time on the locks of another
  * program. The server ends a statement whose client has gone, one that takes longer than `serverMs`, and a transaction
- * whose client is silent. They are set after connecting, because a pooler refuses a connection that asks for them; with
+ * whose client is silent. Rows that a policy hides are an error, so no list or export leaves them out without a word.
+ * They are set after connecting, because a pooler refuses a connection that asks for them; with
  * `isLocal` until the transaction ends.
  */
 export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal: boolean }>) {
@@ -53,6 +54,7 @@ export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal:
     client_connection_check_interval: "1s",
     statement_timeout: `${serverMs}ms`,
     idle_in_transaction_session_timeout: `${serverMs}ms`,
+    row_security: "off",
   };
   const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', ${isLocal})`);
   return { text: `SELECT ${calls.join(", ")}` };

@@ -40,6 +40,11 @@ export const SCHEMA = {
   begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING` },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
+  /** Fails when there is no table. */
+  isAllowed: {
+    text: `SELECT has_table_privilege('plants', 'SELECT') AND has_table_privilege('plants', 'INSERT')
+      AND has_table_privilege('plants', 'UPDATE') AND has_table_privilege('plants', 'DELETE')`,
+  },
   /** Changes nothing, but shows whether the database takes writes. */
   probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;
