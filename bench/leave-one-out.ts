@@ -30,7 +30,7 @@ export const WITHOUT = {
   ],
   ETag: [{ file: "src/http/preconditions.ts", from: 'hash("sha256", content, "base64url")', to: '"as-long-as-an-ETag-is."' }],
   "request id": [
-    { file: "src/http/app.ts", from: "request.headers.once(givenId) ?? randomUUID()", to: '""' },
+    { file: "src/http/app.ts", from: "givenId(request.headers) ?? randomUUID()", to: '""' },
     { file: "src/http/app.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
   ],
   "token, rights and rate limits": [{ file: "src/http/app.ts", from: "if (!scope) return admit", to: "return admit" }],
@@ -45,8 +45,8 @@ export const WITHOUT = {
   "everything behind HTTP": [
     {
       file: "src/http/app.ts",
-      from: "const exchange = {",
-      to: 'if (request.method === "POST") return withCommonLines({ status: 200, body: \'{"name":"Monstera deliciosa","tag":"tropical"}\' }, "0", false); const exchange = {',
+      from: "const exchange: Exchange = {",
+      to: 'if (request.method === "POST") return withCommonLines({ status: 200, body: \'{"name":"Monstera deliciosa","tag":"tropical"}\' }, "0", false); const exchange: Exchange = {',
     },
   ],
 } as const satisfies Record<string, readonly PlantedBug[]>;

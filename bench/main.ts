@@ -3,6 +3,7 @@ import { costOfACreate } from "./cost-of-a-create.ts";
 import { cost } from "./cost.ts";
 import { exchange } from "./transfer.ts";
 import { checkMachine, describeMachine, leaveProgramCore } from "./machine.ts";
+import { lists } from "./lists.ts";
 import { memory } from "./memory.ts";
 import { page } from "./first-load.ts";
 import { postgres } from "./postgres.ts";
@@ -24,6 +25,7 @@ const RUNS = {
   reads,
   upkeep,
   cost,
+  lists,
   exchange,
   page,
   postgres,

@@ -16,22 +16,29 @@ export type Server = Readonly<{
   cpuSeconds(): number;
   /** Creates a database, empty or a copy of one without connections, and returns its URL. It goes with the server at the latest. */
   createDatabase(source?: string): Promise<string>;
+  /** Opens a database that stays with the server, and creates it if it is not there. Returns its URL. */
+  openDatabase(name: string): Promise<string>;
   dropDatabase(database: string): Promise<void>;
+}>;
+
+type ServerOptions = Readonly<{
+  /** Where the server stays for the next run; by default it is removed. */
+  folder?: string;
 }>;
 
 /** The tests keep WAL for standbys. There are none here. */
 const SETTINGS = { wal_keep_size: "0" };
 
-/** Runs `work` with a server, which is removed at the end. Meanwhile everything the bench starts shares both cores. */
-export async function withServer<Result>(work: (server: Server) => Promise<Result>): Promise<Result> {
+/** Runs `work` with a server of its own. Meanwhile everything the bench starts shares both cores. */
+export async function withServer<Result>(work: (server: Server) => Promise<Result>, { folder }: ServerOptions = {}): Promise<Result> {
   await takeBothCores();
   try {
     const binaries = findBinaries();
-    const { query, url } = await startCluster({ binaries, settings: SETTINGS });
+    const { query, url, stop } = await startCluster({ binaries, settings: SETTINGS, ...(folder === undefined ? {} : { folder }) });
     const [about] = await query("SELECT current_setting('server_version') AS version, pg_read_file('postmaster.pid') AS lock");
     const pid = Number.parseInt(String(about?.["lock"]), 10);
     let made = 0;
-    return await work({
+    const result = await work({
       name: `PostgreSQL ${String(about?.["version"]).split(" ")[0]}`,
       binaries,
       cpuSeconds: () => cpuSecondsOfFamily(pid),
@@ -43,10 +50,18 @@ export async function withServer<Result>(work: (server: Server) => Promise<Resul
         await queryDatabase(url(), `CREATE DATABASE ${name} TEMPLATE ${nameOf(source)} STRATEGY FILE_COPY`);
         return url(name);
       },
+      async openDatabase(name) {
+        const there = await queryDatabase(url(), "SELECT FROM pg_database WHERE datname = $1", [name]);
+        if (there.length === 0) await queryDatabase(url(), `CREATE DATABASE ${name}`);
+        return url(name);
+      },
       async dropDatabase(database) {
         await queryDatabase(url(), `DROP DATABASE ${nameOf(database)} WITH (FORCE)`);
       },
     });
+    // With a checkpoint, so that it starts whole, and with its statistics.
+    await stop();
+    return result;
   } finally {
     await stopClusters();
     removeTemporaryFolders();

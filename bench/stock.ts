@@ -35,7 +35,7 @@ export const COMMON_WORD = "planta";
 
 /** The sizes to compare, smallest first. */
 export function sizesOf({ plants }: Bench): number[] {
-  return [...new Set([SMALL, MIDDLE, plants])].toSorted((left, right) => left - right);
+  return [...new Set([SMALL, MIDDLE, plants])].filter((size) => size <= plants).toSorted((left, right) => left - right);
 }
 
 /**

@@ -11,6 +11,7 @@ const PARTS = [
   "reads",
   "upkeep",
   "cost",
+  "lists",
   "exchange",
   "page",
   "postgres",
@@ -27,6 +28,8 @@ export type Settings = Readonly<{
   memorySeconds: number;
   plants: number;
   importPlants: number;
+  /** Where the stores of the part lists stay for the next run. */
+  stock: string | undefined;
 }>;
 
 /** What each part gets. */
@@ -49,6 +52,7 @@ export const HELP = `Usage: npm run bench -- [options]
   --memory-seconds NUMBER  length of the memory part (60)
   --plants NUMBER          plants in the large store (10000000)
   --import-plants NUMBER   plants in the file of the exchange part (1000000)
+  --stock FOLDER           keeps the stores of the part lists for the next run
   --help                   this text
 `;
 
@@ -64,6 +68,7 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
       "memory-seconds": { type: "string", default: "60" },
       plants: { type: "string", default: "10000000" },
       "import-plants": { type: "string", default: "1000000" },
+      stock: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -76,6 +81,7 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
     memorySeconds: parseCount("--memory-seconds", values["memory-seconds"]),
     plants: parseCount("--plants", values.plants),
     importPlants: parseCount("--import-plants", values["import-plants"]),
+    stock: values.stock,
   };
 }
 

@@ -1,6 +1,7 @@
 // The service with its event loop monitored. Usage: `bun bench/watched.ts FOLDER PORT`. It ends on SIGTERM and writes
 // to FOLDER/busy-ms the longest time that the loop was busy without a break, in milliseconds of its own CPU time: what
 // other programs do on the core does not count.
+import { createMetrics } from "../src/metrics.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -11,6 +12,7 @@ import { start } from "../src/service.ts";
 const [data = "", port = "0"] = process.argv.slice(2);
 const log = createLog({ level: "warn", isTerminal: false, write: (line) => process.stderr.write(line), now: Date.now });
 const running = await start(parseConfig({}, { data, port }), {
+  metrics: createMetrics(),
   log,
   onFatal(reason) {
     throw reason;

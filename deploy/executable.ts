@@ -1,6 +1,6 @@
 // Packs the whole service into one file that needs nothing else on the machine: it contains the runtime, the contracts
 // and the pages.
-// `npm run build:exe` writes dist/plant-store for the system it runs on.
+// `npm run build:exe` writes dist/plant-store for the system it runs on, `npm run release` one for each platform.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,11 @@ import { buildWeb } from "../web/build.ts";
 
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 
-export async function buildExecutable(path: string): Promise<void> {
+/** A system to build for: its name for Bun, and the path of a runtime for it. */
+type Target = Readonly<{ name: Bun.Build.CompileTarget; runtime: string }>;
+
+/** Builds it for the system that this runs on, unless another is given. */
+export async function buildExecutable(path: string, target?: Target): Promise<void> {
   const staged = mkdtempSync(join(tmpdir(), "plant-store-executable-"));
   try {
     await buildWeb(join(staged, "dist/web"));
@@ -23,6 +27,7 @@ export async function buildExecutable(path: string): Promise<void> {
       define: { "import.meta.url": '"file:///$bunfs/root/src/main.js"' },
       compile: {
         outfile: path,
+        ...(target === undefined ? {} : { target: target.name, executablePath: target.runtime }),
         assets: [join(PROJECT, "contract"), join(staged, "dist")],
         // Settings belong to the service, not to the folder in which it is started.
         autoloadDotenv: false,

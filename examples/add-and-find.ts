@@ -1,6 +1,6 @@
 // Adds two plants and finds them by id, by tag and by words in their names. Running it again changes nothing.
 //   PLANT_STORE_URL=http://127.0.0.1:8080 PLANT_STORE_TOKEN=$(cat data/first-token) npx bun examples/add-and-find.ts
-import { createClient } from "plant-store/client";
+import { createClient } from "plant-store-client";
 
 const { PLANT_STORE_URL: url = "http://127.0.0.1:8080", PLANT_STORE_TOKEN: token = "" } = process.env;
 const plants = createClient({ url, token });

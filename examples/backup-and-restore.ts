@@ -4,7 +4,7 @@
 //   The other service is RESTORE_URL, with RESTORE_TOKEN.
 import { openAsBlob } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
-import { createClient } from "plant-store/client";
+import { createClient } from "plant-store-client";
 
 const { PLANT_STORE_URL: url = "http://127.0.0.1:8080", PLANT_STORE_TOKEN: token = "" } = process.env;
 const { RESTORE_URL: otherUrl = url, RESTORE_TOKEN: otherToken = token } = process.env;

@@ -1,6 +1,6 @@
 // Renames a plant without losing anyone else's change: the plant is changed only if it is still as it was read.
 //   PLANT_STORE_URL=http://127.0.0.1:8080 PLANT_STORE_TOKEN=$(cat data/first-token) npx bun examples/rename-safely.ts
-import { ERROR_NUMBERS, ServiceError, createClient } from "plant-store/client";
+import { ERROR_NUMBERS, ServiceError, createClient } from "plant-store-client";
 
 const { PLANT_STORE_URL: url = "http://127.0.0.1:8080", PLANT_STORE_TOKEN: token = "" } = process.env;
 const plants = createClient({ url, token });

@@ -4,6 +4,8 @@ import { CHANGE_LOGS } from "./auth/audit.ts";
 import type { ChangeLog } from "./auth/audit.ts";
 import { LOG_LEVELS } from "./log.ts";
 import type { LogLevel } from "./log.ts";
+import { parseTraceSettings } from "./tracing/trace-settings.ts";
+import type { TraceSettings } from "./tracing/trace-settings.ts";
 
 /** Where plants and tokens are kept. */
 type Database = Readonly<{ kind: "sqlite"; path: string }> | Readonly<{ kind: "postgres"; url: string }>;
@@ -15,6 +17,10 @@ export type Config = Readonly<{
   /** The data folder, absolute. */
   data: string;
   database: Database;
+  /** Where metrics are served; undefined means nowhere. */
+  metrics: Readonly<{ host: string; port: number }> | undefined;
+  /** Where traces are sent, and what is traced; undefined means nothing is. */
+  traces: TraceSettings | undefined;
   log: LogLevel;
   logChanges: ChangeLog;
   bodyBytesMax: number;
@@ -25,14 +31,22 @@ export type Config = Readonly<{
   tokenRequestsPerMinute: number;
   addressRequestsPerMinute: number;
   refusedRequestsPerMinute: number;
-  /** The proxies whose X-Forwarded-For we trust; undefined means none. */
+  /** The proxies whose word on the client's address we trust; undefined means none. */
   trustedProxies: BlockList | undefined;
+  /** The header that they write it into. */
+  trustedHeader: (typeof TRUSTED_HEADERS)[number];
+  /** The origins of other pages that may use the service, as browsers send them. */
+  origins: readonly string[];
   /** How long to report unready before the server stops listening, so that a load balancer notices. */
   drainDelayMs: number;
   drainMs: number;
 }>;
 
-export type SettingName = keyof Config;
+/** A proxy writes one of them, and passes on what the client has written into the other. */
+const TRUSTED_HEADERS = ["x-forwarded-for", "forwarded"] as const;
+
+/** Settings of our own. Those of traces are the variables that OpenTelemetry has for all programs. */
+export type SettingName = Exclude<keyof Config, "traces">;
 
 /** A setting as text, with where it came from. */
 export type SettingInForce = Readonly<{ name: SettingName; text: string; origin: "default" | "environment" | "flag" }>;
@@ -45,7 +59,14 @@ export class ConfigError extends Error {
   }
 }
 
-type Setting = Readonly<{ variable: `PLANT_STORE_${string}`; flag: `--${string}`; operand: string; fallback: string; help: string }>;
+export type Setting = Readonly<{
+  variable: `PLANT_STORE_${string}`;
+  flag: `--${string}`;
+  operand: string;
+  choices?: readonly string[];
+  fallback: string;
+  help: string;
+}>;
 
 /** All settings. A flag overrides its variable, which overrides the default. */
 export const SETTINGS = {
@@ -77,19 +98,28 @@ export const SETTINGS = {
     fallback: "sqlite",
     help: "sqlite for a file in the data folder, or postgres://user:password@host:5432/name for PostgreSQL",
   },
+  metrics: {
+    variable: "PLANT_STORE_METRICS",
+    flag: "--metrics",
+    operand: "address",
+    fallback: "none",
+    help: "address and port for GET /metrics, without a token, such as 127.0.0.1:9464; only your monitoring should reach it",
+  },
   log: {
     variable: "PLANT_STORE_LOG",
     flag: "--log",
     operand: "level",
+    choices: LOG_LEVELS,
     fallback: "info",
-    help: `lowest level to log: ${LOG_LEVELS.join(", ")}; debug logs every request`,
+    help: "lowest level to log; debug logs every request",
   },
   logChanges: {
     variable: "PLANT_STORE_LOG_CHANGES",
     flag: "--log-changes",
     operand: "how",
+    choices: CHANGE_LOGS,
     fallback: "sum",
-    help: "how to log changes of plants: none, sum (one line for each token and minute), each",
+    help: "how to log changes of plants; sum is one line for each token and minute",
   },
   bodyBytesMax: {
     variable: "PLANT_STORE_BODY_BYTES_MAX",
@@ -145,7 +175,21 @@ export const SETTINGS = {
     flag: "--trusted-proxies",
     operand: "addresses",
     fallback: "none",
-    help: "proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
+    help: "proxies that are believed who the client is: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
+  },
+  trustedHeader: {
+    variable: "PLANT_STORE_TRUSTED_HEADER",
+    flag: "--trusted-header",
+    operand: "name",
+    fallback: "x-forwarded-for",
+    help: "header into which these proxies write the client's address: x-forwarded-for or forwarded (RFC 7239)",
+  },
+  origins: {
+    variable: "PLANT_STORE_ORIGINS",
+    flag: "--origins",
+    operand: "origins",
+    fallback: "none",
+    help: "other origins whose pages may use the service from a browser, separated by commas, such as https://garden.example",
   },
   drainDelayMs: {
     variable: "PLANT_STORE_DRAIN_DELAY_MS",
@@ -194,13 +238,15 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
   const problems = [...strangers, ...unknown].map((name) => `${name} is not a known setting.`);
 
   const inForce = settingsInForce(environment, flags);
-  const { text, integer, oneOf, networks, database } = createReader(inForce, problems);
+  const { text, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
   const data = resolve(text("data"));
   const config: Config = {
     host: text("host"),
     port: integer("port", { min: 0, max: 65_535 }),
     data,
     database: database("database", join(data, "plants.db")),
+    metrics: address("metrics"),
+    traces: parseTraceSettings(environment, problems),
     log: oneOf("log", LOG_LEVELS),
     logChanges: oneOf("logChanges", CHANGE_LOGS),
     bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
@@ -211,6 +257,8 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
     addressRequestsPerMinute: integer("addressRequestsPerMinute", { min: 0, max: 1_000_000 }),
     refusedRequestsPerMinute: integer("refusedRequestsPerMinute", { min: 0, max: 1_000_000 }),
     trustedProxies: networks("trustedProxies"),
+    trustedHeader: oneOf("trustedHeader", TRUSTED_HEADERS),
+    origins: origins("origins"),
     drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),
     drainMs: integer("drainMs", { min: 0, max: 60_000 }),
   };
@@ -245,6 +293,13 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
       if (choice === undefined) problems.push(`${where} must be ${choices.length > 1 ? `one of ${choices.join(", ")}` : choices[0]}.`);
       return choice ?? choices[0]!;
     },
+    address(name: SettingName): Config["metrics"] {
+      const { given, where } = find(name);
+      if (given === "none") return undefined;
+      const [, host = "", port = ""] = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(given) ?? [];
+      if (host === "" || Number(port) > 65_535) problems.push(`${where} must be none, or an address and a port, such as 127.0.0.1:9464.`);
+      return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+    },
     networks(name: SettingName): BlockList | undefined {
       const { given, where } = find(name);
       if (given === "none") return undefined;
@@ -258,6 +313,18 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
       }
       return list;
     },
+    origins(name: SettingName): readonly string[] {
+      const { given, where } = find(name);
+      if (given === "none") return [];
+      const origins = given.split(",").map((origin) => origin.trim());
+      if (!origins.every(isOrigin)) {
+        const example = "https://garden.example,http://localhost:5173";
+        problems.push(
+          `${where} must be none, or exact origins separated by commas, such as ${example}: as browsers send them, without a path or a slash at the end, and neither * nor null.`,
+        );
+      }
+      return origins;
+    },
     database(name: SettingName, path: string): Database {
       const { given, where } = find(name);
       if (/^postgres(ql)?:\/\/./.test(given)) return { kind: "postgres", url: given };
@@ -265,4 +332,9 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
       return { kind: "sqlite", path };
     },
   };
+}
+
+/** Whether a browser sends this text as the origin of a page: a scheme, a host, and the port unless it is the usual one. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -23,8 +23,11 @@ export type Operation = Readonly<{
   body: Body;
 }>;
 
-/** A queue of the store, or "imports": an import commits on its own, too often for a queue of single changes. */
-export type WriteQueue = Queue | "imports";
+/**
+ * A queue of the store, "imports" (an import commits on its own, too often for a queue of single changes), or "bulk": a
+ * request with many changes, which wait in the queue of changes.
+ */
+export type WriteQueue = Queue | "imports" | "bulk";
 
 export type QueryParameter = Readonly<{ name: string; schema: ParameterSchema }>;
 

@@ -1,5 +1,14 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { describeFailure } from "./system-failure.ts";
+
+/** What the names of the files of ours start with. */
+const BEGINNINGS = ["plants.db", "first-token"];
+
+/** The path of the file with the first token. */
+export function firstTokenFile(folder: string): string {
+  return join(folder, "first-token");
+}
 
 /** Creates a folder that only its owner can enter, with its missing parents, so that they survive a power cut. */
 export function makeFolder(path: string): void {
@@ -12,11 +21,13 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Makes the names of the files in a folder survive a power cut. */
+/** Makes the names of the files in a folder survive a power cut. Throws, with what to do, if it cannot. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {
     fsyncSync(folder);
+  } catch (cause) {
+    throw new Error(`${path} cannot be synced (${describeFailure(cause)}): check its disk.`, { cause });
   } finally {
     closeSync(folder);
   }
@@ -26,8 +37,9 @@ function mkdir(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    if (isNotFolder(cause)) throw new Error(`${path} is not a folder: name one with --data.`, { cause });
-    if (!isDenied(cause)) throw cause;
+    if (isNotFolder(cause)) throw notFolder(path, cause);
+    if (!isDenied(cause))
+      throw new Error(`${path} cannot be created (${describeFailure(cause)}): name another folder with --data.`, { cause });
     throw new Error(`${path} cannot be created or entered by ${self()}: create it as its owner, or name another folder with --data.`, {
       cause,
     });
@@ -35,37 +47,41 @@ function mkdir(path: string): string | undefined {
 }
 
 /**
- * Throws, with the owner and what to do, when this user may not read and write a folder and those of its files that
- * begin with one of these texts. Ignores a missing folder.
+ * Throws, with the owner and what to do, when this user may not read and write a folder and the files of ours in it, or
+ * may not even read them. Ignores a missing folder.
  */
-export function expectAccess(folder: string, beginnings: readonly string[]): void {
+export function expectAccess(folder: string, { isReading = false }: { isReading?: boolean } = {}): void {
   const { R_OK, W_OK, X_OK } = constants;
+  const mode = isReading ? R_OK : R_OK | W_OK;
   if (!isThere(folder)) return;
-  expectMode(folder, R_OK | W_OK | X_OK);
-  for (const path of filesIn(folder, beginnings)) expectMode(path, R_OK | W_OK);
+  expectMode(folder, mode | X_OK);
+  for (const path of filesIn(folder)) expectMode(path, mode);
 }
 
 /**
- * The folder, and those of its files, that others than its owner may read or write. Files are out of reach in a folder
- * that others cannot enter.
+ * The folder, and those files of ours in it, that others than its owner may read or write. Files are out of reach in a
+ * folder that others cannot enter.
  */
-export function findExposed(folder: string, beginnings: readonly string[]): string[] {
+export function findExposed(folder: string): string[] {
   const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  const files = (modeOf(folder) & 0o011) === 0 ? [] : filesIn(folder, beginnings);
+  const files = (modeOf(folder) & 0o011) === 0 ? [] : filesIn(folder);
   return [folder, ...files].filter((path) => (modeOf(path) & 0o077) !== 0);
 }
 
 function isThere(folder: string): boolean {
   try {
-    return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    if (stats && !stats.isDirectory()) throw notFolder(folder);
+    return stats !== undefined;
   } catch (cause) {
+    if (isNotFolder(cause)) throw notFolder(folder, cause);
     if (!isDenied(cause)) throw cause;
     throw new Error(`${folder} cannot be opened by ${self()}: start as its owner, or name another folder with --data.`, { cause });
   }
 }
 
-function filesIn(folder: string, beginnings: readonly string[]): string[] {
-  const names = readdirSync(folder).filter((name) => beginnings.some((beginning) => name.startsWith(beginning)));
+function filesIn(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => BEGINNINGS.some((beginning) => name.startsWith(beginning)));
   return names.map((name) => join(folder, name));
 }
 
@@ -90,6 +106,10 @@ function expectMode(path: string, mode: number): void {
 
 function isDenied(reason: unknown): boolean {
   return reason instanceof Error && "code" in reason && ["EACCES", "EPERM", "EROFS"].includes(String(reason.code));
+}
+
+function notFolder(path: string, cause?: unknown): Error {
+  return new Error(`${path} is not a folder: name one with --data.`, { cause });
 }
 
 /** Whether a file has the name of the folder or of one above it. */

@@ -43,6 +43,45 @@ export function createPace(now: () => number): () => Promise<void> {
   };
 }
 
+/** For long work to call before each small part of it. Resolves when it may go on. */
+export type Pauses = () => Promise<void>;
+
+/**
+ * Opens the pauses of one piece of long work of many. Each turn of the event loop belongs to one of them, in order, so
+ * that together they hold up others no longer than one does.
+ */
+export function createSharedPauses(now: () => number): () => Pauses {
+  const line: Array<() => void> = [];
+  let isServing = false;
+  let owner: symbol | undefined;
+  let since = 0;
+
+  function serve(): void {
+    const next = line.shift();
+    isServing = next !== undefined;
+    if (!next) return;
+    setImmediate(serve);
+    next();
+  }
+
+  async function wait(): Promise<void> {
+    const turn = new Promise<void>((resolve) => line.push(resolve));
+    if (!isServing) setImmediate(serve);
+    isServing = true;
+    return turn;
+  }
+
+  return () => {
+    const me = Symbol("work");
+    return async () => {
+      if (owner === me && now() - since < TURN_MS) return;
+      await wait();
+      owner = me;
+      since = now();
+    };
+  };
+}
+
 /** Runs tasks later, in order. Yields between them, so that others have their turn. */
 export type TaskQueue = Readonly<{
   add(task: () => void): void;

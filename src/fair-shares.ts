@@ -10,6 +10,8 @@ export type FairShares = Readonly<{
   take(owner: Owner, amount?: number): (() => void) | undefined;
   /** Whether `take` would succeed now. */
   hasRoom(owner: Owner, amount?: number): boolean;
+  /** How much is taken now. */
+  taken(): number;
 }>;
 
 /**
@@ -37,6 +39,7 @@ export function createFairShares(max: number): FairShares {
 
   return {
     hasRoom,
+    taken: () => max - free,
     take(owner, amount = 1) {
       if (!hasRoom(owner, amount)) return undefined;
       held.set(owner, (held.get(owner) ?? 0) + amount);

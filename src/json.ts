@@ -30,15 +30,14 @@ export function decodeUtf8(bytes: Uint8Array | ArrayBuffer): string {
 /**
  * Parses a JSON text (RFC 8259) and keeps what a native parse loses of the outermost object. A member that is a whole
  * number within int64 becomes the `bigint` that its digits say (`1e3` is 1000n, `1.0` is 1n); every other number stays
- * a `number`. A repeated key is refused (RFC 7493, 2.3: two readers could see two objects). Throws `malformed_json`,
- * `nested_too_deep` or `duplicate_key`.
+ * a `number`. A repeated key is refused (RFC 7493, 2.3: two readers could see two objects). Objects and lists inside are
+ * read like that down to `levels`, others as the native parser reads them. Throws `malformed_json`, `nested_too_deep` or
+ * `duplicate_key`.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, levels = 1): unknown {
   const value = parseNative(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const members = value as Record<string, unknown>;
-  if (readExactNumbers(text, members) !== Object.keys(members).length) throw new PlantStoreError("duplicate_key");
-  return members;
+  if (isObject(value)) readExactly(text, value, levels);
+  return value;
 }
 
 /**
@@ -92,13 +91,17 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
+/** An object or list that is read exactly: how many keys it is written with, and which item comes. */
+type Open = { readonly inside: Record<string, unknown>; readonly isList: boolean; keys: number; item: number };
+
 /**
- * One pass over the text of an object that the native parser has accepted. Replaces rounded numbers with exact ones,
- * and returns how many keys the outermost object is written with. Native `context.source` gives the digits too, but
- * takes twice as long and cannot see a repeated key.
+ * One pass over the text of an object that the native parser has accepted. Replaces rounded numbers with exact ones, and
+ * counts the keys of each object. Native `context.source` gives the digits too, but takes twice as long and cannot see a
+ * repeated key.
  */
-function readExactNumbers(text: string, members: Record<string, unknown>): number {
-  let keys = 0;
+function readExactly(text: string, outermost: Record<string, unknown>, levels: number): void {
+  const outer: Open[] = [];
+  let open = toOpen({ "": outermost }, "");
   let depth = 0;
   let keyStart = 0;
   let keyEnd = 0;
@@ -110,18 +113,39 @@ function readExactNumbers(text: string, members: Record<string, unknown>): numbe
     } else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
       depth += 1;
       if (depth > JSON_DEPTH_MAX) throw new PlantStoreError("nested_too_deep");
+      if (depth === 1 || depth > levels) continue;
+      outer.push(open);
+      open = toOpen(open.inside, open.isList ? open.item : unescapeKey(text.slice(keyStart, keyEnd + 1)));
     } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
+      if (depth <= levels) checkKeys(open);
+      if (depth > 1 && depth <= levels) open = outer.pop()!;
       depth -= 1;
-    } else if (char === COLON && depth === 1) {
-      keys += 1;
+    } else if (char === COMMA && depth <= levels) {
+      open.item += 1;
+    } else if (char === COLON && depth <= levels) {
+      open.keys += 1;
       const start = skipSpace(text, at + 1);
       const end = endOfNumber(text, start);
       if (end === start) continue;
       const key = unescapeKey(text.slice(keyStart, keyEnd + 1));
-      members[key] = parseInt64(text.slice(start, end)) ?? members[key];
+      open.inside[key] = parseInt64(text.slice(start, end)) ?? open.inside[key];
     }
   }
-  return keys;
+}
+
+/** If a key was written twice, the text may have an object or list where the native parser kept something else. */
+function toOpen(container: Record<string, unknown>, at: number | string): Open {
+  const inside = container[at];
+  if (typeof inside !== "object" || inside === null) throw new PlantStoreError("duplicate_key");
+  return { inside: inside as Record<string, unknown>, isList: Array.isArray(inside), keys: 0, item: 0 };
+}
+
+function checkKeys({ inside, isList, keys }: Open): void {
+  if (!isList && keys !== Object.keys(inside).length) throw new PlantStoreError("duplicate_key");
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The index of the quote that closes the string opened at `start`. */

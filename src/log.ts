@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { Metrics } from "./metrics.ts";
 import { escapeControls } from "./terminal-text.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -15,18 +16,51 @@ type LogOptions = Readonly<{
   level: LogLevel;
   /** Short coloured lines for people instead of JSON for machines. */
   isTerminal: boolean;
+  /** Begin each line with its priority, as the journal of systemd expects it (sd-daemon(3)). */
+  isJournal?: boolean;
   write: (line: string) => void;
   now: () => number;
 }>;
 
-export function createLog({ level, isTerminal, write, now }: LogOptions): Log {
+/** RFC 5424, 6.2.1. */
+const PRIORITIES = { debug: 7, info: 6, warn: 4, error: 3 } as const satisfies Record<LogLevel, number>;
+
+export function createLog({ level, isTerminal, isJournal = false, write, now }: LogOptions): Log {
   const format = isTerminal ? toTerminalLine : toJsonLine;
   function at(lineLevel: LogLevel): (event: string, fields?: Fields) => void {
     if (LOG_LEVELS.indexOf(lineLevel) < LOG_LEVELS.indexOf(level)) return () => {};
+    const prefix = isJournal ? `<${PRIORITIES[lineLevel]}>` : "";
     return (event, fields = {}) =>
-      write(`${hideTokens(formatSafely(format, { time: new Date(now()).toISOString(), level: lineLevel, event, fields }))}\n`);
+      write(`${prefix}${hideTokens(formatSafely(format, { time: new Date(now()).toISOString(), level: lineLevel, event, fields }))}\n`);
   }
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), isDebug: level === "debug" };
+}
+
+/** The events that deserve an alarm while the service runs. */
+const ALARMING = [
+  ["error", "store_trouble"],
+  ["error", "store_unfit"],
+  ["error", "unexpected_error"],
+  ["error", "wal_missing"],
+  ["warn", "log_gap"],
+] as const;
+
+/** A log that also counts the warnings and errors by their event: alerts need not read it. */
+export function countEvents(log: Log, metrics: Metrics): Log {
+  const events = metrics.counter({
+    name: "plant_store_log_events_total",
+    help: "Warnings and errors in the log by event, also those below the level that is logged.",
+    labels: ["level", "event"],
+  });
+  // From zero on, or the first of them would look as if it had always been there: no increase, no alarm.
+  for (const [level, event] of ALARMING) events(level, event);
+  function counting(level: "warn" | "error"): Log["warn"] {
+    return (event, fields) => {
+      events(level, event).value += 1;
+      log[level](event, fields);
+    };
+  }
+  return { ...log, warn: counting("warn"), error: counting("error") };
 }
 
 type Line = Readonly<{ time: string; level: LogLevel; event: string; fields: Fields }>;

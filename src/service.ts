@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createFairShares } from "./fair-shares.ts";
@@ -9,45 +8,53 @@ import { createAuthenticator } from "./auth/authenticate.ts";
 import { createUsage } from "./auth/usage.ts";
 import type { Config } from "./config.ts";
 import { loadContract } from "./contract.ts";
-import { expectAccess, findExposed, makeFolder } from "./data-folder.ts";
+import type { Contract } from "./contract.ts";
+import { findExposed, firstTokenFile } from "./data-folder.ts";
+import { changeHandlers } from "./http/bulk-changes.ts";
 import { clientAddress } from "./http/client-address.ts";
 import { createApp } from "./http/app.ts";
+import { createMetricsApp } from "./http/metrics.ts";
 import { openapiHandlers } from "./http/openapi.ts";
+import { createRequestMeter } from "./http/request-meter.ts";
 import { transferHandlers } from "./http/transfer.ts";
 import { healthHandlers } from "./http/health.ts";
 import { createRateLimits } from "./http/rate-limits.ts";
 import { startServer } from "./http/server.ts";
+import type { HttpServer } from "./http/server.ts";
 import { createRepresent } from "./http/representation.ts";
 import { createResponseBudget } from "./http/response-budget.ts";
 import { loadStatic } from "./http/static.ts";
+import { countHandlers } from "./http/counts.ts";
 import { plantHandlers } from "./http/plants.ts";
 import { createAdmission } from "./http/admission.ts";
 import { sessionHandlers } from "./http/session.ts";
-import { tagHandlers } from "./http/tags.ts";
 import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { addProcessMetrics } from "./process-metrics.ts";
+import { addServiceMetrics } from "./service-metrics.ts";
 import { createRate } from "./leaky-bucket.ts";
-import { expectSqliteStore, findFilesFault, takeAlone } from "./store/sqlite/engine/files.ts";
-import { holdLock } from "./store/sqlite/engine/lock.ts";
-import { openSqliteStore } from "./store/sqlite/store.ts";
+import { openStore } from "./open-store.ts";
+import type { StoreOptions } from "./open-store.ts";
 import type { Store } from "./store/store.ts";
 import { createFairQueue } from "./store/fair-queue.ts";
+import type { Tracing } from "./tracing/tracing.ts";
 import { parsePlant } from "./validation.ts";
 
-type ServiceOptions = Readonly<{
-  log: Log;
-  /** Called with the reason when no response can be trusted any more: end the process at once. */
-  onFatal: (reason: Error) => void;
-}>;
-
-type StartOptions = ServiceOptions &
+type StartOptions = Pick<StoreOptions, "log" | "metrics" | "onFatal"> &
   Readonly<{
+    /** A socket that listens already. The default is to make one. */
+    socketFd?: number | undefined;
     /** The folder of the built pages. The default is the project's own. */
     web?: string;
   }>;
 
 export type Running = Readonly<{
   url: string;
+  /** Where metrics are served, if they are. */
+  metricsUrl: string | undefined;
+  /** Where traces are sent, if they are. */
+  tracesUrl: string | undefined;
   store: Store;
   /** The file of the first token; undefined once that is no longer valid. */
   tokenFile: string | undefined;
@@ -67,8 +74,10 @@ const TOKEN_CACHE_MAX = 10_000;
 const MINUTE_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
 
-/** How many imports may run at a time. */
+/** How many imports, exports, and requests with many changes, may run at a time. */
 const IMPORTS_MAX = 8;
+const EXPORTS_MAX = 8;
+const BULKS_MAX = 8;
 
 /**
  * One token may use four slots, which keep two processors busy. The fifth is free for the next token. The wait is as
@@ -77,14 +86,21 @@ const IMPORTS_MAX = 8;
 const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
 
 /** Builds and starts the whole service. `stop` closes everything that it opens. */
-export async function start(config: Config, { log, onFatal, web = WEB }: StartOptions): Promise<Running> {
+export async function start(config: Config, options: StartOptions): Promise<Running> {
+  const { metrics, onFatal, socketFd, web = WEB } = options;
   const contract = loadContract();
   const files = loadStatic(web);
-  const store = await openStore(config, { isServing: true, isNew: true, log, onFatal });
+  const tracing = await loadTracing(config, contract, options);
+  const { log } = tracing ?? options;
+  const opened = await openStore(config, { isServing: true, isNew: true, log, metrics, tracer: tracing?.commits, onFatal });
+  const store = tracing
+    ? { ...opened, plants: tracing.traced("plants", opened.plants), tokens: tracing.traced("tokens", opened.tokens) }
+    : opened;
+  let metricsServer: HttpServer | undefined;
   try {
     warnIfExposed(config, log);
     const { tokens } = store;
-    const first = await openFirstToken({ tokens, path: firstTokenFile(config), random: randomBytes, now: Date.now, log });
+    const first = await openFirstToken({ tokens, path: firstTokenFile(config.data), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
     const audit = createAudit({ log, changes: config.logChanges });
     const authenticator = createAuthenticator({
@@ -96,20 +112,25 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const represent = createRepresent();
     const queue = createFairQueue(TURNS);
     const imports = createFairShares(IMPORTS_MAX);
+    const exports = createFairShares(EXPORTS_MAX);
+    const bulks = createFairShares(BULKS_MAX);
     const now = () => performance.now();
     let isDraining = false;
     const handlers = {
       ...plantHandlers({ plants: store.plants, queue, represent, audit }),
-      ...tagHandlers(store.plants, represent),
+      ...changeHandlers({ plants: store.plants, running: bulks, audit, bodyBytesMax: config.bodyBytesMax }),
+      ...countHandlers({ plants: store.plants, queue, represent }),
       ...transferHandlers({
         plants: store.plants,
         queue,
         imports,
+        exports,
         parsePlant,
         lineBytesMax: config.bodyBytesMax,
         authenticator,
         audit,
         log,
+        now,
       }),
       ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
       ...sessionHandlers(),
@@ -118,7 +139,11 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     };
     const limits = { bodyBytesMax: config.bodyBytesMax, isDraining: () => isDraining };
     const admission = createAdmission({
-      isFull: (name, owner) => (name === "imports" ? !imports.hasRoom(owner) : store.isFull(name, owner)),
+      isFull(name, owner) {
+        if (name === "imports") return !imports.hasRoom(owner);
+        if (name === "bulk") return !bulks.hasRoom(owner) || store.isFull("changes", owner);
+        return store.isFull(name, owner);
+      },
       ...limits,
     });
     const rates = createRateLimits({ ...ratesOf(config, now), log });
@@ -135,12 +160,18 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
       audit,
       admission,
       responseBudget: createResponseBudget(config),
-      clientAddress: clientAddress(config.trustedProxies),
+      clientAddress: clientAddress({ proxies: config.trustedProxies, header: config.trustedHeader }),
       limits: rates,
+      meter: createRequestMeter(metrics),
+      tracer: tracing?.requests,
+      origins: config.origins,
       log,
       ...limits,
     });
-    const server = startServer({ ...config, ...app, log });
+    metricsServer = config.metrics && startMetricsServer(config.metrics, metrics, log);
+    const server = startServer({ ...config, ...app, socketFd, portFlag: "--port", log });
+    addServiceMetrics(metrics, { server, running: { import: imports, export: exports, bulk: bulks }, store, data: config.data });
+    const stopMeasuring = addProcessMetrics(metrics);
     // Start the timers last: if a step above fails, nothing would clear them.
     const everyMinute = setInterval(() => {
       audit.flushChanges();
@@ -153,6 +184,8 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
     const everyTenSeconds = setInterval(flushRefused, REFUSALS_MS).unref();
     return {
       url: server.url,
+      tracesUrl: config.traces?.url,
+      metricsUrl: metricsServer && `${metricsServer.url}/metrics`,
       store,
       tokenFile: first.file,
       firstToken: first.secret,
@@ -162,24 +195,45 @@ export async function start(config: Config, { log, onFatal, web = WEB }: StartOp
         await server.stop(config.drainMs);
         clearInterval(everyMinute);
         clearInterval(everyTenSeconds);
+        stopMeasuring();
+        await metricsServer?.stop(0);
         audit.flushChanges();
         flushRefused();
         await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
-        await store.close();
+        await Promise.all([tracing?.stop(), store.close()]);
       },
     };
   } catch (reason) {
-    await store.close();
+    await metricsServer?.stop(0);
+    await Promise.all([tracing?.stop(), store.close()]);
     throw reason;
   }
 }
 
-/** What the names of the files in the data folder start with. */
-const DATA_FILES = ["plants.db", "first-token"];
+/** Undefined if nothing is traced: then not even the code is loaded. */
+async function loadTracing(config: Config, { operations }: Contract, { metrics, log }: StartOptions): Promise<Tracing | undefined> {
+  if (!config.traces) return undefined;
+  const { startTracing } = await import("./tracing/tracing.ts");
+  const database = config.database.kind === "sqlite" ? "sqlite" : "postgresql";
+  return startTracing({ settings: config.traces, operations, database, metrics, log });
+}
+
+/** Few need metrics at a time. */
+const METRICS_CONNECTIONS_MAX = 32;
+
+function startMetricsServer(address: { host: string; port: number }, metrics: Metrics, log: Log): HttpServer {
+  return startServer({
+    ...address,
+    ...createMetricsApp(metrics, log),
+    portFlag: "--metrics",
+    connectionsMax: METRICS_CONNECTIONS_MAX,
+    log,
+  });
+}
 
 /** Warns at start if other users of the machine may read or change the plants or the token. */
 function warnIfExposed({ data }: Config, log: Log): void {
-  const exposed = findExposed(data, DATA_FILES);
+  const exposed = findExposed(data);
   if (exposed.length === 0) return;
   log.warn("data_exposed", {
     paths: exposed,
@@ -191,52 +245,4 @@ function warnIfExposed({ data }: Config, log: Log): void {
 function ratesOf({ tokenRequestsPerMinute, addressRequestsPerMinute, refusedRequestsPerMinute }: Config, now: () => number) {
   const rate = (perMinute: number) => (perMinute === 0 ? undefined : createRate(perMinute, now));
   return { token: rate(tokenRequestsPerMinute), address: rate(addressRequestsPerMinute), refused: rate(refusedRequestsPerMinute) };
-}
-
-/** The path of the file with the first token. */
-export function firstTokenFile({ data }: Config): string {
-  return join(data, "first-token");
-}
-
-type StoreOptions = ServiceOptions &
-  Readonly<{
-    isServing: boolean;
-    /** Whether to create a store if the folder has none. */
-    isNew: boolean;
-  }>;
-
-/** Opens the store that the settings name. Commands that need no service use it directly. */
-export async function openStore({ data, database, queueMax, queueWaitMs }: Config, options: StoreOptions): Promise<Store> {
-  if (database.kind === "sqlite" && !options.isNew) expectOwnStore(data, database.path);
-  if (database.kind === "sqlite" || options.isServing) {
-    makeFolder(data);
-    expectAccess(data, DATA_FILES);
-  }
-  if (database.kind === "postgres") {
-    // Loading this takes a tenth of the start time, and SQLite does not need it.
-    const { openPostgresStore } = await import("./store/postgres/store.ts");
-    return openPostgresStore({ url: database.url, queueMax, queueWaitMs, ...options });
-  }
-  return openSqliteStore({ path: database.path, queueMax, queueWaitMs, ...options });
-}
-
-/** Throws if there is no store, or this user may not use it. */
-function expectOwnStore(data: string, path: string): void {
-  expectAccess(data, DATA_FILES);
-  expectSqliteStore(path);
-}
-
-/** Accepts a SQLite database without its lost WAL. Throws if there is nothing to repair, or this cannot repair it. */
-export function repairStore({ data, database }: Config): void {
-  if (database.kind !== "sqlite") throw new Error("Repair a PostgreSQL database with its own tools.");
-  expectOwnStore(data, database.path);
-  const unlock = holdLock(`${database.path}.lock`);
-  try {
-    const fault = findFilesFault(database.path);
-    if (!fault) throw new Error(`There is nothing to repair in ${data}.`);
-    if (fault.kind !== "alone") throw new Error(fault.message);
-    takeAlone(database.path);
-  } finally {
-    unlock();
-  }
 }

@@ -2,9 +2,9 @@ import type { NewPlant } from "./plant.ts";
 
 /**
  * What a search asks for: plants whose name contains each of the words, or a word that begins with it, and that have
- * the tag.
+ * the tag. Null finds those without a tag.
  */
-export type SearchTerms = Readonly<{ words: readonly string[]; tag: string | undefined }>;
+export type SearchTerms = Readonly<{ words: readonly string[]; tag: string | null | undefined }>;
 
 /** How many characters of a name are searched, from its start. This bounds the time of all work with words. */
 export const SEARCHED_LENGTH_MAX = 1000;
@@ -45,7 +45,7 @@ export function withoutImplied(words: readonly string[]): string[] {
 
 /** Whether a search finds this plant. */
 export function isFound({ name, tag }: NewPlant, search: SearchTerms): boolean {
-  if (search.tag !== undefined && search.tag !== tag) return false;
+  if (search.tag !== undefined && search.tag !== (tag ?? null)) return false;
   if (search.words.length === 0) return true;
   const words = tokenize(name);
   return search.words.every((start) => words.some((word) => word.startsWith(start)));

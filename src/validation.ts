@@ -17,26 +17,35 @@ export function parsePlant(value: unknown): NewPlant {
 }
 
 function toError({ keyword, instancePath, params }: Violation, example: string): PlantStoreError {
-  const [, field = "", ...inside] = instancePath.split("/");
+  const path = instancePath.slice(1);
+  const [field = "", ...inside] = path.split("/");
   if (keyword === "wellFormed") return new PlantStoreError("invalid_unicode");
-  if (keyword === "required") return invalidBody(`The field \`${params.missingProperty}\` is missing: add it.`);
+  if (keyword === "required") return invalidBody(`The field \`${path && `${path}/`}${params.missingProperty}\` is missing: add it.`);
   if (field === "") return invalidBody(`The body is not an object: send one such as ${example}.`);
-  const subject = inside.length > 0 ? `Each value in the field \`${field}\`` : `The field \`${field}\``;
+  const subject = inside.length === 1 ? `Each value in the field \`${field}\`` : `The field \`${path}\``;
   return invalidBody(`${subject} ${PROBLEMS[keyword]?.(params) ?? "does not match /openapi.json: send it as described there"}.`);
 }
+
+/** Types that are not called "a" and their name. */
+const NOUNS: Readonly<Record<string, string>> = { array: "a list", null: "null", object: "an object" };
 
 /** What is wrong with a value, and what to do about it, by the keyword that it violates. */
 const PROBLEMS: Readonly<Record<string, (params: Violation["params"]) => string>> = {
   int64: () => "must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes",
   within: ({ exclusiveMinimum, maximum }) => `must be a number above ${exclusiveMinimum} and at most ${maximum}, without quotes`,
-  type: ({ type }) => `must be a ${[type].flat().join(" or ").replace("array", "list")}: send one, or leave out a field that has no value`,
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((one) => NOUNS[one!] ?? `a ${one}`)
+      .join(" or ")}: send one, or leave out a field that has no value`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues?.join(", ")}`,
   minLength: ({ limit }) => `must have ${limit} or more characters: send a longer one`,
   maxLength: ({ limit }) => `must have at most ${limit} characters: send a shorter one`,
+  maxItems: ({ limit }) => `must have at most ${limit} values: send the others in another request`,
   minItems: ({ limit }) => `must have ${limit} or more values: add one`,
   uniqueItems: () => "has a value twice: send each value once",
 };
 
-function invalidBody(message: string): PlantStoreError {
+export function invalidBody(message: string): PlantStoreError {
   return new PlantStoreError("invalid_body", { message });
 }

@@ -27,6 +27,8 @@ A NAME is a part of a path, such as search or test/http/, of either kind. Withou
 /** They measure time or memory, so each has the machine for itself, after all others. */
 const ALONE = [
   "fairness/event-loop.test.ts",
+  "resilience/beside-backup.resilience.ts",
+  "resilience/alerts.resilience.ts",
   "resilience/overload.resilience.ts",
   "resilience/slow-clients.resilience.ts",
   "resilience/soak.resilience.ts",
@@ -35,10 +37,14 @@ const ALONE = [
 
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
 const LONGEST = [
+  "release/release.test.ts",
+  "postgres/upgrade.test.ts",
   "resilience/postgres.resilience.ts",
   "resilience/hostile.resilience.ts",
+  "cli/backup.test.ts",
   "resilience/kill-start.resilience.ts",
   "resilience/kill-backup.resilience.ts",
+  "resilience/drill.resilience.ts",
   "interface/engine-parity.test.ts",
   "resilience/full-disk.resilience.ts",
   "resilience/kill.resilience.ts",
@@ -52,6 +58,11 @@ const LONGEST = [
   "interface/client-generators.test.ts",
   "cli/transfer.test.ts",
   "store/files.test.ts",
+  "resilience/poolers.resilience.ts",
+  "web/plants.test.ts",
+  "web/selection.test.ts",
+  "web/shelf.test.ts",
+  "web/catalogue.test.ts",
   "web/docs.test.ts",
 ];
 

@@ -1,6 +1,9 @@
+import type { KeptUndo } from "./catalogue/kept-undo.ts";
 import type { Notices } from "./notices.ts";
+import type { Opening } from "./opening.ts";
 import type { Reaching } from "./reach.ts";
 import type { Session } from "./session.ts";
+import type { Tabs } from "./tabs.ts";
 import type { Views } from "./view.ts";
 
 /** What is made once and lives as long as the page. */
@@ -10,5 +13,8 @@ export type AppContext = Readonly<{
   session: Session;
   reaching: Reaching;
   notices: Notices;
+  keptUndo: KeptUndo;
   views: Views;
+  opening: Opening;
+  tabs: Tabs;
 }>;

@@ -1,12 +1,58 @@
-import { ConnectionError, FileFormatError, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
+import {
+  ConnectionError,
+  ERROR_NUMBERS,
+  FileFormatError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from "../src/client/client.ts";
+import { PlantStoreError } from "../src/errors.ts";
+import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
+import { TableError } from "../src/transfer/zip.ts";
 
-/** What went wrong, as a sentence for people: the service's own where it has one. */
+/** What programs are told in their words, in those of people; the others are for both. */
+const TEXTS: Readonly<Record<number, string>> = {
+  [ERROR_NUMBERS.invalid_unicode]: "The name or the tag has a broken letter: type it again.",
+  [ERROR_NUMBERS.invalid_query]: "The service cannot search for this: use fewer or other words.",
+  [ERROR_NUMBERS.missing_token]: "Nobody is signed in any more: sign in, then try again.",
+  [ERROR_NUMBERS.invalid_token]: "The service does not accept this token: it is mistyped, has expired or was revoked.",
+  [ERROR_NUMBERS.plant_not_found]: "This plant no longer exists: someone deleted it.",
+  [ERROR_NUMBERS.token_not_found]: "This token no longer exists.",
+  [ERROR_NUMBERS.id_in_use]: "Another plant has this id: choose another one.",
+  [ERROR_NUMBERS.precondition_failed]: "Someone changed it in the meantime: look at it, then try again.",
+  [ERROR_NUMBERS.body_too_large]: "The name and the tag are too long: shorten them.",
+  [ERROR_NUMBERS.too_many_requests]: "Too much was asked from here: wait a moment, then try again.",
+  [ERROR_NUMBERS.overloaded]: "The service has too much to do: try again in a moment.",
+  [ERROR_NUMBERS.store_unavailable]: "The service cannot reach its store: try again in a moment.",
+  [ERROR_NUMBERS.store_full]: "The disk of the service is full: tell its operator.",
+  [ERROR_NUMBERS.draining]: "The service is restarting: try again in a moment.",
+  [ERROR_NUMBERS.index_building]: "The search is not ready yet: try again in a moment.",
+};
+
+/** By the scope that a token lacks. */
+const LACKS: readonly (readonly [string, string])[] = [
+  ["plants:read", "Your token may not see plants: sign in with one that may."],
+  ["plants:write", "Your token may only read: sign in with one that may change plants."],
+  ["admin", "Your token may not manage tokens: sign in with one that may."],
+];
+
+/** What went wrong, as a sentence for people. */
 export function failureText(thrown: unknown): string {
-  if (thrown instanceof ServiceError) return thrown.status === 500 ? `${thrown.message} (${thrown.requestId ?? "no id"})` : thrown.message;
+  if (thrown instanceof ServiceError) return serviceText(thrown);
   if (thrown instanceof ConnectionError) return "The service cannot be reached: check the connection, then try again.";
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
-  if (thrown instanceof UnexpectedAnswerError || thrown instanceof FileFormatError) return thrown.message;
+  if (thrown instanceof UnexpectedAnswerError) return `Something else responded in the place of the service (${thrown.status}): try again.`;
+  if (thrown instanceof FileFormatError) return thrown.message;
+  if (thrown instanceof SignedOutError) return "You signed out before it was over.";
+  // Of a file that the page reads itself.
+  if (thrown instanceof PlantStoreError || thrown instanceof TableError) return thrown.message;
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
+}
+
+function serviceText({ error, message, status, requestId }: ServiceError): string {
+  if (status === 500) return `The service failed: tell its operator the number ${requestId ?? "of this minute"}, then try again.`;
+  const lacks = error === ERROR_NUMBERS.insufficient_scope ? LACKS.find(([scope]) => message.includes(scope))?.[1] : undefined;
+  return lacks ?? TEXTS[error] ?? message;
 }
 
 /** Whether somebody called it off, which is no failure. */

@@ -1,8 +1,12 @@
 import { render } from "preact";
 import { watchReach } from "./reach.ts";
 import { createNotices } from "./notices.ts";
-import { createSession } from "./session.ts";
+import { createOpening } from "./opening.ts";
+import { createKeptUndo } from "./catalogue/kept-undo.ts";
+import { createSession, isGone } from "./session.ts";
 import { Root } from "./root.tsx";
+import { deviceStorage, tabStorage } from "./storage.ts";
+import { openTabs } from "./tabs.ts";
 import { createViews } from "./view.ts";
 
 /** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
@@ -10,13 +14,29 @@ const base = new URL(".", location.href).href.replace(/\/+$/, "");
 
 const EXPIRED = "The service no longer accepts this token: it has expired or was revoked. Sign in with another one.";
 
-const session = createSession(sessionStorage);
+const session = createSession(tabStorage(), deviceStorage());
 const reaching = watchReach({
   window,
   livenessUrl: `${base}/livez`,
   onAnswer(response) {
-    if (response.status === 401 && session.state.get().kind === "in") session.signOut(EXPIRED);
+    if (response.status === 401) session.expire(EXPIRED);
   },
 });
-const context = { base, session, reaching, notices: createNotices(), views: createViews(window) };
+const notices = createNotices();
+const keptUndo = createKeptUndo(tabStorage());
+session.state.watch(() => {
+  if (!isGone(session.state.get())) return;
+  notices.withdrawActions();
+  keptUndo.keep(undefined);
+});
+const context = {
+  base,
+  session,
+  reaching,
+  notices,
+  keptUndo,
+  views: createViews(window),
+  opening: createOpening(window),
+  tabs: openTabs(base),
+};
 render(<Root context={context} />, document.getElementById("app")!);

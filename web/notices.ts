@@ -1,61 +1,125 @@
-import { nameLabel } from "./plants/label.ts";
+import { nameLabel, tagLabel } from "./plants/label.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 
-/** A short message that goes by itself. */
+/** A short message. */
 export type Notice = Readonly<{
   key: number;
   kind: "done" | "problem";
+  /** What is read out. */
   text: string;
+  /** What is seen instead, where the text would change all the time. */
+  seen?: string;
   /** What changes all the time, and is not read out. */
   detail?: string;
   action?: Readonly<{ label: string; run: () => void; isFocused?: boolean }>;
+  /** Whether people can close it though it has an action. */
+  isClosable?: boolean;
+  /** Called when they do. */
+  onClose?: () => void;
 }>;
 
-type NewNotice = Omit<Notice, "key"> & Readonly<{ /** Without it, it stays until it is closed. */ lastsMs?: number }>;
+type NewNotice = Omit<Notice, "key"> &
+  Readonly<{
+    /** Without it, it stays until it is closed. */
+    lastsMs?: number;
+    /** One message for several events: it takes the place of the one before of this kind, and says how many there were. */
+    together?: Readonly<{ kind: string; toText: (count: number) => string }>;
+  }>;
 
 export type Notices = Readonly<{
   state: State<readonly Notice[]>;
   add: (notice: NewNotice) => number;
-  detail: (key: number, detail: string) => void;
+  /** Changes a message in its place. */
+  update: (key: number, changes: Partial<Omit<Notice, "key">>) => void;
   close: (key: number) => void;
+  /** Takes the buttons away, and leaves what was said: whoever signed out can do none of it. */
+  withdrawActions: () => void;
 }>;
 
-/** More would hide the page. */
-const NOTICES_MAX = 4;
+/** More would take too much of the page. */
+const NOTICES_MAX = 3;
 
 export function createNotices(): Notices {
   const state = createState<readonly Notice[]>([]);
+  const counts = new Map<string, { key: number; count: number }>();
   let last = 0;
+
   function close(key: number): void {
     state.set(state.get().filter((notice) => notice.key !== key));
   }
+
+  function isOpen(key: number | undefined): boolean {
+    return state.get().some((notice) => notice.key === key);
+  }
+
+  /** How many events of a kind there were while its message was there, with this one. */
+  function count(kind: string, key: number): number {
+    const before = counts.get(kind);
+    const isCounting = before !== undefined && isOpen(before.key);
+    if (isCounting) close(before.key);
+    const now = isCounting ? before.count + 1 : 1;
+    counts.set(kind, { key, count: now });
+    return now;
+  }
+
   return {
     state,
-    add({ lastsMs, ...notice }) {
+    add({ lastsMs, together, ...notice }) {
       const key = (last += 1);
+      const events = together ? count(together.kind, key) : 1;
+      const text = together && events > 1 ? together.toText(events) : notice.text;
       const others = state.get();
       // What asks for something stays.
       const dropped = others.length >= NOTICES_MAX ? others.find(({ action }) => action === undefined) : undefined;
-      state.set([...others.filter((other) => other !== dropped), { ...notice, key }]);
+      state.set([...others.filter((other) => other !== dropped), { ...notice, text, key }]);
       if (lastsMs !== undefined) setTimeout(() => close(key), lastsMs);
       return key;
     },
-    detail(key, detail) {
-      state.set(state.get().map((notice) => (notice.key === key ? { ...notice, detail } : notice)));
+    update(key, changes) {
+      state.set(state.get().map((notice) => (notice.key === key ? { ...notice, ...changes } : notice)));
     },
     close,
+    withdrawActions() {
+      state.set(state.get().map(({ action: _action, isClosable: _isClosable, ...said }) => said));
+    },
   };
 }
 
 const LETTERS_MAX = 60;
 
-/** A name in a message. A plant may have one of many thousand letters: only its beginning, so that what can be done is not pushed out of sight. */
+/** A name in a message. */
 export function quote(name: string): string {
-  const letters = Array.from(nameLabel(name));
-  return letters.length <= LETTERS_MAX ? `“${letters.join("")}”` : `“${letters.slice(0, LETTERS_MAX).join("")}…”`;
+  return quoteText(nameLabel(name));
 }
+
+/** A tag in a message. */
+export function quoteTag(tag: string): string {
+  return quoteText(tagLabel(tag));
+}
+
+/** A plant may have a name of many thousand letters: only its beginning, so that what can be done is not pushed out of sight. */
+function quoteText(text: string): string {
+  const letters = Array.from(text.replaceAll(DIRECTIONS, ""));
+  const shown = letters.length <= LETTERS_MAX ? letters.join("") : `${letters.slice(0, LETTERS_MAX).join("")}…`;
+  // What is read from the right would take the words beside it along.
+  return RIGHT_TO_LEFT.test(shown) ? `“\u2068${shown}\u2069”` : `“${shown}”`;
+}
+
+/** Marks that turn the letters behind them around: also those of the message. */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Hebrew, Arabic and their neighbours. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 
 /** How long what was done is told, and what went wrong. */
 export const DONE_MS = 5_000;
 export const PROBLEM_MS = 15_000;
+
+/** What is said when the dialog of a plant was closed before it could not be saved. */
+export function failedText(name: string, reason: string): string {
+  return `Saving ${quote(name)} failed, and what you typed is kept. ${reason}`;
+}
+
+/** Plants that are saved one soon after the other. */
+export const SAVED = { kind: "saved", toText: (count: number) => `${count} plants are saved.` };

@@ -6,29 +6,34 @@ import { createCatalogue } from "./catalogue/catalogue.ts";
 import { CataloguePage } from "./catalogue/catalogue-page.tsx";
 import { Arrival } from "./sign-in/arrival.tsx";
 import { SignIn } from "./sign-in/sign-in.tsx";
+import { SignInAgain } from "./sign-in/sign-in-again.tsx";
 import { useValue } from "./state.ts";
 import { NoticeList } from "./ui/notice-list.tsx";
 import { ReachBanner } from "./ui/reach-banner.tsx";
 
 /** The catalogue for those who are signed in, the way in for all others. */
 export function Root({ context }: { context: AppContext }) {
-  const signedIn = useValue(context.session.state);
+  const session = useValue(context.session.state);
+  // Who has to sign in again finds all as it was.
+  const shown = session.kind === "in" ? session : session.before;
   return (
     <>
       <ReachBanner state={context.reaching.state} />
-      {signedIn.kind === "out" ? (
-        <SignIn context={context} reason={signedIn.reason} />
-      ) : signedIn.who === undefined ? (
-        <Arrival context={context} token={signedIn.token} />
+      {shown?.who !== undefined ? (
+        <SignedIn context={context} who={shown.who} />
+      ) : session.kind === "in" ? (
+        <Arrival context={context} token={session.token} />
       ) : (
-        <SignedIn context={context} token={signedIn.token} who={signedIn.who} />
+        <SignIn context={context} reason={session.reason} />
       )}
+      {shown?.who !== undefined && session.kind === "out" ? <SignInAgain context={context} reason={session.reason ?? ""} /> : null}
       <NoticeList notices={context.notices} />
     </>
   );
 }
 
-function SignedIn({ context, token, who }: { context: AppContext; token: string; who: Session }) {
-  const catalogue = useMemo(() => createCatalogue(context, { token, access: accessOf(who) }), [context, token, who]);
+function SignedIn({ context, who }: { context: AppContext; who: Session }) {
+  // Another token with the same scopes goes on with what the one before had.
+  const catalogue = useMemo(() => createCatalogue(context, accessOf(who)), [context, who.scopes.join()]);
   return <CataloguePage context={context} catalogue={catalogue} who={who} />;
 }

@@ -1,36 +1,70 @@
 import type { Session as Who } from "../src/client/client.ts";
+import { forgetAllKept, KEPT_PREFIX } from "./kept.ts";
+import { keepItem } from "./storage.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 
-/** Who is signed in: undefined until the service has told. `reason`: why nobody is any more. */
-type SignedIn = Readonly<{ kind: "in"; token: string; who: Who | undefined }> | Readonly<{ kind: "out"; reason: string | undefined }>;
+/** A token, and whose it is: undefined until the service has told. */
+type SignedIn = Readonly<{ token: string; who: Who | undefined }>;
+
+/** `reason`: why nobody is signed in any more; `before`: who was, and waits behind the new sign-in. */
+type SessionState =
+  | (SignedIn & Readonly<{ kind: "in" }>)
+  | Readonly<{ kind: "out"; reason: string | undefined; before: SignedIn | undefined }>;
 
 export type Session = Readonly<{
-  state: State<SignedIn>;
-  signIn: (token: string, who?: Who) => void;
-  signOut: (reason?: string) => void;
+  state: State<SessionState>;
+  /** Whether a token can be kept after the tab is closed. */
+  canRemember: boolean;
+  /** `isRemembered`: also after the tab is closed. */
+  signIn: (token: string, who?: Who, isRemembered?: boolean) => void;
+  /** Forgets the token, and all that is typed. */
+  signOut: () => void;
+  /** The service no longer accepts the token: all that is open stays as it is. */
+  expire: (reason: string) => void;
 }>;
 
-const KEY = "plant-store-token";
+const KEY = `${KEPT_PREFIX}token`;
 
-/** Keeps the token as long as the tab is open, and nowhere else. */
-export function createSession(storage: Storage): Session {
-  const kept = storage.getItem(KEY);
-  const state = createState<SignedIn>(kept === null ? { kind: "out", reason: undefined } : { kind: "in", token: kept, who: undefined });
-  return {
-    state,
-    signIn(token, who) {
-      storage.setItem(KEY, token);
-      state.set({ kind: "in", token, who });
-    },
-    signOut(reason) {
-      storage.removeItem(KEY);
-      state.set({ kind: "out", reason });
-    },
-  };
+/** Whether somebody has signed out, and nothing waits for them to come back. */
+export function isGone(state: SessionState): boolean {
+  return state.kind === "out" && state.before === undefined;
 }
 
-/** What a token looks like in a header: one word of ASCII. */
-export function isTokenText(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text);
+/** Keeps the token as long as the tab is open; in `device` too if people ask for it, until somebody signs out. */
+export function createSession(tab: Storage, device?: Storage): Session {
+  const kept = tab.getItem(KEY) ?? device?.getItem(KEY) ?? null;
+  const state = createState<SessionState>(
+    kept === null ? { kind: "out", reason: undefined, before: undefined } : { kind: "in", token: kept, who: undefined },
+  );
+  function signOut(): void {
+    const now = state.get();
+    forgetAllKept(tab);
+    if (now.kind === "in" && device?.getItem(KEY) === now.token) device.removeItem(KEY);
+    state.set({ kind: "out", reason: undefined, before: undefined });
+  }
+  addEventListener("storage", ({ storageArea, key, oldValue, newValue }) => {
+    const now = state.get();
+    // Another tab signed out what this one remembers too.
+    if (device !== undefined && storageArea === device && key === KEY && newValue === null && now.kind === "in" && now.token === oldValue)
+      signOut();
+  });
+  return {
+    state,
+    canRemember: device !== undefined,
+    signIn(token, who, isRemembered) {
+      // Without room for it, it lives as long as the page.
+      if (isRemembered === true && device) keepItem(device, KEY, token);
+      keepItem(tab, KEY, token);
+      state.set({ kind: "in", token, who });
+    },
+    signOut,
+    expire(reason) {
+      const now = state.get();
+      if (now.kind === "out") return;
+      if (device?.getItem(KEY) === now.token) device.removeItem(KEY);
+      tab.removeItem(KEY);
+      state.set({ kind: "out", reason, before: now });
+    },
+  };
 }

@@ -1,16 +1,16 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Of a time in RFC 3339. */
+/** Of a time in RFC 3339: the day, in the language and the time of the reader. */
 export function dayOf(time: string): string {
-  return time.slice(0, 10);
+  return new Date(time).toLocaleDateString(undefined, { dateStyle: "medium" });
 }
 
-/** Of a time in RFC 3339, in UTC as the days are. */
+/** Of a time in RFC 3339: the day and the minute. */
 export function minuteOf(time: string): string {
-  return time.slice(0, 16).replace("T", " ");
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** Until when a token is valid: the day, or in its last 24 hours the minute. */
 export function untilText(expires: string, now: number): string {
-  return Date.parse(expires) - now > DAY_MS ? `until ${dayOf(expires)}` : `until ${expires.slice(11, 16)} UTC`;
+  return `until ${Date.parse(expires) - now > DAY_MS ? dayOf(expires) : minuteOf(expires)}`;
 }

@@ -1,38 +1,64 @@
+import type { PlantFilter } from "../src/client/client.ts";
+import { createPositions } from "./positions.ts";
 import { createState } from "./state.ts";
+import { tabStorage } from "./storage.ts";
 import type { State } from "./state.ts";
 
-/** What the catalogue shows: plants whose names hold these words, and that carry this tag. */
-export type View = Readonly<{ q: string; tag: string | undefined }>;
+const SORTS = ["id", "name", "newest"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** What the catalogue shows: plants whose names hold these words, and that carry this tag, in an order; null is no tag. */
+export type View = Readonly<{ q: string; tag: string | null | undefined; sort: Sort }>;
 
 /** How the address bar takes a new view: as a step that the back button undoes, or in the place of the one before. */
 type Step = "push" | "replace";
 
-export type Views = Readonly<{ state: State<View>; show: (view: View, step: Step) => void }>;
+export type Views = Readonly<{
+  state: State<View>;
+  show: (view: View, step: Step) => void;
+  /** Where the view is to be scrolled to: to where it was if people came back to it, else to its top. */
+  position: () => number;
+}>;
 
 /** The view that the address bar holds, both ways. */
 export function createViews(window: Window): Views {
   const { history, location } = window;
   const state = createState(parseView(location.search));
+  const positions = createPositions(tabStorage());
+  let isBack = true;
+  function leave(): void {
+    positions.keep(viewText(state.get()), window.scrollY);
+  }
   // The table decides what it can scroll to.
   history.scrollRestoration = "manual";
   window.addEventListener("popstate", () => {
     const view = parseView(location.search);
-    if (!isSameView(view, state.get())) state.set(view);
+    if (isSameView(view, state.get())) return;
+    leave();
+    isBack = true;
+    state.set(view);
+  });
+  window.addEventListener("pagehide", () => {
+    leave();
+    positions.save();
   });
   return {
     state,
     show(view, step) {
       if (isSameView(view, state.get())) return;
+      leave();
+      isBack = false;
       const url = `${location.pathname}${viewText(view)}`;
       if (step === "push") history.pushState(null, "", url);
       else history.replaceState(null, "", url);
       state.set(view);
     },
+    position: () => (isBack ? positions.find(viewText(state.get())) : 0),
   };
 }
 
 export function isSameView(left: View, right: View): boolean {
-  return left.q === right.q && left.tag === right.tag;
+  return left.q === right.q && left.tag === right.tag && left.sort === right.sort;
 }
 
 /** Whether the view leaves no plant out. */
@@ -40,12 +66,26 @@ export function isEverything({ q, tag }: View): boolean {
   return q.trim() === "" && tag === undefined;
 }
 
-function parseView(search: string): View {
-  const query = new URLSearchParams(search);
-  return { q: query.get("q") ?? "", tag: query.get("tag") ?? undefined };
+/** What a view asks the service for. */
+export function filterOf({ q, tag }: View): PlantFilter {
+  return { ...(tag === undefined ? {} : tag === null ? { untagged: true } : { tag }), ...(q === "" ? {} : { q }) };
 }
 
-function viewText({ q, tag }: View): string {
-  const query = new URLSearchParams({ ...(q === "" ? {} : { q }), ...(tag === undefined ? {} : { tag }) }).toString();
+/** The id that is searched for, if it can be one. */
+export function parseId(q: string): bigint | undefined {
+  if (!/^-?\d{1,19}$/.test(q)) return undefined;
+  const id = BigInt(q);
+  return BigInt.asIntN(64, id) === id ? id : undefined;
+}
+
+function parseView(search: string): View {
+  const query = new URLSearchParams(search);
+  const tag = query.get("untagged") === "true" ? null : (query.get("tag") ?? undefined);
+  return { q: query.get("q") ?? "", tag, sort: SORTS.find((sort) => sort === query.get("sort")) ?? "id" };
+}
+
+function viewText({ q, tag, sort }: View): string {
+  const ofTag = tag === undefined ? {} : tag === null ? { untagged: "true" } : { tag };
+  const query = new URLSearchParams({ ...(q === "" ? {} : { q }), ...ofTag, ...(sort === "id" ? {} : { sort }) }).toString();
   return query === "" ? "" : `?${query}`;
 }

@@ -280,8 +280,8 @@ validate12.errors = vErrors;
 return errors === 0;
 }
 
-const isNewToken = validate13;
-const schema14 = {"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"wellFormed":true},"scopes":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string","enum":["plants:read","plants:write","admin"],"wellFormed":true}},"days":{"within":{"exclusiveMinimum":0,"maximum":36500}}}};
+const isPlantChanges = validate13;
+const schema14 = {"type":"object","required":["changes"],"properties":{"changes":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"object","required":["id","from","to"],"properties":{"id":{"int64":true},"from":{"type":["object","null"],"required":["name"],"properties":{"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}},"to":{"type":["object","null"],"required":["name"],"properties":{"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}}}}}}};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -289,8 +289,227 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.name === undefined) && (missing0 = "name")) || ((data.scopes === undefined) && (missing0 = "scopes"))){
+if((data.changes === undefined) && (missing0 = "changes")){
 validate13.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0}}];
+return false;
+}
+else {
+if(data.changes !== undefined){
+let data0 = data.changes;
+const _errs1 = errors;
+if(errors === _errs1){
+if(Array.isArray(data0)){
+if(data0.length > 1000){
+validate13.errors = [{instancePath:instancePath+"/changes",schemaPath:"#/properties/changes/maxItems",keyword:"maxItems",params:{limit: 1000}}];
+return false;
+}
+else {
+if(data0.length < 1){
+validate13.errors = [{instancePath:instancePath+"/changes",schemaPath:"#/properties/changes/minItems",keyword:"minItems",params:{limit: 1}}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+const _errs3 = errors;
+if(errors === _errs3){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((((data1.id === undefined) && (missing1 = "id")) || ((data1.from === undefined) && (missing1 = "from"))) || ((data1.to === undefined) && (missing1 = "to"))){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0,schemaPath:"#/properties/changes/items/required",keyword:"required",params:{missingProperty: missing1}}];
+return false;
+}
+else {
+if(data1.id !== undefined){
+const _errs5 = errors;
+if(typeof data1.id !== "bigint"){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/id",schemaPath:"#/properties/changes/items/properties/id/int64",keyword:"int64",params:{}}];
+return false;
+}
+var valid2 = _errs5 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data1.from !== undefined){
+let data3 = data1.from;
+const _errs6 = errors;
+if((!(data3 && typeof data3 == "object" && !Array.isArray(data3))) && (data3 !== null)){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from",schemaPath:"#/properties/changes/items/properties/from/type",keyword:"type",params:{type: schema14.properties.changes.items.properties.from.type}}];
+return false;
+}
+if(errors === _errs6){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing2;
+if((data3.name === undefined) && (missing2 = "name")){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from",schemaPath:"#/properties/changes/items/properties/from/required",keyword:"required",params:{missingProperty: missing2}}];
+return false;
+}
+else {
+if(data3.name !== undefined){
+let data4 = data3.name;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!data4.isWellFormed()){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/name",schemaPath:"#/properties/changes/items/properties/from/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/name",schemaPath:"#/properties/changes/items/properties/from/properties/name/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid3 = _errs8 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data3.tag !== undefined){
+let data5 = data3.tag;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data5 === "string"){
+if(!data5.isWellFormed()){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/tag",schemaPath:"#/properties/changes/items/properties/from/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/tag",schemaPath:"#/properties/changes/items/properties/from/properties/tag/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid3 = _errs10 === errors;
+}
+else {
+var valid3 = true;
+}
+}
+}
+}
+}
+var valid2 = _errs6 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data1.to !== undefined){
+let data6 = data1.to;
+const _errs12 = errors;
+if((!(data6 && typeof data6 == "object" && !Array.isArray(data6))) && (data6 !== null)){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to",schemaPath:"#/properties/changes/items/properties/to/type",keyword:"type",params:{type: schema14.properties.changes.items.properties.to.type}}];
+return false;
+}
+if(errors === _errs12){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+let missing3;
+if((data6.name === undefined) && (missing3 = "name")){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to",schemaPath:"#/properties/changes/items/properties/to/required",keyword:"required",params:{missingProperty: missing3}}];
+return false;
+}
+else {
+if(data6.name !== undefined){
+let data7 = data6.name;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data7 === "string"){
+if(!data7.isWellFormed()){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/name",schemaPath:"#/properties/changes/items/properties/to/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/name",schemaPath:"#/properties/changes/items/properties/to/properties/name/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid4 = _errs14 === errors;
+}
+else {
+var valid4 = true;
+}
+if(valid4){
+if(data6.tag !== undefined){
+let data8 = data6.tag;
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data8 === "string"){
+if(!data8.isWellFormed()){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/tag",schemaPath:"#/properties/changes/items/properties/to/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/tag",schemaPath:"#/properties/changes/items/properties/to/properties/tag/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid4 = _errs16 === errors;
+}
+else {
+var valid4 = true;
+}
+}
+}
+}
+}
+var valid2 = _errs12 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0,schemaPath:"#/properties/changes/items/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+var valid1 = _errs3 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+}
+else {
+validate13.errors = [{instancePath:instancePath+"/changes",schemaPath:"#/properties/changes/type",keyword:"type",params:{type: "array"}}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate13.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+validate13.errors = vErrors;
+return errors === 0;
+}
+
+const isNewToken = validate14;
+const schema15 = {"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"wellFormed":true},"scopes":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string","enum":["plants:read","plants:write","admin"],"wellFormed":true}},"days":{"within":{"exclusiveMinimum":0,"maximum":36500}}}};
+
+function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.name === undefined) && (missing0 = "name")) || ((data.scopes === undefined) && (missing0 = "scopes"))){
+validate14.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0}}];
 return false;
 }
 else {
@@ -300,24 +519,24 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(data0.length > 100 && Array.from(data0).length > 100){
-validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100}}];
+validate14.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100}}];
 return false;
 }
 else {
 if(data0.length < 1 * 2 && Array.from(data0).length < 1){
-validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1}}];
+validate14.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1}}];
 return false;
 }
 else {
 if(!data0.isWellFormed()){
-validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
+validate14.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
 return false;
 }
 }
 }
 }
 else {
-validate13.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}}];
+validate14.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}}];
 return false;
 }
 }
@@ -333,7 +552,7 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length < 1){
-validate13.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1}}];
+validate14.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1}}];
 return false;
 }
 else {
@@ -343,18 +562,18 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 const _errs5 = errors;
 if(!(((data2 === "plants:read") || (data2 === "plants:write")) || (data2 === "admin"))){
-validate13.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema14.properties.scopes.items.enum}}];
+validate14.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema15.properties.scopes.items.enum}}];
 return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(!data2.isWellFormed()){
-validate13.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/wellFormed",keyword:"wellFormed",params:{}}];
+validate14.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/wellFormed",keyword:"wellFormed",params:{}}];
 return false;
 }
 }
 else {
-validate13.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/type",keyword:"type",params:{type: "string"}}];
+validate14.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"#/properties/scopes/items/type",keyword:"type",params:{type: "string"}}];
 return false;
 }
 }
@@ -375,7 +594,7 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-validate13.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0}}];
+validate14.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0}}];
 return false;
 break;
 }
@@ -386,7 +605,7 @@ indices0[item0] = i1;
 }
 }
 else {
-validate13.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"}}];
+validate14.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"}}];
 return false;
 }
 }
@@ -400,7 +619,7 @@ if(data.days !== undefined){
 let data3 = data.days;
 const _errs7 = errors;
 if(typeof data3 !== "number" && typeof data3 !== "bigint" || data3 <= 0 || data3 > 36500){
-validate13.errors = [{instancePath:instancePath+"/days",schemaPath:"#/properties/days/within",keyword:"within",params:schema14.properties.days.within}];
+validate14.errors = [{instancePath:instancePath+"/days",schemaPath:"#/properties/days/within",keyword:"within",params:schema15.properties.days.within}];
 return false;
 }
 else {
@@ -416,15 +635,16 @@ var valid0 = true;
 }
 }
 else {
-validate13.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
+validate14.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
 return false;
 }
 }
-validate13.errors = vErrors;
+validate14.errors = vErrors;
 return errors === 0;
 }
 
 export const createPlant: JsonBody<Schemas["NewPlant"]> = { kind: "json", example: "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"tropical\"}", isValid: isNewPlant };
 export const putPlant: JsonBody<Schemas["PlantContent"]> = { kind: "json", example: "{\"name\":\"Monstera deliciosa\",\"tag\":\"tropical\"}", isValid: isPlantContent };
 export const patchPlant: JsonBody<Schemas["PlantPatch"]> = { kind: "json", types: ["application/merge-patch+json","application/json"], example: "{\"tag\":null}", isValid: isPlantPatch };
+export const changePlants: JsonBody<Schemas["PlantChanges"]> = { kind: "json", example: "{\"changes\":[{\"id\":1,\"from\":{\"name\":\"Monstera deliciosa\"},\"to\":{\"name\":\"Monstera deliciosa\",\"tag\":\"tropical\"}},{\"id\":2,\"from\":{\"name\":\"Ginkgo biloba\",\"tag\":\"tree\"},\"to\":null}]}", isValid: isPlantChanges };
 export const createToken: JsonBody<Schemas["NewToken"]> = { kind: "json", example: "{\"name\":\"Anna's phone\",\"scopes\":[\"plants:read\"],\"days\":365}", isValid: isNewToken };

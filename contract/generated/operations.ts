@@ -4,15 +4,17 @@ import type { Schemas } from "./schemas.ts";
 
 /** The parameters in path and query of each operation, as a handler gets them. */
 export type ParametersOf = Readonly<{
-  listPlants: Readonly<{ limit: number; after?: bigint; tag?: string; q?: string }>;
+  listPlants: Readonly<{ limit: number; sort: "id" | "name" | "newest"; after?: bigint; cursor?: string; tag?: string; untagged: boolean; q?: string; id?: bigint }>;
   createPlant: Readonly<Record<string, never>>;
   getPlant: Readonly<{ id: bigint }>;
   putPlant: Readonly<{ id: bigint }>;
   patchPlant: Readonly<{ id: bigint }>;
   deletePlant: Readonly<{ id: bigint }>;
-  importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean }>;
-  exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc"; guardFormulas: boolean }>;
-  listTags: Readonly<{ limit: number }>;
+  changePlants: Readonly<Record<string, never>>;
+  importPlants: Readonly<{ onConflict: "refuse" | "replace"; dryRun: boolean; guess: boolean; encoding?: "utf-8" | "windows-1252"; idColumn?: string; nameColumn?: string; tagColumn?: string; ids: "file" | "content"; firstId?: bigint; dropEmptyTags: boolean }>;
+  exportPlants: Readonly<{ format?: "ndjson" | "csv"; profile: "plain" | "dwc"; guardFormulas: boolean; tag?: string; untagged: boolean; q?: string }>;
+  countPlants: Readonly<{ tag?: string; untagged: boolean; q?: string }>;
+  listTags: Readonly<{ limit: number; tag?: string; untagged: boolean; q?: string }>;
   getSession: Readonly<Record<string, never>>;
   listTokens: Readonly<Record<string, never>>;
   createToken: Readonly<Record<string, never>>;
@@ -31,8 +33,10 @@ export type BodyOf<Stream> = Readonly<{
   putPlant: Schemas["PlantContent"];
   patchPlant: Schemas["PlantPatch"];
   deletePlant: undefined;
+  changePlants: Stream;
   importPlants: Stream;
   exportPlants: undefined;
+  countPlants: undefined;
   listTags: undefined;
   getSession: undefined;
   listTokens: undefined;
@@ -47,15 +51,17 @@ export type BodyOf<Stream> = Readonly<{
 export type OperationId = keyof ParametersOf;
 
 export const OPERATIONS = [
-  { id: "listPlants", method: "GET", path: "/plants", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"after","schema":{"type":"integer","format":"int64"}}, {"name":"tag","schema":{"type":"string"}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "listPlants", method: "GET", path: "/plants", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"sort","schema":{"type":"string","enum":["id","name","newest"],"default":"id"}}, {"name":"after","schema":{"type":"integer","format":"int64"}}, {"name":"cursor","schema":{"type":"string","maxLength":600}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}, {"name":"id","schema":{"type":"integer","format":"int64"}}], body: { kind: "none" } },
   { id: "createPlant", method: "POST", path: "/plants", scope: "plants:write", queue: "creates", pathId: undefined, query: [], body: createPlant },
   { id: "getPlant", method: "GET", path: "/plants/{id}", scope: "plants:read", queue: undefined, pathId: {"type":"integer","format":"int64"}, query: [], body: { kind: "none" } },
   { id: "putPlant", method: "PUT", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: putPlant },
   { id: "patchPlant", method: "PATCH", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: patchPlant },
   { id: "deletePlant", method: "DELETE", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: { kind: "none" } },
-  { id: "importPlants", method: "POST", path: "/plants/import", scope: "plants:write", queue: "imports", pathId: undefined, query: [{"name":"onConflict","schema":{"type":"string","enum":["refuse","replace"],"default":"refuse"}}, {"name":"dryRun","schema":{"type":"boolean","default":false}}], body: { kind: "stream", types: ["application/x-ndjson","text/csv"] } },
-  { id: "exportPlants", method: "GET", path: "/plants/export", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"format","schema":{"type":"string","enum":["ndjson","csv"]}}, {"name":"profile","schema":{"type":"string","enum":["plain","dwc"],"default":"plain"}}, {"name":"guardFormulas","schema":{"type":"boolean","default":false}}], body: { kind: "none" } },
-  { id: "listTags", method: "GET", path: "/tags", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}], body: { kind: "none" } },
+  { id: "changePlants", method: "POST", path: "/plants/changes", scope: "plants:write", queue: "bulk", pathId: undefined, query: [], body: { kind: "stream", types: ["application/json"] } },
+  { id: "importPlants", method: "POST", path: "/plants/import", scope: "plants:write", queue: "imports", pathId: undefined, query: [{"name":"onConflict","schema":{"type":"string","enum":["refuse","replace"],"default":"refuse"}}, {"name":"dryRun","schema":{"type":"boolean","default":false}}, {"name":"guess","schema":{"type":"boolean","default":false}}, {"name":"encoding","schema":{"type":"string","enum":["utf-8","windows-1252"]}}, {"name":"idColumn","schema":{"type":"string","maxLength":1000}}, {"name":"nameColumn","schema":{"type":"string","maxLength":1000}}, {"name":"tagColumn","schema":{"type":"string","maxLength":1000}}, {"name":"ids","schema":{"type":"string","enum":["file","content"],"default":"file"}}, {"name":"firstId","schema":{"type":"integer","format":"int64"}}, {"name":"dropEmptyTags","schema":{"type":"boolean","default":false}}], body: { kind: "stream", types: ["application/x-ndjson","text/csv"] } },
+  { id: "exportPlants", method: "GET", path: "/plants/export", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"format","schema":{"type":"string","enum":["ndjson","csv"]}}, {"name":"profile","schema":{"type":"string","enum":["plain","dwc"],"default":"plain"}}, {"name":"guardFormulas","schema":{"type":"boolean","default":false}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "countPlants", method: "GET", path: "/plants/count", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
+  { id: "listTags", method: "GET", path: "/tags", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "getSession", method: "GET", path: "/session", scope: "any", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
   { id: "listTokens", method: "GET", path: "/tokens", scope: "admin", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
   { id: "createToken", method: "POST", path: "/tokens", scope: "admin", queue: "tokens", pathId: undefined, query: [], body: createToken },

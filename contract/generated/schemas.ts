@@ -11,8 +11,14 @@ export type Schemas = Readonly<{
   PlantRows: string;
   Count: number;
   TagList: ReadonlyArray<Schemas["TagCount"]>;
-  TagCount: Readonly<{ tag: string; plants: Schemas["Count"] }>;
-  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string> }>;
+  TagCount: Readonly<{ tag: string; plants: Schemas["Count"]; precision?: "atLeast" }>;
+  PlantCount: Readonly<{ plants: Schemas["Count"]; precision: "exact" | "about" | "atLeast" }>;
+  PlantChanges: Readonly<{ changes: ReadonlyArray<Schemas["PlantChange"]> }>;
+  PlantChange: Readonly<{ id: bigint; from: Schemas["PlantOrNone"]; to: Schemas["PlantOrNone"] }>;
+  PlantOrNone: Readonly<{ name: string; tag?: string }> | null;
+  ChangeOutcomes: Readonly<{ changed: Schemas["Count"]; same: Schemas["Count"]; conflicts: Schemas["Count"]; failed: Schemas["Count"]; outcomes: ReadonlyArray<Schemas["ChangeOutcome"]> }>;
+  ChangeOutcome: Readonly<{ id: bigint; outcome: "changed" | "same" | "conflict" | "failed"; plant?: Schemas["PlantOrNone"]; error?: number; message?: string }>;
+  ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string>; encoding?: "utf-16le" | "utf-16be" | "windows-1252"; columns?: Readonly<{ id?: string; name?: string; tag?: string }>; outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused"> }>;
   ImportProblem: Readonly<{ line: number; error: number; message: string }>;
   Scope: "plants:read" | "plants:write" | "admin";
   Session: Readonly<{ id: string; name: string; scopes: ReadonlyArray<Schemas["Scope"]>; created: string; expires?: string; parent?: string }>;
@@ -21,6 +27,6 @@ export type Schemas = Readonly<{
   NewToken: Readonly<{ name: string; scopes: ReadonlyArray<Schemas["Scope"]>; days?: number }>;
   CreatedToken: Schemas["Token"] & Readonly<{ token: string }>;
   Error: Readonly<{ error: number; message: string }>;
-  Health: Readonly<{ status: "ok" }>;
+  Health: Readonly<{ status: "ok"; version?: string; missing?: string }>;
   OpenApiDocument: Readonly<{ openapi: string; info: Readonly<Record<string, unknown>>; paths: Readonly<Record<string, unknown>> }>;
 }>;

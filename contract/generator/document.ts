@@ -12,6 +12,8 @@ export type Operation = Readonly<{
   operationId: string;
   "x-scope"?: string;
   "x-queue"?: string;
+  /** "stream": the handler reads the body, and limits it. */
+  "x-body"?: string;
   security?: readonly unknown[];
   parameters?: readonly Parameter[];
   requestBody?: Readonly<{ content: Readonly<Record<string, Media>> }>;

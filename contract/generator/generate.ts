@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { compileValidators } from "./body-validators.ts";
 import { nameOf, operationsOf, parametersOf, toJson } from "./document.ts";
 import type { Document, Operation } from "./document.ts";
-import { operationTable, takesJson } from "./operation-table.ts";
+import { isStreamed, operationTable, takesJson } from "./operation-table.ts";
 import { parametersType, schemaType } from "./schema-types.ts";
 
 const HEAD = "// Made from contract/openapi.yaml by contract/generator/generate.ts: do not edit, run `npm run contract`.\n";
@@ -40,7 +40,7 @@ function bodySchema({ requestBody }: Operation): string {
 
 function bodyType(operation: Operation): string {
   if (!operation.requestBody) return "undefined";
-  return takesJson(operation) ? `Schemas["${bodySchema(operation)}"]` : "Stream";
+  return isStreamed(operation) ? "Stream" : `Schemas["${bodySchema(operation)}"]`;
 }
 
 /** The validator of a body, and an example for the message about a body that is something else altogether. */
@@ -68,7 +68,7 @@ const files = {
 export type Schemas = Readonly<{
 ${lines(Object.entries(schemas), ([name, schema]) => `${name}: ${schemaType(schema)};`)}}>;
 `,
-  "operations.ts": `${HEAD}import { ${withJson.map(({ operation }) => operation.operationId).join(", ")} } from "./bodies.ts";
+  "operations.ts": `${HEAD}import { ${withJson.flatMap(({ operation }) => (isStreamed(operation) ? [] : [operation.operationId])).join(", ")} } from "./bodies.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** The parameters in path and query of each operation, as a handler gets them. */

@@ -26,9 +26,14 @@ export function operationTable(document: Document): string {
     .join("");
 }
 
-/** Whether an operation takes JSON, rather than a stream. */
+/** Whether the body of an operation is one JSON text. */
 export function takesJson({ requestBody }: Operation): boolean {
   return requestBody !== undefined && "application/json" in requestBody.content;
+}
+
+/** Whether the handler gets the body as it arrives. */
+export function isStreamed(operation: Operation): boolean {
+  return operation["x-body"] === "stream" || !takesJson(operation);
 }
 
 function isRoutable(path: string, pathId: Parameter | undefined): boolean {
@@ -50,7 +55,7 @@ function queueOf({ operationId, "x-queue": queue }: Operation, method: string): 
 
 function bodyOf(operation: Operation): string {
   if (!operation.requestBody) return '{ kind: "none" }';
-  if (takesJson(operation)) return operation.operationId;
+  if (takesJson(operation) && !isStreamed(operation)) return operation.operationId;
   return `{ kind: "stream", types: ${toJson(Object.keys(operation.requestBody.content))} }`;
 }
 

@@ -8,7 +8,7 @@ export function schemaType(schema: Schema): string {
   if (allOf) return allOf.map(schemaType).join(" & ");
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (typeof type === "object") return type.map((one) => schemaType({ type: one })).join(" | ");
+  if (typeof type === "object") return type.map((one) => schemaType({ ...schema, type: one })).join(" | ");
   if (type === "integer") return isExactAsNumber(schema) ? "number" : "bigint";
   if (type === "array") return `ReadonlyArray<${schemaType(items!)}>`;
   if (type !== "object") return type!;

@@ -5,6 +5,7 @@ import { syncFolder } from "../data-folder.ts";
 import type { Log } from "../log.ts";
 import { SCOPES } from "../scope.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
+import { FIRST_TOKEN_ID as ID } from "../store/contents.ts";
 import { createToken, hashToken } from "./secret.ts";
 import type { RandomBytes } from "./secret.ts";
 
@@ -28,9 +29,6 @@ export type FirstToken = Readonly<{
   /** Removes the file if its token was revoked, by this process or another. Never rejects. */
   check(): Promise<unknown>;
 }>;
-
-/** A fixed id: if several services start at once on one database, only one of them creates the token. */
-const ID = "first";
 
 /** How long to wait before trying again to retire the first token after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
@@ -101,6 +99,14 @@ export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promi
   return "revoked";
 }
 
+/** Removes the file if it holds the token with this hash, which the store no longer has. */
+export function removeFirstToken(path: string, hash: string | undefined): void {
+  const secret = readSecret(path);
+  if (secret === undefined || hashToken(secret) !== hash) return;
+  rmSync(path, { force: true });
+  syncFolder(dirname(path));
+}
+
 /** Returns the token, or undefined if the store has ever had one. */
 async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions): Promise<string | undefined> {
   if ((await patiently(tokens.list)).length > 0) return adoptDraft(tokens, path);
@@ -156,6 +162,12 @@ function keepDraft(draft: string, path: string): void {
   } catch (reason) {
     if (!existsSync(path)) throw reason;
   }
+}
+
+/** The hash of the token in the file; undefined if there is none. */
+export function hashFirstToken(path: string): string | undefined {
+  const secret = readSecret(path);
+  return secret === undefined ? undefined : hashToken(secret);
 }
 
 /** The secret; undefined if the file is gone: the service that wrote it may have just renamed or removed it. */

@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
-import { openStore } from "../service.ts";
+import type { Log } from "../log.ts";
+import { createMetrics } from "../metrics.ts";
+import { openStore } from "../open-store.ts";
 import type { Store } from "../store/store.ts";
 
 /** In milliseconds. Waiting for a busy store is better than having to run the command again. */
@@ -20,18 +21,20 @@ type HereOptions = Readonly<{
 export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {
   const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
   const queueWaitMs = Math.max(config.queueWaitMs, WAIT_MS_MIN);
-  const isMade = config.database.kind === "sqlite" && !existsSync(config.database.path);
+  let isMade = false;
+  const info: Log["info"] = (event) => void (isMade ||= event === "store_made");
   const store = await openStore(
     { ...config, queueWaitMs },
     {
       isServing,
       isNew,
-      log,
+      log: { ...log, info },
+      metrics: createMetrics(),
       onFatal(reason) {
         throw reason;
       },
     },
   );
-  if (isMade) process.stderr.write(`Created a new store in ${config.data}.\n`);
+  if (isMade) process.stderr.write(`Created a new store in ${config.database.kind === "sqlite" ? config.data : store.name}.\n`);
   return store;
 }

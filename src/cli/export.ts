@@ -5,17 +5,28 @@ import { Command, Option } from "commander";
 import { toExportForm } from "../transfer/export.ts";
 import type { Profile } from "../transfer/export.ts";
 import type { FileFormat } from "../transfer/import.ts";
+import { escapeControls } from "../terminal-text.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
-import { showProgress } from "./progress.ts";
+import { megabytes, showProgress } from "./progress.ts";
 import { openPartFile, toTarget } from "./output-file.ts";
 import type { Target } from "./output-file.ts";
 
-type Flags = Readonly<{ format?: FileFormat; profile: Profile; guardFormulas?: true; force?: true }>;
+type Flags = Readonly<{
+  format?: FileFormat;
+  profile: Profile;
+  guardFormulas?: true;
+  tag?: string;
+  untagged?: true;
+  query?: string;
+  force?: true;
+}>;
 
 export function exportCommand(): Command {
   const command = new Command("export")
     .argument("[file]", "without a file, or with -, standard output")
-    .description("Export all plants as they are at one moment, sorted by id. The file appears only when it is complete.")
+    .description(
+      "Export plants as they are at one moment, all unless options choose, sorted by id. The file appears only when it is complete.",
+    )
     .addOption(
       new Option("--format <format>", "format of the file; by default, the one that its name shows, otherwise ndjson").choices([
         "ndjson",
@@ -24,16 +35,29 @@ export function exportCommand(): Command {
     )
     .addOption(new Option("--profile <profile>", "dwc is CSV with the terms of Darwin Core").choices(["plain", "dwc"]).default("plain"))
     .option("--guard-formulas", "put a ' before names and tags in CSV that a spreadsheet would run as formulas")
+    .option("--tag <tag>", "only plants with exactly this tag")
+    .option("--untagged", "only plants without a tag")
+    .option("--query <words>", "only plants whose names contain these words, or words that begin with them")
     .option("--force", "overwrite the file if it exists");
   return addPlantsOptions(command).action(async (file: string | undefined) => {
-    const { format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined, profile, guardFormulas, force } = command.opts<Flags>();
+    const {
+      format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined,
+      profile,
+      guardFormulas,
+      tag,
+      untagged,
+      query: q,
+      force,
+    } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });
     const plants = await openPlants(command, { isNew: false });
     try {
-      const pieces = plants.export(form);
+      const filter = { ...(tag === undefined ? {} : { tag }), ...(untagged ? { untagged } : {}), ...(q === undefined ? {} : { q }) };
+      const pieces = plants.export(form, filter);
       if (target === undefined) await writeAll(pieces, process.stdout);
-      else await writeTo(target, pieces);
+      else if (target.kind === "device") await writeAll(pieces, createWriteStream(target.path));
+      else process.stdout.write(`${escapeControls(target.path)}: ${megabytes(await writeFile(target, pieces))}\n`);
     } finally {
       await plants.close();
     }
@@ -42,26 +66,27 @@ export function exportCommand(): Command {
 
 type Pieces = AsyncIterable<Uint8Array | string>;
 
-/**
- * A file has another name until it is complete, so that half of it never passes for a backup. A pipe or device is
- * written directly.
- */
-async function writeTo(target: Target, pieces: Pieces): Promise<void> {
-  if (target.kind === "device") return writeAll(pieces, createWriteStream(target.path));
+/** A file has another name until it is complete, so that half of it never passes for a backup. Resolves with its size. */
+async function writeFile(target: Target & { kind: "file" }, pieces: Pieces): Promise<number> {
   const part = openPartFile(target);
   try {
-    await writeAll(pieces, createWriteStream(part.path, { fd: part.fd, flush: true }));
+    const bytes = await writeAll(pieces, createWriteStream(part.path, { fd: part.fd, flush: true }));
     part.keep();
+    return bytes;
   } finally {
     part.close();
   }
 }
 
-async function writeAll(pieces: Pieces, target: Writable): Promise<void> {
+/** Resolves with the number of bytes. */
+async function writeAll(pieces: Pieces, target: Writable): Promise<number> {
   const progress = showProgress("export", undefined);
+  let bytes = 0;
   async function* counted(): Pieces {
     for await (const piece of pieces) {
-      progress.count(Buffer.byteLength(piece));
+      const size = Buffer.byteLength(piece);
+      bytes += size;
+      progress.count(size);
       yield piece;
     }
   }
@@ -74,4 +99,5 @@ async function writeAll(pieces: Pieces, target: Writable): Promise<void> {
   } finally {
     progress.stop();
   }
+  return bytes;
 }

@@ -1,18 +1,38 @@
-import { closeSync, createReadStream, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, openAsBlob, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { detectFormat, HEAD_BYTES } from "../client/client.ts";
 import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
-import type { Bytes } from "../transfer/row.ts";
+import { parsePlantId } from "../plant.ts";
+import type { Bytes, CsvReading, Ids } from "../transfer/row.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
 import type { PlantAccess } from "./plants.ts";
 import { counted, showProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
+import { gunzip, isGzip } from "../transfer/gunzip.ts";
+import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
+import { bytesOf } from "../transfer/zip.ts";
+import { describeFailure } from "../system-failure.ts";
 import { escapeControls } from "../terminal-text.ts";
+import { addJson, printResult } from "./result.ts";
+import type { Result } from "./result.ts";
 import { configOf } from "./settings.ts";
 import { openTarget, toTarget } from "./output-file.ts";
 import type { Target } from "./output-file.ts";
 
-type Flags = Readonly<{ format?: FileFormat; onConflict: "refuse" | "replace"; dryRun?: true; refused?: string; force?: true }>;
+type Flags = Readonly<{
+  format?: FileFormat;
+  onConflict: "refuse" | "replace";
+  idColumn?: string;
+  nameColumn?: string;
+  tagColumn?: string;
+  ids?: Ids;
+  dropEmptyTags?: true;
+  encoding?: "utf-8" | "windows-1252";
+  dryRun?: true;
+  refused?: string;
+  force?: true;
+}>;
 
 /** How many refused lines to show if they are not written to a file. */
 const SHOWN_MAX = 10;
@@ -21,7 +41,7 @@ const STDIN = "-";
 
 export function importCommand(): Command {
   const command = new Command("import")
-    .argument("[files...]", "NDJSON or CSV; without a file, or with -, standard input")
+    .argument("[files...]", "CSV, NDJSON (also .gz) or .xlsx; without a file, or with -, standard input")
     .description("Import plants from files. You can safely import a file again. Exits with 1 if a line was refused.")
     .addOption(
       new Option("--format <format>", "format of the files, if their names and first bytes do not show it").choices(["ndjson", "csv"]),
@@ -29,10 +49,23 @@ export function importCommand(): Command {
     .addOption(
       new Option("--on-conflict <what>", "what to do if an id belongs to another plant").choices(["refuse", "replace"]).default("refuse"),
     )
+    .option("--id-column <column>", "the column of CSV that holds the ids, by name or as in `column 4`; empty for none")
+    .option("--name-column <column>", "the column of CSV that holds the names")
+    .option("--tag-column <column>", "the column of CSV that holds the tags; empty for none")
+    .addOption(
+      new Option(
+        "--ids <from>",
+        "for rows of CSV without an id: `content`, so that the same row gets the same id again, or the first number",
+      ).argParser(toIds),
+    )
+    .option("--drop-empty-tags", 'take a quoted empty tag ("") in CSV for none')
+    .addOption(
+      new Option("--encoding <encoding>", "encoding of CSV, if its first letters do not show it").choices(["utf-8", "windows-1252"]),
+    )
     .option("--dry-run", "store nothing, only report what would happen")
     .option("--refused <file>", "write the number and reason of every refused line to this file")
     .option("--force", "overwrite that file if it exists");
-  return addPlantsOptions(command).action(async (files: readonly string[]) => {
+  return addPlantsOptions(addJson(command)).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or pipe one in.");
     // Report unknown flags before looking for files of that name.
     configOf(command, process.env);
@@ -41,7 +74,7 @@ export function importCommand(): Command {
     const report = openReport(flags, files);
     const plants = await openPlants(command, { isNew: flags.dryRun === undefined });
     try {
-      for (const source of sources) await importFile(source, { plants, flags, report });
+      for (const source of sources) printResult(command, await importFile(source, { plants, flags, report }));
     } finally {
       report.close();
       await plants.close();
@@ -55,13 +88,18 @@ type FileOptions = Readonly<{ plants: PlantAccess; flags: Flags; report: Report 
 /** What to read, and its size if known: a pipe has none. */
 type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
 
-async function importFile({ file, name, size }: Source, { plants, flags, report }: FileOptions): Promise<void> {
-  const progress = showProgress(name, size);
+async function importFile(source: Source, { plants, flags, report }: FileOptions): Promise<Result> {
+  const { name } = source;
+  const progress = showProgress(name, source.size);
   let summary: ImportSummary;
   try {
-    const { head, bytes } = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
+    const { head, bytes, packed, table, notes } = await openSource(source, progress);
+    for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
     summary = await plants.import(bytes, {
-      format: flags.format ?? detectFormat(name, head),
+      packed,
+      onSent: progress.count,
+      format: flags.format ?? detectFormat(table, head),
+      csv: toReading(flags),
       onConflict: flags.onConflict,
       dryRun: flags.dryRun ?? false,
       onProblem: (problem) => report.add(name, problem),
@@ -70,8 +108,9 @@ async function importFile({ file, name, size }: Source, { plants, flags, report 
     progress.stop();
   }
   report.end(summary);
-  reportUnused(name, summary.unusedColumns);
-  process.stdout.write(`${escapeControls(name)}: ${flags.dryRun ? "dry run: " : ""}${describe(summary)}\n`);
+  reportReading(name, summary);
+  const { dryRun = false } = flags;
+  return { json: { file: name, dryRun, ...summary }, words: `${escapeControls(name)}: ${dryRun ? "dry run: " : ""}${describe(summary)}` };
 }
 
 function toSource(file: string): Source {
@@ -86,9 +125,37 @@ function describe({ read, created, unchanged, replaced, refused }: ImportSummary
   return `${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
 
-function reportUnused(file: string, columns: readonly string[]): void {
-  if (columns.length === 0) return;
-  process.stderr.write(`${escapeControls(`${file}: not imported: the column${columns.length === 1 ? "" : "s"} ${columns.join(", ")}`)}\n`);
+/** What was guessed, and what was left out. */
+function reportReading(file: string, { encoding, columns = {}, unusedColumns }: ImportSummary): void {
+  // A column that has the name of its field was not guessed.
+  const taken = Object.entries(columns).filter(([field, column]) => column.toLowerCase() !== field);
+  const lines = [
+    ...(encoding === undefined ? [] : [`read as ${encoding}`]),
+    ...taken.map(([field, column]) => `the column ${column} is taken for the ${field}`),
+    ...(unusedColumns.length === 0 ? [] : [`not imported: the column${unusedColumns.length === 1 ? "" : "s"} ${unusedColumns.join(", ")}`]),
+  ];
+  for (const line of lines) process.stderr.write(`${escapeControls(`${file}: ${line}`)}\n`);
+}
+
+function toReading({ idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: Flags): CsvReading {
+  return {
+    columns: {
+      ...(idColumn === undefined ? {} : { id: idColumn }),
+      ...(nameColumn === undefined ? {} : { name: nameColumn }),
+      ...(tagColumn === undefined ? {} : { tag: tagColumn }),
+    },
+    ids: ids ?? { kind: "file" },
+    encoding,
+    isGuessing: true,
+    isEmptyTagNone: dropEmptyTags ?? false,
+  };
+}
+
+function toIds(text: string): Ids {
+  const first = parsePlantId(text);
+  if (first !== undefined) return { kind: "from", first };
+  if (text === "content") return { kind: "content" };
+  throw new InvalidArgumentError("Use content, or the first number.");
 }
 
 /** Where refused lines are reported. */
@@ -135,23 +202,43 @@ function openForWriting(target: Target): number {
   try {
     return openTarget(target);
   } catch (cause) {
-    throw new Error(`${target.path} cannot be written: name another file for the refused lines.`, { cause });
+    throw new Error(`${target.path} cannot be written (${describeFailure(cause)}): name another file for the refused lines.`, { cause });
   }
 }
 
+/** A table, unpacked: its beginning, all of it, and its name. `packed`: the same as gzip, if it came as that. */
+type Opened = Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string; notes: readonly string[] }>;
+
+/** So many bytes of gzip show the beginning of what is in it. */
+const PACKED_HEAD_BYTES = 64 * 1024;
+
+async function openSource({ file, name, size }: Source, progress: Progress): Promise<Opened> {
+  const packed = size === undefined ? undefined : await openAsBlob(file);
+  if (packed && isGzip(new Uint8Array(await packed.slice(0, PACKING_BYTES).arrayBuffer()))) {
+    const { head } = await peek(gunzip(bytesOf(packed.slice(0, PACKED_HEAD_BYTES).stream())));
+    return { head, bytes: gunzip(counted(bytesOf(packed.stream()), progress)), packed, table: name.replace(/\.gz$/i, ""), notes: [] };
+  }
+  const plain = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
+  const whole = () => (packed ? Promise.resolve(packed) : Array.fromAsync(plain.bytes).then((pieces) => new Blob(pieces)));
+  const table = await openTable(name, plain.head, { bytes: plain.bytes, whole });
+  if (!table) return { ...plain, table: name, notes: [] };
+  return { ...(await peek(table.bytes)), table: table.name, notes: table.notes };
+}
+
 /** Reads at least HEAD_BYTES ahead. `bytes` still yields everything. */
-async function peek(source: AsyncGenerator<Uint8Array, void, void>): Promise<{ head: Uint8Array; bytes: Bytes }> {
+async function peek(source: Bytes): Promise<{ head: Uint8Array; bytes: Bytes }> {
+  const rest = source[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
   // A pipe may deliver them one at a time.
   for (let size = 0; size < HEAD_BYTES;) {
-    const { done, value } = await source.next();
+    const { done, value } = await rest.next();
     if (done) break;
     first.push(value);
     size += value.length;
   }
   async function* all(): AsyncGenerator<Uint8Array> {
     yield* first;
-    yield* source;
+    yield* { [Symbol.asyncIterator]: () => rest };
   }
   return { head: Buffer.concat(first), bytes: all() };
 }

@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import type { Writable } from "node:stream";
 
 /** How much may wait to be written. Beyond that, lines are dropped. */
@@ -31,4 +32,13 @@ export function openOutput(stream: Writable, onGap: (lines: number) => void): (l
       else if (missing > 0 && waitingBytes < WAITING_BYTES_MAX / 2) reportGap();
     });
   };
+}
+
+const STDOUT = 1;
+
+/** Whether standard output is the journal of systemd: then JOURNAL_STREAM has its device and inode (systemd.exec(5)). */
+export function isJournal({ JOURNAL_STREAM }: NodeJS.ProcessEnv): boolean {
+  if (JOURNAL_STREAM === undefined) return false;
+  const { dev, ino } = fstatSync(STDOUT);
+  return JOURNAL_STREAM === `${dev}:${ino}`;
 }

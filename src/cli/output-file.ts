@@ -2,15 +2,17 @@ import { randomBytes } from "node:crypto";
 import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../data-folder.ts";
+import { describeFailure } from "../system-failure.ts";
 
 /** Where a command writes its output. A device may also be a pipe, or anything else that is not a regular file. */
 export type Target = Readonly<{ kind: "device"; path: string }> | Readonly<{ kind: "file"; path: string; isForced: boolean }>;
 
 /**
- * The files of a store, and those that SQLite puts beside them: overwriting one destroys it, even while a service uses
+ * The files of a store, what a repair or restore left, and those that SQLite puts beside them: overwriting one destroys it, even while a service uses
  * it.
  */
-const STORE_FILE = /^(?:plants\.db(?:\.search)?(?:-wal|-shm|-journal)?|plants\.db\.lock|first-token)$/;
+const STORE_FILE =
+  /^(?:plants\.db(?:\.(?:search|damaged|repairing|restoring))?(?:-wal|-shm|-journal)?|plants\.db\.lock|first-token|last-backup)$/;
 
 /**
  * Checks a path before anything is written. Throws if it is a folder, if its folder is missing, if it has the name of a
@@ -68,7 +70,7 @@ const LINKLESS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 export function openPartFile({ path, isForced }: Target & { kind: "file" }): Part {
   removeLeftParts(path);
   const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;
-  const fd = openSync(part, "wx", 0o666);
+  const fd = openPart(part, path);
   let isKept = false;
   function remove(): void {
     if (!isKept) rmSync(part, { force: true });
@@ -92,6 +94,14 @@ export function openPartFile({ path, isForced }: Target & { kind: "file" }): Par
       remove();
     },
   };
+}
+
+function openPart(part: string, path: string): number {
+  try {
+    return openSync(part, "wx", 0o666);
+  } catch (cause) {
+    throw new Error(`${path} cannot be written (${describeFailure(cause)}): name another file.`, { cause });
+  }
 }
 
 /** Removes what commands of this user left behind, unless they still run. */

@@ -1,12 +1,17 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { createClient } from "../client/client.ts";
+import { createSharedPauses } from "../event-loop.ts";
+import { ConnectionError, createClient } from "../client/client.ts";
+import type { ImportProgress, PlantFilter } from "../client/client.ts";
+import { toFilter } from "../plant-filter.ts";
+import { toCsvQuery } from "../transfer/csv-query.ts";
 import { exportPlants } from "../transfer/export.ts";
 import type { ExportForm } from "../transfer/export.ts";
 import { importFile } from "../transfer/import.ts";
 import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
-import type { Bytes } from "../transfer/row.ts";
+import type { Bytes, CsvReading } from "../transfer/row.ts";
 import { parsePlant } from "../validation.ts";
+import { adviceOn, describeFailure } from "../system-failure.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./direct-store.ts";
 
@@ -14,6 +19,11 @@ type ImportCall = Readonly<{
   format: FileFormat;
   onConflict: "refuse" | "replace";
   dryRun: boolean;
+  /** The same bytes as gzip, if there are such: a service takes them as they are. `onSent` is called for each part of them. */
+  packed: Blob | undefined;
+  onSent: (bytes: number) => void;
+  /** For CSV only. */
+  csv: CsvReading;
   /** Called for each refused line that is reported: a service reports the first 1,000. */
   onProblem: (problem: Problem) => void;
 }>;
@@ -21,7 +31,7 @@ type ImportCall = Readonly<{
 /** Plants to import or export: those of a running service, or those of a data folder that no service uses. */
 export type PlantAccess = Readonly<{
   import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
-  export(form: ExportForm): AsyncIterable<Uint8Array | string>;
+  export(form: ExportForm, filter: PlantFilter): AsyncIterable<Uint8Array | string>;
   close(): Promise<void>;
 }>;
 
@@ -45,34 +55,61 @@ export async function openPlants(command: Command, { isNew }: { isNew: boolean }
 function openService(url: string): PlantAccess {
   const token = process.env["PLANT_STORE_TOKEN"];
   if (!token) throw new Error("There is no token: set the environment variable PLANT_STORE_TOKEN.");
-  if (!URL.canParse(url)) throw new Error(`${url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new Error(`${url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces or other characters that no token has.");
   const client = createClient({ url, token });
   return {
-    async import(bytes, { format, onConflict, dryRun, onProblem }) {
-      const summary = await client.importPlants(bytes, { format, onConflict, dryRun });
+    async import(bytes, { packed, onSent, format, onConflict, dryRun, csv, onProblem }) {
+      const call = { format, onConflict, dryRun, ...(format === "csv" ? toCsvQuery(csv) : {}) };
+      let sent = 0;
+      function onProgress({ bytes: all }: ImportProgress): void {
+        onSent(all - sent);
+        sent = all;
+      }
+      const sending = packed ? client.importPlants(packed, { ...call, onProgress }) : client.importPlants(bytes, call);
+      const summary = await sending.catch((reason: unknown) => {
+        throw withAddress(reason, url);
+      });
       for (const problem of summary.problems) onProblem(problem);
       return summary;
     },
-    async *export(form) {
-      yield* await client.exportPlants(form);
+    async *export(form, filter) {
+      try {
+        yield* await client.exportPlants({ ...form, ...filter });
+      } catch (reason) {
+        throw withAddress(reason, url);
+      }
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** The client speaks of requests: who runs a command wants to know which service, and why. */
+function withAddress(reason: unknown, url: string): unknown {
+  if (!(reason instanceof ConnectionError)) return reason;
+  const advice = adviceOn(reason.cause) ?? "check the address";
+  return new Error(`The connection to ${url} failed (${describeFailure(reason.cause)}): ${advice}. To repeat the command is safe.`, {
+    cause: reason,
+  });
 }
 
 async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess> {
   const config = configOf(command, process.env);
   // A file cannot be shared with a service. A database can, with any number of them, and is not waited for.
   const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
+  const openPauses = createSharedPauses(() => performance.now());
   return {
-    import(bytes, { format, onConflict, dryRun, onProblem }) {
-      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, onProblem };
+    import(bytes, { format, onConflict, dryRun, csv, onProblem }) {
+      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem };
       return importFile(store.plants, bytes, { format, parsePlant, lineBytesMax: config.bodyBytesMax, ...how });
     },
-    async *export(form) {
+    async *export(form, filter) {
+      const terms = toFilter({ untagged: false, ...filter });
       const snapshot = await store.plants.snapshot();
       try {
-        yield* exportPlants(snapshot, form);
+        yield* exportPlants(snapshot, { form, terms });
       } finally {
         snapshot.close();
       }

@@ -24,10 +24,13 @@ export function showProgress(name: string, total: number | undefined): Progress 
     hideCursor: null,
     clearOnComplete: isTerminal,
     format: (options, { eta }) => {
-      const rate = `${megabytes((bytes * 1000) / (Date.now() - start))} a second`;
+      const ms = Date.now() - start;
+      // Some work cannot be told in bytes.
+      if (bytes === 0) return `${what}  ${Math.round(ms / 1000)} s`;
+      const rate = `${megabytes((bytes * 1000) / ms)} a second`;
       if (total === undefined) return `${what}  ${megabytes(bytes)}, ${rate}`;
       const drawn = isTerminal ? `${Format.BarFormat(bytes / total, options)}  ` : "";
-      return `${what}  ${drawn}${megabytes(bytes)} of ${megabytes(total)}, ${rate}, ${Number.isFinite(eta) ? eta : "?"} s left`;
+      return `${what}  ${drawn}${megabytes(bytes)} of ${megabytes(total)}, ${rate}${bytes < total ? left(eta) : ", finishing"}`;
     },
   });
   const timer = setTimeout(() => bar.start(total ?? 0, bytes), SILENT_MS);
@@ -43,6 +46,11 @@ export function showProgress(name: string, total: number | undefined): Progress 
   };
 }
 
+/** Nothing while it cannot be told, in seconds. */
+function left(eta: number): string {
+  return Number.isFinite(eta) ? `, ${eta} s left` : "";
+}
+
 /** The same bytes, counted as they are read. */
 export async function* counted(bytes: Bytes, { count }: Progress): AsyncGenerator<Uint8Array, void, void> {
   for await (const chunk of bytes) {
@@ -51,7 +59,7 @@ export async function* counted(bytes: Bytes, { count }: Progress): AsyncGenerato
   }
 }
 
-function megabytes(bytes: number): string {
-  if (bytes < 1e6) return `${Math.round(bytes / 1000)} kB`;
+export function megabytes(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1000)} kB`;
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,17 +1,23 @@
-import { resolve } from "node:path";
 import { Command } from "commander";
-import { createLog } from "../log.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { countEvents, createLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { createMetrics } from "../metrics.ts";
 import { start } from "../service.ts";
 import type { Running } from "../service.ts";
 import { SETTINGS, withoutSecrets } from "../config.ts";
+import type { Config } from "../config.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { isExposed } from "./network-exposure.ts";
-import { openOutput } from "./log-stream.ts";
+import { isJournal, openOutput } from "./log-stream.ts";
+import { passedSocket } from "./passed-socket.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 
 /** How long a stop may take beyond its two settings, for the commit under way and the files, in milliseconds. */
 const CLOSE_MS_MAX = 1500;
+
+/** Where the code is in the single executable. */
+const PACKED = "/$bunfs/";
 
 /** What to do about an address that other machines can reach. */
 const EXPOSED = `Other machines can reach this address, and nothing encrypts what they send, tokens included: put a proxy with TLS in front, or listen on ${SETTINGS.host.fallback}.`;
@@ -24,7 +30,8 @@ export function serveCommand(): Command {
     const config = configOf(command, process.env);
     const isTerminal = process.stdout.isTTY;
     const write = openOutput(process.stdout, (lines) => log.warn("log_gap", { lines }));
-    const log = createLog({ level: config.log, isTerminal, write, now: Date.now });
+    const metrics = createMetrics();
+    const log = countEvents(createLog({ level: config.log, isTerminal, isJournal: isJournal(process.env), write, now: Date.now }), metrics);
     function end(event: string, error: unknown): never {
       log.error(event, { error });
       process.exit(1);
@@ -32,7 +39,12 @@ export function serveCommand(): Command {
     process.on("uncaughtException", (error) => end("crashed", error));
     process.on("unhandledRejection", (error) => end("crashed", error));
 
-    const running = await start(config, { log, onFatal: (reason) => end("store_failed", reason) });
+    const running = await start(config, {
+      log,
+      metrics,
+      socketFd: passedSocket(process.env),
+      onFatal: (reason) => end("store_failed", reason),
+    });
     // Before announcing that it runs: until then, a signal would end it at once, with work under way.
     stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
     // On a terminal, `plant-store config` shows them.
@@ -41,7 +53,7 @@ export function serveCommand(): Command {
     // With trusted proxies there is one in front, and it does the TLS.
     const exposed = config.trustedProxies === undefined && (await isExposed(config.host));
     if (exposed && !isTerminal) log.warn("exposed_without_tls", { address: running.url, todo: EXPOSED });
-    announce(running, { log, isTerminal, exposed, data: config.data });
+    announce(running, { log, isTerminal, exposed, config });
   });
 }
 
@@ -63,27 +75,47 @@ function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMa
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
 }
 
-type Announcing = Readonly<{ log: Log; isTerminal: boolean; exposed: boolean; data: string }>;
+type Announcing = Readonly<{ log: Log; isTerminal: boolean; exposed: boolean; config: Config }>;
 
 /** Says where everything is: in a few lines for people, as one event for machines. Only people see the token. */
-function announce({ url, store, tokenFile, firstToken }: Running, { log, isTerminal, exposed, data }: Announcing): void {
+function announce(
+  { url, metricsUrl, tracesUrl, store, tokenFile, firstToken }: Running,
+  { log, isTerminal, exposed, config }: Announcing,
+): void {
   const curl = tokenFile === undefined ? undefined : curlLine(url, tokenFile);
-  if (!isTerminal) return log.info("started", { address: url, store: store.name, ...(curl === undefined ? {} : { tokenFile, curl }) });
-  const rescue = `npx plant-store token create --admin --name "…"${data === resolve("data") ? "" : ` --data ${quote(data)}`}`;
+  if (!isTerminal)
+    return log.info("started", {
+      version: manifest.version,
+      address: url,
+      metrics: metricsUrl,
+      traces: tracesUrl,
+      store: store.name,
+      ...(curl === undefined ? {} : { tokenFile, curl }),
+    });
   const token =
     tokenFile === undefined
-      ? `one of your own; if you have none left: ${rescue}`
+      ? `one of your own; if you have none left: ${rescueLine(config)}`
       : `in ${tokenFile}, until you use another token with all scopes${firstToken ? `; shown only now: ${firstToken}` : ""}`;
   process.stdout.write(`
 Plant Store is ready.
 
   address  ${url}
-  store    ${escapeControls(store.name)}
+${metricsUrl ? `  metrics  ${metricsUrl}\n` : ""}${tracesUrl ? `  traces   to ${escapeControls(tracesUrl)}\n` : ""}  store    ${escapeControls(store.name)}
   token    ${escapeControls(token)}
 ${exposed ? `\n${EXPOSED}\n` : ""}
 Open the address in a browser and sign in with the token. Developers: ${url}/docs
 ${curl ? `\nOr create a plant in the terminal:\n\n  ${escapeControls(curl)}\n` : ""}
 `);
+}
+
+/** The command that makes a token with all scopes in this store, as it is run from here. */
+function rescueLine({ data, database }: Config): string {
+  const program = process.argv[1]?.startsWith(PACKED) ? quote(process.execPath) : "npx plant-store";
+  const create = `${program} token create --admin --name rescue`;
+  if (database.kind === "sqlite") return `${create} --data ${quote(data)}`;
+  // A password belongs neither on a terminal nor among the arguments of a process.
+  if (database.url !== withoutSecrets(database.url)) return `${create} # with the PLANT_STORE_DATABASE of this service`;
+  return `${create} --database ${quote(database.url)}`;
 }
 
 function curlLine(url: string, tokenFile: string): string {

@@ -1,14 +1,18 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import { parseConfig, SETTINGS, settingsInForce } from "../config.ts";
-import type { Config, SettingInForce, SettingName } from "../config.ts";
+import type { Config, Setting, SettingInForce, SettingName } from "../config.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
 /** Adds the flags of these settings to a command; by default, of all settings. */
 export function addSettings(command: Command, names = Object.keys(SETTINGS) as SettingName[]): Command {
   for (const name of names) {
-    const { flag, operand, help, variable, fallback } = SETTINGS[name];
-    command.option(`${flag} <${operand}>`, `${help} (${variable}, default ${fallback})`);
+    const { flag, operand, choices, help, variable, fallback }: Setting = SETTINGS[name];
+    const option = new Option(`${flag} <${operand}>`, `${help} (${variable}, default ${fallback})`);
+    // For the help and for shells only: we report a wrong value together with all other mistakes.
+    if (choices) option.argChoices = [...choices];
+    command.addOption(option);
   }
   // Commander would stop at the first unknown flag; we report them together with all other mistakes.
   return command.allowUnknownOption().allowExcessArguments();
@@ -24,11 +28,13 @@ export function settingsOf(command: Command, environment: Environment): SettingI
   return settingsInForce(environment, command.opts());
 }
 
-/** Flags and words that belong to nothing. The word after an unknown flag may be a secret, so it is not repeated. */
+/** Flags and words that belong to nothing. What follows `--` is no flag. The word after an unknown flag may be a secret, so it is not repeated. */
 function unknownArguments({ args, registeredArguments }: Command): string[] {
   const takesAll = registeredArguments.at(-1)?.variadic;
   // If a command takes any number of words, only its unknown flags are left over.
-  const rest = takesAll ? args.filter((word) => /^-./.test(word)) : args.slice(registeredArguments.length);
+  const end = process.argv.indexOf("--");
+  const literal = end < 0 ? [] : process.argv.slice(end + 1);
+  const rest = takesAll ? args.filter((word) => /^-./.test(word) && !literal.includes(word)) : args.slice(registeredArguments.length);
   return rest.flatMap((word, at) => {
     if (word.startsWith("-")) return [word.replace(/=.*/s, "")];
     return rest[at - 1]?.startsWith("-") ? [] : [word];

@@ -5,9 +5,13 @@ import { issueToken } from "../auth/issue.ts";
 import type { Config } from "../config.ts";
 import { isScope, SCOPES } from "../scope.ts";
 import type { Scope } from "../scope.ts";
-import { firstTokenFile } from "../service.ts";
+import { firstTokenFile } from "../data-folder.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { escapeControls } from "../terminal-text.ts";
+import { createToken } from "../../contract/generated/bodies.ts";
+import { checkBody } from "../validation.ts";
+import { addJson, printResult } from "./result.ts";
+import type { Result } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./direct-store.ts";
 
@@ -22,26 +26,45 @@ function createCommand(): Command {
   const command = new Command("create")
     .description("Make a token and print it. It is shown only once. A running service accepts it at once.")
     .option("--name <name>", "what the token is for", "unnamed")
-    .option("--scopes <list>", `any of ${SCOPES.join(",")}`, parseScopes, ["plants:read", "plants:write"] as const)
+    .addOption(
+      new Option("--scopes <list>", "what it may do, separated by commas")
+        .choices(SCOPES)
+        .argParser(parseScopes)
+        .default(["plants:read", "plants:write"], "plants:read,plants:write"),
+    )
     .addOption(new Option("--admin", "all scopes, so that it can also make and revoke tokens").conflicts("scopes"))
     .option("--days <number>", "days until it expires; by default, it does not expire", parseDays);
   return withTokens(command, async (tokens) => {
     const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
     const scopes = admin ? SCOPES : given.scopes;
+    // As over HTTP: a name that is empty or endless helps nobody who reads the list.
+    checkBody(createToken, { name, scopes, ...(days === undefined ? {} : { days }) });
     const lifetimeMs = days === undefined ? undefined : Math.round(days * DAY_MS);
     // Anyone who may run commands here owns the store, so no other token limits this one.
-    const { secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
-    return secret;
+    const { token, secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
+    return { json: { ...toTokenJson(token), token: secret }, words: secret };
   });
 }
 
 function listCommand(): Command {
   const command = new Command("list").description("List all tokens, including revoked ones, without their secrets.");
   return withTokens(command, async (tokens) => {
-    // A name may contain terminal control sequences.
-    const rows = (await tokens.list()).map((token) => toRow(token, Date.now()).map(escapeControls));
-    return toTable([["id", "state", "name", "scopes", "made by", "created", "expires", "last used"], ...rows]);
+    const list = await tokens.list();
+    return { json: list.map(toTokenJson), words: toTokenTable(list) };
   });
+}
+
+/** A token as the service shows it over HTTP. */
+export function toTokenJson({ created, expires, revoked, lastUsed, ...rest }: Token): object {
+  const times = Object.entries({ created, expires, revoked, lastUsed }).filter((entry) => entry[1] !== undefined);
+  return { ...rest, ...Object.fromEntries(times.map(([name, time]) => [name, new Date(time!).toISOString()])) };
+}
+
+/** Tokens for people, without their secrets. */
+export function toTokenTable(tokens: readonly Token[]): string {
+  // A name may contain terminal control sequences.
+  const rows = tokens.map((token) => toRow(token, Date.now()).map(escapeControls));
+  return toTable([["id", "state", "name", "scopes", "made by", "created", "expires", "last used"], ...rows]);
 }
 
 function revokeCommand(): Command {
@@ -54,19 +77,20 @@ function revokeCommand(): Command {
     const { keepChildren = false } = command.opts<{ keepChildren?: true }>();
     const revoked = await tokens.revoke(id, Date.now(), { isKeepingChildren: keepChildren });
     if (!revoked) throw new Error(`There is no token with the id ${id}: see \`plant-store token list\`.`);
-    await removeIfRevoked({ tokens, path: firstTokenFile(config) });
+    await removeIfRevoked({ tokens, path: firstTokenFile(config.data) });
     const children = revoked.filter((one) => one !== id);
-    return `The token ${id} is revoked${children.length > 0 ? `, and with it ${children.join(", ")}` : ""}.`;
+    const words = `The token ${id} is revoked${children.length > 0 ? `, and with it ${children.join(", ")}` : ""}.`;
+    return { json: { revoked }, words };
   });
 }
 
-/** Runs `work` on the tokens of the store and prints the line that it returns. */
-function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<string>): Command {
-  return addSettings(command, ["data", "database"]).action(async () => {
+/** Runs `work` on the tokens of the store and prints what it returns. */
+function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<Result>): Command {
+  return addSettings(addJson(command), ["data", "database"]).action(async () => {
     const config = configOf(command, process.env);
     const store = await openStoreHere(config, { isServing: false, isNew: false });
     try {
-      process.stdout.write(`${await work(store.tokens, config)}\n`);
+      printResult(command, await work(store.tokens, config));
     } finally {
       await store.close();
     }
@@ -81,7 +105,7 @@ function parseScopes(list: string): Scope[] {
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (!(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days greater than 0.");
+  if (!/^\d*\.?\d+$/.test(text) || !(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days greater than 0.");
   return days;
 }
 

@@ -1,8 +1,9 @@
+import type { ChangeOutcome, PlantChange } from "./bulk-change.ts";
 import type { ExportQuery } from "./export.ts";
 import type { FileFormat } from "./file-format.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
-import type { ListQuery, Page } from "./page.ts";
-import type { Plant, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
+import type { ListQuery, Page, PlantFilter } from "./page.ts";
+import type { NewPlant, Plant, PlantCount, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
 import type { CreatedToken, NewToken, Session, Token } from "./token.ts";
 
 /** Options of every call. Aborting `signal` makes the call throw the signal's reason. */
@@ -34,6 +35,12 @@ export type Client = Readonly<{
    * a different plant with the same id is error 40900.
    */
   create: (plant: Plant, options?: CallOptions) => Promise<StoredPlant>;
+  /**
+   * Creates a plant under a new id, and resolves with it once it is on stable storage. However often it has to be sent,
+   * it is stored once, and it never becomes one with a plant that was there. To be able to repeat a call that threw,
+   * give it an `id` of `makeId()`, the same each time; if another plant has that, a new one takes its place.
+   */
+  add: (plant: NewPlant, options?: CallOptions & Readonly<{ id?: bigint }>) => Promise<StoredPlant>;
   /** The plant with this id, or undefined if there is none. */
   find: (id: bigint, options?: CallOptions) => Promise<StoredPlant | undefined>;
   /**
@@ -48,8 +55,20 @@ export type Client = Readonly<{
   patch: (id: bigint, patch: PlantPatch, options?: ConditionOptions) => Promise<StoredPlant>;
   /** Deletes a plant. False if there was none. */
   remove: (id: bigint, options?: ConditionOptions) => Promise<boolean>;
-  /** The most frequent tags: at most `limit` of them, 1,000 by default. */
-  tags: (options?: CallOptions & Readonly<{ limit?: number }>) => Promise<Tags>;
+  /**
+   * Makes many changes, each of one plant and only if that is still as it was seen, and yields the outcome of each, in
+   * order. They go to the service a thousand at a time. What fails for a moment is tried again. To stop early, break out
+   * of the loop. If the call throws, the changes without an outcome may or may not have been made; repeating them is
+   * safe. To undo, exchange `from` and `to` of those that were "changed".
+   */
+  change: (
+    changes: AsyncIterable<PlantChange> | Iterable<PlantChange>,
+    options?: CallOptions,
+  ) => AsyncGenerator<ChangeOutcome, void, undefined>;
+  /** How many plants there are, or match. */
+  count: (options?: CallOptions & PlantFilter) => Promise<PlantCount>;
+  /** The most frequent tags of the plants that match: at most `limit` of them, 1,000 by default. */
+  tags: (options?: CallOptions & PlantFilter & Readonly<{ limit?: number }>) => Promise<Tags>;
   /**
    * Creates all plants of a file, stream or iterable. Lines that cannot be imported are refused and counted in the
    * summary; all others are stored. The source is read only as fast as the service stores it. A browser cannot stream a
@@ -58,12 +77,12 @@ export type Client = Readonly<{
    */
   importPlants: (source: ImportSource, options?: ImportOptions) => Promise<ImportSummary>;
   /**
-   * The whole catalogue as a file. The stream fails if the file is incomplete: keep a file only once its stream has
+   * The catalogue, or the plants that match, as a file. The stream fails if the file is incomplete: keep a file only once its stream has
    * ended.
    */
   exportPlants: (options?: CallOptions & ExportQuery) => Promise<ReadableStream<Uint8Array>>;
-  /** The whole catalogue in one request, one plant at a time. */
-  exportedPlants: (options?: CallOptions) => AsyncIterable<Plant>;
+  /** The same in one request, one plant at a time. */
+  exportedPlants: (options?: CallOptions & PlantFilter) => AsyncIterable<Plant>;
   /**
    * The token in use: what it may do, and until when. Any valid token may call this; error 40101 if it is no longer
    * valid.

@@ -1,5 +1,6 @@
 import type { Client } from "./calls.ts";
 import type { Connection } from "./request.ts";
+import { changeCalls } from "./bulk-changes.ts";
 import { fileCalls } from "./transfer.ts";
 import { plantCalls } from "./plants.ts";
 import { sessionCalls } from "./session.ts";
@@ -8,23 +9,28 @@ import { createTransport } from "./transport.ts";
 import type { Fetch } from "./transport.ts";
 
 export type { CallOptions, Client, ConditionOptions, ImportOptions } from "./calls.ts";
+export type { ChangeOutcome, PlantChange } from "./bulk-change.ts";
 export { ERROR_NUMBERS } from "./error-numbers.ts";
 export { ConnectionError, PlantStoreClientError, ServiceError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
 export type { ErrorNumber } from "./errors.ts";
 export type { ExportQuery } from "./export.ts";
 export { detectFormat, FileFormatError, HEAD_BYTES } from "./file-format.ts";
 export type { FileFormat } from "./file-format.ts";
-export type { ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
-export type { ListQuery, Page } from "./page.ts";
-export type { Plant, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
+export type { CsvQuery, ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
+export { makeId } from "./made-id.ts";
+export type { ListQuery, Page, PlantFilter } from "./page.ts";
+export type { NewPlant, Plant, PlantCount, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
 export type { CreatedToken, NewToken, Scope, Session, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";
 
 export type ClientOptions = Readonly<{
   /** The address of the service, including the path if a proxy serves it under one: `https://plants.example/store`. */
   url: URL | string;
-  /** The bearer token. It is sent to `url` only: redirects are not followed. */
-  token: string;
+  /**
+   * The bearer token, or what returns the one in use for each request. It is sent to `url` only: redirects are not
+   * followed.
+   */
+  token: string | (() => string);
   /**
    * How long a call may take, with all tries and the pauses between them; default 30,000. Imports and exports have
    * `idleMs` instead.
@@ -48,9 +54,15 @@ export type ClientOptions = Readonly<{
  */
 export function createClient(options: ClientOptions): Client {
   const { url, token, timeoutMs = 30_000, tryTimeoutMs = 10_000, retries = 4, idleMs = 60_000, fetch = globalThis.fetch } = options;
-  const transport = createTransport({ base: toBase(url), token, fetch });
+  const transport = createTransport({ base: toBase(url), token: typeof token === "string" ? () => token : token, fetch });
   const connection: Connection = { transport, policy: { timeoutMs, tryTimeoutMs, retries }, idleMs };
-  return { ...plantCalls(connection), ...fileCalls(connection), ...sessionCalls(connection), ...tokenCalls(connection) };
+  return {
+    ...plantCalls(connection),
+    ...changeCalls(connection),
+    ...fileCalls(connection),
+    ...sessionCalls(connection),
+    ...tokenCalls(connection),
+  };
 }
 
 function toBase(url: URL | string): string {

@@ -15,6 +15,7 @@ export const ERROR_NUMBERS = {
   missing_body: 40011,
   malformed_request: 40012,
   invalid_idempotency_key: 40013,
+  malformed_gzip: 40014,
   missing_token: 40100,
   invalid_token: 40101,
   insufficient_scope: 40300,

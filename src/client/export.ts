@@ -2,6 +2,7 @@ import { UnexpectedAnswerError } from "./errors.ts";
 import type { FileFormat } from "./file-format.ts";
 import { parseJson } from "./json.ts";
 import type { Limit } from "./limit.ts";
+import type { PlantFilter } from "./page.ts";
 import { parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
@@ -9,7 +10,7 @@ import type { Plant } from "./plant.ts";
  * `format`: NDJSON (default) or CSV. `profile`: `dwc` names the CSV columns with Darwin Core terms. `guardFormulas`:
  * puts a ' before names and tags in CSV that a spreadsheet would take for formulas.
  */
-export type ExportQuery = Readonly<{ format?: FileFormat; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
+export type ExportQuery = PlantFilter & Readonly<{ format?: FileFormat; profile?: "plain" | "dwc"; guardFormulas?: boolean }>;
 
 type Watch = Readonly<{
   limit: Limit;

@@ -13,12 +13,12 @@ export class FileFormatError extends TypeError {
 }
 
 /**
- * Detects the format of a file by its extension if known, otherwise by its first HEAD_BYTES. An empty file is NDJSON
+ * Detects the format of a file by its extension (before `.gz`) if known, otherwise by its first HEAD_BYTES. An empty file is NDJSON
  * without plants, as an export of no plants is. Throws a FileFormatError.
  */
 export function detectFormat(name: string | undefined, head: Uint8Array): FileFormat {
-  if (name !== undefined && /\.(csv|tsv)$/i.test(name)) return "csv";
-  if (name !== undefined && /\.(ndjson|jsonl)$/i.test(name)) return "ndjson";
+  if (name !== undefined && /\.(csv|tsv)(\.gz)?$/i.test(name)) return "csv";
+  if (name !== undefined && /\.(ndjson|jsonl)(\.gz)?$/i.test(name)) return "ndjson";
   // The decoder drops a byte order mark.
   const [first = "{"] = new TextDecoder().decode(head.subarray(0, HEAD_BYTES)).trimStart();
   if (first === "[") throw new FileFormatError();

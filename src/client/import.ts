@@ -4,7 +4,10 @@ import type { Plant } from "./plant.ts";
 /** A piece of a file (bytes or text, cut anywhere), or a plant, which becomes a line of NDJSON. */
 export type ImportChunk = Plant | Uint8Array | string;
 
-/** A whole file as a Blob, File, text or bytes; or a stream or other iterable of its pieces, or of plants. */
+/**
+ * A whole file as a Blob, File, text or bytes; or a stream or other iterable of its pieces, or of plants. A File, Blob or
+ * bytes may be gzip: say the `format` if no name such as `plants.csv.gz` does.
+ */
 export type ImportSource =
   | AsyncIterable<ImportChunk>
   | Blob
@@ -18,7 +21,24 @@ export type ImportSource =
  * `onConflict`: what to do if a different plant already has the id: `refuse` the line (default) or `replace` that
  * plant. `dryRun`: store nothing, only report what would happen to each line.
  */
-export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean }>;
+export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?: boolean }> & CsvQuery;
+
+/** How to read CSV that has no columns `id`, `name` and `tag`. */
+export type CsvQuery = Readonly<{
+  /** Take the likeliest columns by their names, and Windows-1252 if it is not UTF-8. The summary says which. */
+  guess?: boolean;
+  encoding?: "utf-8" | "windows-1252";
+  /** Columns by name, or position as in `column 4`. Empty for none. */
+  idColumn?: string;
+  nameColumn?: string;
+  tagColumn?: string;
+  /** `content`: a row without an id gets one that follows from its cells: the same again for the same row. */
+  ids?: "file" | "content";
+  /** Number the rows without an id from here on. Not together with `ids: "content"`. */
+  firstId?: bigint;
+  /** Take a quoted empty tag for none. */
+  dropEmptyTags?: boolean;
+}>;
 
 /** The number of bytes sent so far, and of all bytes if that is known. */
 export type ImportProgress = Readonly<{ bytes: number; bytesTotal?: number }>;
@@ -37,14 +57,25 @@ export type ImportSummary = Readonly<{
   problems: readonly ImportProblem[];
   /** The first 100 CSV columns that were not read, or only in part. Each name is cut to 100 characters. */
   unusedColumns: readonly string[];
+  /** If the file is not UTF-8. */
+  encoding?: (typeof ENCODINGS)[number];
+  /** What the columns of CSV were taken for, if they were guessed or chosen. */
+  columns?: Readonly<{ id?: string; name?: string; tag?: string }>;
+  /** Of a dry run, what would happen to each of the first 1,000 lines. */
+  outcomes?: readonly ImportOutcome[];
 }>;
+
+type ImportOutcome = (typeof OUTCOMES)[number];
+
+const ENCODINGS = ["utf-16le", "utf-16be", "windows-1252"] as const;
+const OUTCOMES = ["created", "unchanged", "replaced", "refused"] as const;
 
 /** A refused line. `error` and `message` are as in a ServiceError. */
 export type ImportProblem = Readonly<{ line: number; error: number; message: string }>;
 
 /** Throws a TypeError. */
 export function parseImportSummary(body: unknown): ImportSummary {
-  const { read, created, unchanged, replaced, refused, problems, unusedColumns } = parseFields(body);
+  const { read, created, unchanged, replaced, refused, problems, unusedColumns, encoding, columns, outcomes } = parseFields(body);
   return {
     read: parseCount(read),
     created: parseCount(created),
@@ -53,8 +84,21 @@ export function parseImportSummary(body: unknown): ImportSummary {
     refused: parseCount(refused),
     problems: parseList(problems, parseProblem),
     // A service older than this client does not send it.
-    unusedColumns: unusedColumns === undefined ? [] : parseList(unusedColumns, parseColumn),
+    unusedColumns: unusedColumns === undefined ? [] : parseList(unusedColumns, parseText),
+    ...(encoding === undefined ? {} : { encoding: parseWord(encoding, ENCODINGS) }),
+    ...(columns === undefined ? {} : { columns: parseColumns(columns) }),
+    ...(outcomes === undefined ? {} : { outcomes: parseList(outcomes, (outcome) => parseWord(outcome, OUTCOMES)) }),
   };
+}
+
+function parseColumns(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(parseFields(value)).map(([field, column]) => [field, parseText(column)]));
+}
+
+function parseWord<Word extends string>(value: unknown, known: readonly Word[]): Word {
+  const found = known.find((word) => word === value);
+  if (found === undefined) throw new TypeError(`none of ${known.join(", ")}`);
+  return found;
 }
 
 function parseProblem(value: unknown): ImportProblem {
@@ -63,8 +107,8 @@ function parseProblem(value: unknown): ImportProblem {
   return { line: parseCount(line), error: parseCount(error), message };
 }
 
-function parseColumn(value: unknown): string {
-  if (typeof value !== "string") throw new TypeError("no name of a column");
+function parseText(value: unknown): string {
+  if (typeof value !== "string") throw new TypeError("not a text");
   return value;
 }
 

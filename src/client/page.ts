@@ -3,32 +3,54 @@ import { parseList, parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
- * `tag`: only plants with exactly this tag. `q`: only plants whose names contain these words. `after`: only plants with
- * a greater id. `limit`: plants per page, 1 to 1,000, default 100.
+/**
+ * `tag`: only plants with exactly this tag. `untagged`: only plants without a tag; not together with `tag`. `q`: only
+ * plants whose names contain these words.
  */
-export type ListQuery = Readonly<{ limit?: number; after?: bigint; tag?: string; q?: string }>;
+export type PlantFilter = Readonly<{ tag?: string; untagged?: boolean; q?: string }>;
 
-/** One page of plants, by id. `next` is the query for the following page; the last page has none. */
+/**
+ * `id`: only the plant with this id. `after`: only plants with a greater id. `limit`: plants per page, 1 to 1,000,
+ * default 100. `sort`: the order, default "id"; in another one, `cursor` from `next` takes the place of `after`.
+ */
+export type ListQuery = PlantFilter &
+  Readonly<{ limit?: number; sort?: "id" | "name" | "newest"; after?: bigint; cursor?: string; id?: bigint }>;
+
+/**
+ * One page of plants, in order. `next` is the query for the following page; the last page has none. A page that is
+ * sorted and filtered may have few plants, or none, and a next one.
+ */
 export type Page = Readonly<{ plants: readonly Plant[]; next?: ListQuery }>;
 
 /** Reads the response to `query`. Throws a TypeError if it is not a page. */
 export function parsePage({ body, headers }: ParsedResponse, query: ListQuery): Page {
   const plants = parseList(body, parsePlant);
-  const after = parseNext(headers.get("link"));
-  if (after === undefined) return { plants };
-  // Otherwise a wrong response could make us loop forever.
-  if (query.after !== undefined && after <= query.after) throw new TypeError("the next page is not behind this one");
-  return { plants, next: { ...query, after } };
+  const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
+  if (link === undefined) return { plants };
+  return {
+    plants,
+    next: { ...query, ...((query.sort ?? "id") === "id" ? { after: parseAfter(link, query) } : { cursor: parseCursor(link, query) }) },
+  };
 }
 
 /**
  * The id after which the next page begins (RFC 8288). The link is relative to this page, and nothing else of it is
  * used: we have the rest of the query already, as numbers and text.
  */
-function parseNext(link: string | null): bigint | undefined {
-  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];
-  if (target === undefined) return undefined;
-  const after = new URLSearchParams(target.slice(target.indexOf("?") + 1)).get("after");
+function parseAfter(link: string, query: ListQuery): bigint {
+  const after = parameterOf(link, "after");
   if (after === null || !/^-?\d+$/.test(after)) throw new TypeError("the link to the next page names no id");
+  // Otherwise a wrong response could make us loop forever.
+  if (query.after !== undefined && BigInt(after) <= query.after) throw new TypeError("the next page is not behind this one");
   return BigInt(after);
+}
+
+function parseCursor(link: string, query: ListQuery): string {
+  const cursor = parameterOf(link, "cursor");
+  if (cursor === null || cursor === query.cursor) throw new TypeError("the link to the next page names no other place");
+  return cursor;
+}
+
+function parameterOf(link: string, name: string): string | null {
+  return new URLSearchParams(link.slice(link.indexOf("?") + 1)).get(name);
 }

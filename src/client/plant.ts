@@ -1,6 +1,9 @@
 /** A whole plant: it has no other fields. `id` is a 64-bit integer, -2^63 to 2^63-1. */
 export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
 
+/** A plant that has no id yet. */
+export type NewPlant = Omit<Plant, "id">;
+
 /** A plant as stored now, with its ETag. Pass that as `ifMatch` to change only what you have seen. */
 export type StoredPlant = Readonly<{ plant: Plant; etag: string }>;
 
@@ -12,8 +15,15 @@ export type PutPlant = StoredPlant & Readonly<{ isNew: boolean }>;
 /** The fields to change; the others stay as they are. `tag: null` removes the tag. */
 export type PlantPatch = Readonly<{ name?: string; tag?: string | null }>;
 
-/** A tag, and how many plants have it. */
-export type TagCount = Readonly<{ tag: string; plants: number }>;
+/** A tag, and how many plants have it. With a `precision` there may be more. */
+export type TagCount = Readonly<{ tag: string; plants: number; precision?: "atLeast" }>;
+
+/**
+ * A number of plants. "exact": all were counted. "about": the number comes from the statistics of the database, and is
+ * rounded. "atLeast": there may be more, because at most 10,000 of the plants that match are counted, and an import is
+ * followed as fast as can be.
+ */
+export type PlantCount = Readonly<{ plants: number; precision: "exact" | "about" | "atLeast" }>;
 
 /** The most frequent tags, counted `ageSeconds` ago. */
 export type Tags = Readonly<{ tags: readonly TagCount[]; ageSeconds: number }>;
@@ -37,6 +47,11 @@ export function plantText({ id, name, tag }: Plant): string {
   return `{"id":${idText(id)},"name":${JSON.stringify(name)}${tag === undefined ? "" : `,"tag":${JSON.stringify(tag)}`}}`;
 }
 
+/** The plant as JSON, without its id. */
+export function contentText({ name, tag }: Plant): string {
+  return JSON.stringify({ name, tag });
+}
+
 /** Reads a plant from parsed JSON and drops unknown fields. Throws a TypeError if it is not a plant. */
 export function parsePlant(value: unknown): Plant {
   const { id } = parseFields(value);
@@ -45,7 +60,7 @@ export function parsePlant(value: unknown): Plant {
 }
 
 /** Reads the fields other than the id, as the response to a create has them. Throws a TypeError. */
-export function parseContent(value: unknown): Omit<Plant, "id"> {
+export function parseContent(value: unknown): NewPlant {
   const { name, tag } = parseFields(value);
   if (typeof name !== "string" || (tag !== undefined && typeof tag !== "string")) throw new TypeError("not a plant");
   return tag === undefined ? { name } : { name, tag };
@@ -53,9 +68,17 @@ export function parseContent(value: unknown): Omit<Plant, "id"> {
 
 /** Throws a TypeError. */
 export function parseTagCount(value: unknown): TagCount {
-  const { tag, plants } = parseFields(value);
+  const { tag, plants, precision } = parseFields(value);
   if (typeof tag !== "string" || typeof plants !== "number") throw new TypeError("not a tag with its count");
-  return { tag, plants };
+  return { tag, plants, ...(precision === "atLeast" ? { precision } : {}) };
+}
+
+/** Throws a TypeError. */
+export function parsePlantCount(value: unknown): PlantCount {
+  const { plants, precision } = parseFields(value);
+  if (typeof plants !== "number" || (precision !== "exact" && precision !== "about" && precision !== "atLeast"))
+    throw new TypeError("not a number of plants");
+  return { plants, precision };
 }
 
 /** Reads a list, each item with `parse`. Throws a TypeError. */

@@ -5,21 +5,37 @@ import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
 import type { Connection } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
+import { ServiceError } from "./errors.ts";
+import { makeId } from "./made-id.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";
-import { idText, parseContent, parseList, parsePlant, parseTagCount, plantText } from "./plant.ts";
-import type { StoredPlant } from "./plant.ts";
+import { idText, parseContent, parseList, parsePlant, parsePlantCount, parseTagCount, plantText } from "./plant.ts";
+import type { Plant, StoredPlant } from "./plant.ts";
 import { queryText } from "./query.ts";
 
-type PlantCalls = Pick<Client, "create" | "find" | "list" | "page" | "patch" | "put" | "remove" | "tags">;
+type PlantCalls = Pick<Client, "add" | "count" | "create" | "find" | "list" | "page" | "patch" | "put" | "remove" | "tags">;
 
 const CREATED = 201;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
+/** How many ids `add` tries: there are far more than plants. */
+const IDS_TRIED = 10;
+
 /** The calls for single plants and for pages of plants. */
 export function plantCalls(connection: Connection): PlantCalls {
-  return {
+  const calls: PlantCalls = {
+    async add(content, { id, signal } = {}) {
+      for (let tried = 1; ; tried += 1) {
+        const given = tried === 1 ? id : undefined;
+        const plant = { ...content, id: given ?? makeId() };
+        try {
+          return await (given === undefined ? addNew(calls, plant, signal) : calls.create(plant, { signal }));
+        } catch (thrown) {
+          if (!isTaken(thrown) || tried >= IDS_TRIED) throw thrown;
+        }
+      }
+    },
     async create(plant, { signal } = {}) {
       const outgoing = { method: "POST", path: "/plants", headers: JSON_TYPE, body: plantText(plant), isRepeatable: true, signal } as const;
       return request(connection, outgoing, ({ body, headers }) => ({
@@ -71,19 +87,46 @@ export function plantCalls(connection: Connection): PlantCalls {
         query = page.next;
       }
     },
-    async tags({ limit, signal } = {}) {
-      const outgoing = { method: "GET", path: `/tags${queryText({ limit })}`, isRepeatable: true, signal } as const;
+    async count({ tag, untagged, q, signal } = {}) {
+      const outgoing = { method: "GET", path: `/plants/count${queryText({ tag, untagged, q })}`, isRepeatable: true, signal } as const;
+      return request(connection, outgoing, ({ body }) => parsePlantCount(body));
+    },
+    async tags({ limit, tag, untagged, q, signal } = {}) {
+      const outgoing = { method: "GET", path: `/tags${queryText({ limit, tag, untagged, q })}`, isRepeatable: true, signal } as const;
       return request(connection, outgoing, ({ body, headers }) => ({
         tags: parseList(body, parseTagCount),
         ageSeconds: Number(requiredHeader(headers, "age")),
       }));
     },
   };
+  return calls;
+}
+
+/** Creates a plant whose id nobody was told yet: what has it already is another plant, even one of the same name. */
+async function addNew({ put, create }: PlantCalls, plant: Plant, signal: AbortSignal | undefined): Promise<StoredPlant> {
+  try {
+    const { plant: stored, etag } = await put(plant, { ifNoneMatch: "*", signal });
+    return { plant: stored, etag };
+  } catch (thrown) {
+    if (isRefused(thrown)) throw thrown;
+    // It may be stored all the same. From now on, the same plant under this id is this one.
+    return create(plant, { signal });
+  }
+}
+
+/** Whether the service certainly did not do what it was asked, and would not do it a moment later either. */
+function isRefused(thrown: unknown): boolean {
+  return thrown instanceof ServiceError && thrown.status < 500 && thrown.error !== ERROR_NUMBERS.too_many_requests;
+}
+
+function isTaken(thrown: unknown): boolean {
+  if (!(thrown instanceof ServiceError)) return false;
+  return thrown.error === ERROR_NUMBERS.id_in_use || thrown.error === ERROR_NUMBERS.precondition_failed;
 }
 
 async function findPage(connection: Connection, { signal, ...query }: ListQuery & { signal?: AbortSignal | undefined }): Promise<Page> {
-  const { limit, after, tag, q } = query;
-  const path = `/plants${queryText({ limit, after, tag, q })}`;
+  const { limit, sort, after, cursor, tag, untagged, q, id } = query;
+  const path = `/plants${queryText({ limit, sort, after, cursor, tag, untagged, q, id })}`;
   return request(connection, { method: "GET", path, isRepeatable: true, signal }, (response) => parsePage(response, query));
 }
 

@@ -20,15 +20,19 @@ type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants"
 export function fileCalls(connection: Connection): FileCalls {
   const { transport, idleMs } = connection;
   return {
-    async importPlants(source, { format: given, onConflict, dryRun, signal, onProgress } = {}) {
+    async importPlants(source, { format: given, signal, onProgress, ...query } = {}) {
       const format = given ?? (await formatOf(source));
+      const isPacked = await isGzip(source);
       const limit = startLimit(idleMs);
       const bytesTotal = source instanceof Blob ? { bytesTotal: source.size } : {};
       const upload = createUpload(source, { limit, idleMs, signal, onBytes: (bytes) => onProgress?.({ bytes, ...bytesTotal }) });
       const outgoing: Outgoing = {
         method: "POST",
-        path: `/plants/import${queryText({ onConflict, dryRun })}`,
-        headers: { "content-type": format === "csv" ? "text/csv" : "application/x-ndjson" },
+        path: `/plants/import${queryText(query)}`,
+        headers: {
+          "content-type": format === "csv" ? "text/csv" : "application/x-ndjson",
+          ...(isPacked ? { "content-encoding": "gzip" } : {}),
+        },
         isRepeatable: true,
         signal,
       };
@@ -45,8 +49,8 @@ export function fileCalls(connection: Connection): FileCalls {
       }
     },
     exportPlants: ({ signal, ...query } = {}) => openExport(connection, query, signal),
-    async *exportedPlants({ signal } = {}) {
-      yield* readPlants(await openExport(connection, { format: "ndjson" }, signal));
+    async *exportedPlants({ signal, ...filter } = {}) {
+      yield* readPlants(await openExport(connection, { ...filter, format: "ndjson" }, signal));
     },
   };
 }
@@ -61,6 +65,13 @@ async function formatOf(source: ImportSource): Promise<FileFormat> {
   if (!(source instanceof Blob)) return "ndjson";
   const name = "name" in source && typeof source.name === "string" ? source.name : undefined;
   return detectFormat(name, new Uint8Array(await source.slice(0, HEAD_BYTES).arrayBuffer()));
+}
+
+/** Whether a file is packed, by its first bytes (RFC 1952, 2.3.1): then it is sent as it is. */
+async function isGzip(source: ImportSource): Promise<boolean> {
+  if (!(source instanceof Uint8Array || source instanceof Blob)) return false;
+  const head = source instanceof Blob ? new Uint8Array(await source.slice(0, 2).arrayBuffer()) : source;
+  return head[0] === 0x1f && head[1] === 0x8b;
 }
 
 function readImportSummary(response: Response): Promise<ImportSummary> {

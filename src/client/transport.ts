@@ -26,12 +26,12 @@ export type Transport = Readonly<{
 }>;
 
 /** `base` has no trailing slash. */
-export function createTransport({ base, token, fetch }: { base: string; token: string; fetch: Fetch }): Transport {
+export function createTransport({ base, token, fetch }: { base: string; token: () => string; fetch: Fetch }): Transport {
   return {
     async exchange(outgoing, limit, read) {
       const { method, path, body, signal } = outgoing;
       // Outside the try: an invalid header is the caller's mistake, not a failed connection.
-      const headers = new Headers({ ...outgoing.headers, authorization: `Bearer ${token}` });
+      const headers = new Headers({ ...outgoing.headers, authorization: `Bearer ${token()}` });
       const init: RequestInit & { duplex?: "half" } = {
         method,
         headers,

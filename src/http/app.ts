@@ -7,19 +7,24 @@ import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import type { Contract, Operation } from "../contract.ts";
 import { PlantStoreError } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Token } from "../store/tokens.ts";
-import { toErrorResponse } from "./error-response.ts";
+import { toErrorResponse, toExpected } from "./error-response.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { checkBodyHeaders, openBody, parseBody, readBody } from "./request-body.ts";
 import type { ClientAddress } from "./client-address.ts";
+import { createCrossOrigin } from "./cross-origin.ts";
 import { checkHost } from "./host.ts";
+import type { RequestMeter } from "./request-meter.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { ResponseBudget } from "./response-budget.ts";
 import type { Static } from "./static.ts";
 import { parseQuery } from "./query.ts";
 import { createPace } from "../event-loop.ts";
 import type { Admission } from "./admission.ts";
+import type { RequestTracer } from "../tracing/request-tracer.ts";
+import type { Trace } from "../tracing/request-trace.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers, PathId, Route } from "./router.ts";
 import type { HttpRequest } from "./wire/connection.ts";
@@ -49,6 +54,11 @@ type AppOptions = Readonly<{
   responseBudget: ResponseBudget;
   clientAddress: ClientAddress;
   limits: RateLimits;
+  meter: RequestMeter;
+  /** Undefined if nothing is traced. */
+  tracer: RequestTracer | undefined;
+  /** The origins of other pages that may use the service, as browsers send them. */
+  origins: readonly string[];
   /** Once it returns true, every response closes its connection. */
   isDraining: () => boolean;
 }>;
@@ -59,10 +69,18 @@ type Answer = HttpResponse | Promise<HttpResponse>;
 type Exchange = {
   readonly request: HttpRequest;
   readonly requestId: string;
+  /** When it began, by `performance.now()`. */
+  readonly started: number;
+  /** The operation of the contract that it asks for, once that is known. */
+  operation: string;
   /** Who was authorized. */
   principal: Principal | undefined;
   /** Headers of any response to it. */
   headers: Readonly<Record<string, string>> | undefined;
+  /** The name of the error that is the response, if it is one. */
+  error: ErrorCode | undefined;
+  /** Undefined if it belongs to no trace. */
+  trace: Trace | undefined;
 };
 
 /**
@@ -83,13 +101,17 @@ export function createApp(options: AppOptions): App {
     responseBudget,
     clientAddress,
     limits,
+    meter,
+    tracer,
     log,
     bodyBytesMax,
+    origins,
     isDraining,
   } = options;
   const pace = createPace(() => performance.now());
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
+  const crossOrigin = createCrossOrigin(origins, allow);
 
   /**
    * Each step throws if something is wrong. Their order is part of the interface. Nothing is awaited that is already
@@ -99,15 +121,21 @@ export function createApp(options: AppOptions): App {
     const { request } = exchange;
     const { method, path } = request;
     checkHost(request);
+    const preflight = crossOrigin?.preflight(request);
+    if (preflight) return preflight;
     if (path === "*") return { status: 204, headers: { allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
     const routed = route(path);
-    if (!routed) return files(path, request);
+    if (!routed) {
+      exchange.operation = "static";
+      return files(path, request);
+    }
     const { resource, id } = routed;
     if (method === "OPTIONS") return { status: 204, headers: resource.options };
     const target = resource.routes.get(method);
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
-    const { scope } = target.operation;
+    const { id: operation, scope } = target.operation;
+    exchange.operation = operation;
     if (!scope) return admit(exchange, target, id, undefined);
     const proceed = (token: Token): Answer => {
       authorize(token, scope);
@@ -123,10 +151,12 @@ export function createApp(options: AppOptions): App {
     const { headers, query } = request;
     const principal = { token, address: clientAddress(request.address, headers) };
     exchange.principal = principal;
+    if (token) tracer?.identified(exchange.trace);
     if (token) exchange.headers = limits.admit(principal, requestId);
     const refusal = admission(operation.queue, headers, ownerOf(principal));
     if (refusal) return refusal;
-    const parameters = query === "" && operation.query.length === 0 ? { id } : { ...parseQuery(query, operation.query), id };
+    tracer?.admitted(exchange.trace);
+    const parameters = query === "" && operation.query.length === 0 ? { id } : { id, ...parseQuery(query, operation.query) };
     const call = (body: unknown) => handle({ parameters, headers, principal, requestId, connection: request, body });
     const body = bodyOf(operation, request);
     return body instanceof Promise ? body.then(call) : call(body);
@@ -167,13 +197,19 @@ export function createApp(options: AppOptions): App {
   }
 
   function fail(thrown: unknown, exchange: Exchange): HttpResponse {
-    return complete(toErrorResponse(countFailure(thrown, exchange), log, exchange.requestId), exchange);
+    const error = toExpected(countFailure(thrown, exchange), log, exchange.requestId);
+    meter.failed(error.code);
+    exchange.error = error.code;
+    return complete(toErrorResponse(error), exchange);
   }
 
-  /** Adds the headers of every response. */
-  function complete(response: HttpResponse, { headers, requestId }: Exchange): HttpResponse {
+  /** Adds the headers of every response, and counts it. */
+  function complete(response: HttpResponse, exchange: Exchange): HttpResponse {
+    const { request, headers, requestId, operation, started } = exchange;
+    meter.answered(operation, response.status, started);
+    tracer?.answered(exchange, response.status);
     const whole = headers ? { ...response, headers: { ...headers, ...response.headers } } : response;
-    return withCommonLines(whole, requestId, isDraining());
+    return withCommonLines(crossOrigin ? crossOrigin.share(whole, request) : whole, requestId, isDraining());
   }
 
   function finish(response: HttpResponse, exchange: Exchange): HttpResponse {
@@ -188,10 +224,9 @@ export function createApp(options: AppOptions): App {
 
   /** Answers a request and logs it. */
   async function answerLogged(exchange: Exchange): Promise<HttpResponse> {
-    const started = performance.now();
     const response = await answerSafely(exchange);
     const { method, path, address: peer, headers } = exchange.request;
-    const ms = performance.now() - started;
+    const ms = performance.now() - exchange.started;
     log.debug("request", {
       requestId: exchange.requestId,
       address: clientAddress(peer, headers),
@@ -219,12 +254,23 @@ export function createApp(options: AppOptions): App {
 
   return {
     answer(request) {
-      const exchange = { request, requestId: request.headers.once(givenId) ?? randomUUID(), principal: undefined, headers: undefined };
-      return log.isDebug ? answerLogged(exchange) : answerSafely(exchange);
+      const exchange: Exchange = {
+        request,
+        requestId: givenId(request.headers) ?? randomUUID(),
+        started: performance.now(),
+        operation: "none",
+        principal: undefined,
+        headers: undefined,
+        error: undefined,
+        trace: undefined,
+      };
+      const serve = log.isDebug ? answerLogged : answerSafely;
+      exchange.trace = tracer?.begin(request.headers, exchange.started);
+      return tracer && exchange.trace ? tracer.run(exchange.trace, () => serve(exchange)) : serve(exchange);
     },
     refuse(error) {
-      const requestId = randomUUID();
-      return withCommonLines(toErrorResponse(error, log, requestId), requestId, true);
+      meter.failed(error.code);
+      return withCommonLines(toErrorResponse(error), randomUUID(), true);
     },
   };
 }

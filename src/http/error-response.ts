@@ -6,12 +6,8 @@ import type { HttpResponse } from "./wire/response.ts";
 
 const RETRY_AFTER_SECONDS = "1";
 
-/**
- * The only place where an error becomes a response. An unexpected error is a bug: it is logged, and its text is not
- * sent.
- */
-export function toErrorResponse(thrown: unknown, log: Log, requestId: string): HttpResponse {
-  const { code, message, status, headers, number } = toExpected(thrown, log, requestId);
+/** The only place where an error becomes a response. */
+export function toErrorResponse({ code, message, status, headers, number }: PlantStoreError): HttpResponse {
   return {
     status,
     body: JSON.stringify({ error: number, message } satisfies Schemas["Error"]),
@@ -19,7 +15,8 @@ export function toErrorResponse(thrown: unknown, log: Log, requestId: string): H
   };
 }
 
-function toExpected(thrown: unknown, log: Log, requestId: string): PlantStoreError {
+/** What the client may know of an error. An unexpected one is a bug: it is logged, and its text is not sent. */
+export function toExpected(thrown: unknown, log: Log, requestId: string): PlantStoreError {
   if (thrown instanceof PlantStoreError) return thrown;
   if (thrown instanceof DOMException && thrown.name === "AbortError") return new PlantStoreError("incomplete_body", { cause: thrown });
   log.error("unexpected_error", { requestId, error: thrown });

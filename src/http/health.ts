@@ -1,22 +1,29 @@
+import manifest from "../../package.json" with { type: "json" };
 import type { Schemas } from "../../contract/generated/schemas.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Handlers } from "./router.ts";
+import type { HttpResponse } from "./wire/response.ts";
 
 type HealthOptions = Readonly<{
-  /** Throws the reason when the store cannot take changes now. */
-  checkStore: () => void;
+  /** Throws the reason when the store cannot take changes now. Returns what is missing when it can take some. */
+  checkStore: () => string | undefined;
   isDraining: () => boolean;
 }>;
 
 /** Whether the process is alive, and whether it should get requests. */
 export function healthHandlers({ checkStore, isDraining }: HealthOptions): Pick<Handlers, "getLiveness" | "getReadiness"> {
-  const ok = { status: 200, body: JSON.stringify({ status: "ok" } satisfies Schemas["Health"]) };
+  const ok = toResponse({ status: "ok" });
+  const alive = toResponse({ status: "ok", version: manifest.version });
   return {
-    getLiveness: () => ok,
+    getLiveness: () => alive,
     getReadiness() {
       if (isDraining()) throw new PlantStoreError("draining");
-      checkStore();
-      return ok;
+      const missing = checkStore();
+      return missing === undefined ? ok : toResponse({ status: "ok", missing });
     },
   };
+}
+
+function toResponse(health: Schemas["Health"]): HttpResponse {
+  return { status: 200, body: JSON.stringify(health) };
 }

@@ -1,16 +1,21 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
 import type { Audit, PlantChange } from "../auth/audit.ts";
-import { ownerOf } from "../principal.ts";
+import { authorize } from "../auth/authorize.ts";
+import { ownerOf, tokenOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
-import type { PlantStore } from "../store/plants.ts";
+import type { Page } from "../store/page.ts";
+import type { Order, OrderedPage } from "../store/page.ts";
+import type { ListQuery, PlantStore } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
-import { withoutImplied, tokenize } from "../tokenizer.ts";
+import { isFound } from "../tokenizer.ts";
 import type { HttpResponse } from "./wire/response.ts";
+import { parseCursor, toCursor } from "./cursor.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
 import type { Fields } from "./wire/fields.ts";
+import { toFilter } from "../plant-filter.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -32,8 +37,8 @@ const PAGE_MAX = 1000;
  */
 const PAGE_BYTES_MAX = 2 ** 20;
 
-/** A longer search would block the search thread for too long. */
-const WORDS_MAX = 32;
+/** What a token does instead that may not read. */
+const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send both `name` and `tag`.";
 
 /** How often to try a change while other changes come between its read and its write. */
 const TRIES_MAX = 100;
@@ -63,24 +68,32 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
     throw new PlantStoreError("overloaded");
   }
 
+  /** A page of one plant, or none. */
+  async function findPage(id: PlantId, query: ListQuery): Promise<Page> {
+    const plant = query.after !== undefined && id <= query.after ? undefined : await plants.find(id);
+    return { plants: plant && isFound(plant, query) ? [plant] : [], isLast: true };
+  }
+
   return {
     async listPlants({ parameters, headers, principal }) {
-      const { limit, after, tag, q } = parameters;
-      const words = tokenize(q ?? "");
-      if (words.length > WORDS_MAX) throw tooManyWords();
+      const { limit, sort, after, cursor, tag, untagged, q, id } = parameters;
+      checkStart(parameters);
       const size = Math.min(limit, PAGE_MAX);
-      const { plants: found, isLast } = await queued(plants, queue, { owner: ownerOf(principal), isPatient: false }).list({
-        limit: size,
-        bytesMax: PAGE_BYTES_MAX,
-        after: after === undefined ? undefined : asPlantId(after),
-        tag,
-        words: withoutImplied(words),
-      });
-      const page = toTexts(found);
-      const last = found[page.length - 1];
-      const isMore = !isLast || page.length < found.length;
-      const next = isMore && last ? { link: `<${toReference({ limit: size, after: last.id, tag, q })}>; rel="next"` } : {};
-      return represent({ status: 200, body: `[${page.join()}]`, headers: next }, headers);
+      const lists = queued(plants, queue, { owner: ownerOf(principal), isPatient: false });
+      const selected = { ...toFilter(parameters), limit: size, bytesMax: PAGE_BYTES_MAX };
+      const query = { ...selected, after: after === undefined ? undefined : asPlantId(after) };
+      const place = sort === "id" || cursor === undefined ? undefined : parseCursor(sort, cursor);
+      const page =
+        id !== undefined
+          ? byId(await findPage(asPlantId(id), query))
+          : sort === "id"
+            ? byId(await lists.list(query))
+            : inOrder(sort, await lists.listOrdered({ ...selected, order: sort, after: place }));
+      const next = page.next && toReference({ limit: size, ...page.next, tag, untagged: untagged || undefined, q });
+      return represent(
+        { status: 200, body: `[${page.texts.join()}]`, headers: next === undefined ? {} : { link: `<${next}>; rel="next"` } },
+        headers,
+      );
     },
     createPlant(call) {
       const plant = toNewPlant(call.body);
@@ -111,8 +124,10 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       return toChanged(plant, from ? 200 : 201);
     },
     async patchPlant(call) {
-      const { parameters, body } = call;
+      const { parameters, body, principal } = call;
       idOf(body, parameters.id);
+      // The answer shows what the patch leaves out, so `{}` would be a read.
+      if (body.name === undefined || body.tag === undefined) authorize(tokenOf(principal), "plants:read", WHOLE_PATCH);
       const { to } = await change(call, (stored) => merge(expectFound(stored), body));
       return toChanged(expectFound(to), 200);
     },
@@ -124,7 +139,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
 }
 
 /** Undefined if nothing changed. */
-function changeOf({ from, to }: Change): PlantChange | undefined {
+export function changeOf({ from, to }: Change): PlantChange | undefined {
   if (!to) return "deleted";
   if (!from) return "created";
   return isSame(from, to) ? undefined : "replaced";
@@ -187,14 +202,37 @@ function toTexts(plants: readonly NewPlant[]): string[] {
   return texts;
 }
 
+/** A page as texts, and the parameters of the next one. */
+type TextPage = Readonly<{ texts: readonly string[]; next: Query | undefined }>;
+type Query = Readonly<Record<string, bigint | boolean | number | string | undefined>>;
+
+function byId({ plants, isLast }: Page): TextPage {
+  const texts = toTexts(plants);
+  const last = plants[texts.length - 1];
+  const isMore = !isLast || texts.length < plants.length;
+  return { texts, next: isMore && last ? { after: last.id } : undefined };
+}
+
+function inOrder(sort: Order, { plants, places, next }: OrderedPage): TextPage {
+  const texts = toTexts(plants);
+  const place = texts.length < plants.length ? places[texts.length - 1] : next;
+  return { texts, next: place && { sort, cursor: toCursor(sort, place) } };
+}
+
+/** A list by id begins behind an id, any other at a cursor. */
+function checkStart({ sort, after, cursor }: Call<"listPlants">["parameters"]): void {
+  if (sort === "id" ? cursor === undefined : after === undefined) return;
+  const message =
+    sort === "id"
+      ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
+      : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
+  throw new PlantStoreError("invalid_query", { message });
+}
+
 /** A reference to a page of the same list, relative to the request target (RFC 8288, 3.1). */
-function toReference(query: Readonly<{ limit: number; after: PlantId; tag: string | undefined; q: string | undefined }>): string {
+function toReference(query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   );
   return `?${given.join("&")}`;
-}
-
-function tooManyWords(): PlantStoreError {
-  return new PlantStoreError("invalid_query", { message: `The query parameter \`q\` has more than ${WORDS_MAX} words: leave some out.` });
 }

@@ -8,7 +8,12 @@ import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** A body that is read as it arrives. */
-export type BodyStream = Readonly<{ type: string; bytes: AsyncIterable<Uint8Array> }>;
+export type BodyStream = Readonly<{
+  type: string;
+  /** As they arrive: to be unpacked if `isPacked`. */
+  bytes: AsyncIterable<Uint8Array>;
+  isPacked: boolean;
+}>;
 
 /**
  * Refuses a body whose declared type we do not read: one that is not in `patchTypes` for a patch, one that is not JSON
@@ -50,7 +55,10 @@ function essenceOf(type: string): string {
 
 /** Opens a body of one of these types, to be read as it arrives. Without Content-Type it has the first type. */
 export function openBody({ headers, body }: HttpRequest, types: readonly string[]): BodyStream {
-  checkCoding(headers);
+  // A body of JSON is never packed.
+  const isFile = !types.includes("application/json");
+  const isPacked = isFile && /^(x-)?gzip$/i.test(headers.get("content-encoding") ?? "");
+  if (!isPacked) checkCoding(headers, isFile ? STREAM_CODINGS : undefined);
   const declared = headers.get("content-type") ?? types[0]!;
   const type = essenceOf(declared);
   if (!types.includes(type)) {
@@ -58,12 +66,18 @@ export function openBody({ headers, body }: HttpRequest, types: readonly string[
     throw new PlantStoreError("unsupported_media_type", { message, headers: { accept: types.join(", ") } });
   }
   checkCharset(declared, types);
-  return { type, bytes: body };
+  return { type, bytes: body, isPacked };
 }
 
-function checkCoding(headers: Fields): void {
+/** How a body that is read as it arrives may be encoded (RFC 9110, 8.4.1.3: x-gzip is gzip). */
+const STREAM_CODINGS = "gzip, identity";
+
+function checkCoding(headers: Fields, accepted?: string): void {
   const coding = headers.get("content-encoding");
-  if (coding !== null && coding.toLowerCase() !== "identity") throw new PlantStoreError("unsupported_encoding");
+  if (coding === null || coding.toLowerCase() === "identity") return;
+  if (accepted === undefined) throw new PlantStoreError("unsupported_encoding");
+  const message = "The body is encoded in a way that the service does not read: send it plain, or with Content-Encoding: gzip.";
+  throw new PlantStoreError("unsupported_encoding", { message, headers: { "accept-encoding": accepted } });
 }
 
 function checkCharset(type: string, types: readonly string[] = ["application/json"]): void {
@@ -80,12 +94,13 @@ function checkCharset(type: string, types: readonly string[] = ["application/jso
  */
 export function readBody(request: HttpRequest, bytesMax: number): Promise<Uint8Array> | Uint8Array {
   const whole = request.body.whole();
-  if (!whole) return readPieces(request, bytesMax);
+  if (!whole) return readPieces(request.headers, request.body, bytesMax);
   if (whole.length > bytesMax) throw tooLarge(bytesMax);
   return whole;
 }
 
-async function readPieces({ headers, body }: HttpRequest, bytesMax: number): Promise<Uint8Array> {
+/** Reads a whole body as it arrives. Throws as `readBody` does. */
+export async function readPieces(headers: Fields, body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   // Two equal headers arrive as "5, 5", which is valid (RFC 9110, 8.6): then the bytes are counted.
   if (Number(headers.get("content-length")) > bytesMax) throw tooLarge(bytesMax);
   const read = createByteQueue();

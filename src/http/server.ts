@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { PlantStoreError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { HttpResponse } from "./wire/response.ts";
@@ -6,6 +5,7 @@ import { createConnection } from "./wire/connection.ts";
 import type { Connection, HttpRequest } from "./wire/connection.ts";
 import { createHeadParser } from "./wire/head.ts";
 import { createTaskQueue } from "../event-loop.ts";
+import { openFilesMax } from "../open-files.ts";
 
 // The only file that names the runtime.
 
@@ -16,11 +16,17 @@ export type HttpServer = Readonly<{
    * Takes no new connections. Resolves when the requests under way have their responses, at the latest after `drainMs`.
    */
   stop(drainMs: number): Promise<void>;
+  /** How many connections there are, and how many others were closed or refused to keep within the limit. */
+  connections(): Readonly<{ open: number; idle: number; max: number; turnedAway: number }>;
 }>;
 
 type ServerOptions = Readonly<{
   host: string;
   port: number;
+  /** A socket that listens already, which the process was given; undefined to make one. */
+  socketFd?: number | undefined;
+  /** The flag that sets the port, for messages. */
+  portFlag: "--port" | "--metrics";
   /** How many connections there may be, as far as the system allows that many open files. */
   connectionsMax: number;
   /** Never throws or rejects. It returns a promise only when it has to wait. */
@@ -42,7 +48,7 @@ const FILES_KEPT = 128;
 /** Serves HTTP/1.1. Throws when it cannot listen on the address. */
 export function startServer(options: ServerOptions): HttpServer {
   const { log, answer, refuse } = options;
-  const connectionsMax = Math.max(1, Math.min(options.connectionsMax, filesMax() - FILES_KEPT));
+  const connectionsMax = Math.max(1, Math.min(options.connectionsMax, openFilesMax() - FILES_KEPT));
   const parseHead = createHeadParser();
   const tasks = createTaskQueue();
   const connections = new Set<Connection>();
@@ -52,6 +58,7 @@ export function startServer(options: ServerOptions): HttpServer {
   let time = performance.now();
   let date = new Date().toUTCString();
   let turnedAway = 0;
+  let turnedAwayBefore = 0;
   let warnedAt = -Infinity;
   let isStopping = false;
   let empty: (() => void) | undefined;
@@ -79,8 +86,8 @@ export function startServer(options: ServerOptions): HttpServer {
   function makeRoom(): boolean {
     turnedAway += 1;
     if (time - warnedAt >= WARNING_MS) {
-      log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway });
-      [warnedAt, turnedAway] = [time, 0];
+      log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway: turnedAway - turnedAwayBefore });
+      [warnedAt, turnedAwayBefore] = [time, turnedAway];
     }
     const [oldest] = idle;
     oldest?.terminate();
@@ -114,7 +121,8 @@ export function startServer(options: ServerOptions): HttpServer {
   const timer = setInterval(sweep, SWEEP_MS);
 
   return {
-    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
+    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port ?? options.port}`,
+    connections: () => ({ open: connections.size, idle: idle.size, max: connectionsMax, turnedAway }),
     async stop(drainMs) {
       if (isStopping) return;
       isStopping = true;
@@ -133,13 +141,15 @@ export function startServer(options: ServerOptions): HttpServer {
 type Socket = Bun.Socket<Connection | undefined>;
 
 function bind(
-  { host, port }: ServerOptions,
+  { host, port, socketFd, portFlag }: ServerOptions,
   socket: Bun.SocketHandler<Connection | undefined>,
 ): Bun.TCPSocketListener<Connection | undefined> {
   try {
     return Bun.listen<Connection | undefined>({
       hostname: host,
       port,
+      // Before the other two, which its types do not say: a test shows it.
+      ...(socketFd === undefined ? {} : { fd: socketFd }),
       // Otherwise a second service could listen on the same port and get half of the connections.
       exclusive: true,
       // A client may close its side when it has sent its request.
@@ -148,15 +158,14 @@ function bind(
       socket,
     });
   } catch (cause) {
-    throw new Error(`Cannot listen on ${host}, port ${port}: if another program uses it, choose another one with --port.`, { cause });
+    throw new Error(`Cannot listen on ${host}, port ${port}: ${adviseOnBind(cause, portFlag)}.`, { cause });
   }
 }
 
-/** How many files the process may open. The runtime has raised this to what the system allows. */
-function filesMax(): number {
-  try {
-    return Number(/^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Infinity);
-  } catch {
-    return Infinity;
-  }
+/** What is wrong, and which flag to change. The runtime gives no code for a name that it cannot look up. */
+function adviseOnBind(cause: unknown, portFlag: ServerOptions["portFlag"]): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "EADDRINUSE") return `another program uses it: choose another port with ${portFlag}`;
+  if (code === "EACCES") return `this user may not use that port: choose one above 1023 with ${portFlag}`;
+  return `this machine does not have that address: name one of its own with ${portFlag === "--port" ? "--host" : portFlag}`;
 }

@@ -5,19 +5,22 @@ import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { exportPlants, toExportForm } from "../transfer/export.ts";
+import { gunzip } from "../transfer/gunzip.ts";
 import { importFile } from "../transfer/import.ts";
 import type { ImportCounts } from "../transfer/import.ts";
 import { whileAllowed, whileMoving } from "../transfer/row.ts";
+import type { CsvReading } from "../transfer/row.ts";
 import type { Log } from "../log.ts";
 import type { NewPlant } from "../plant.ts";
-import { createFairShares } from "../fair-shares.ts";
+import { createSharedPauses } from "../event-loop.ts";
 import type { FairShares } from "../fair-shares.ts";
 import type { PlantStore } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
+import { toFilter } from "../plant-filter.ts";
 import { chooseType } from "./accept.ts";
 import { choosePacking, packTexts } from "./representation.ts";
-import type { Handlers } from "./router.ts";
+import type { Call, Handlers } from "./router.ts";
 import type { Fields } from "./wire/fields.ts";
 
 type TransferOptions = Readonly<{
@@ -25,6 +28,8 @@ type TransferOptions = Readonly<{
   queue: FairQueue;
   /** The running imports. A token gets only its share of them, because each holds some plants in memory. */
   imports: FairShares;
+  /** The running exports. A token gets only its share, because each keeps a snapshot, on PostgreSQL with a connection. */
+  exports: FairShares;
   parsePlant: (value: unknown) => NewPlant;
   /** Longest line of an import. */
   lineBytesMax: number;
@@ -32,16 +37,12 @@ type TransferOptions = Readonly<{
   authenticator: Authenticator;
   audit: Audit;
   log: Log;
+  /** A monotonic clock, in milliseconds. */
+  now: () => number;
 }>;
 
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
-
-/**
- * How many exports may run at a time. A token gets only its share, because each keeps a snapshot, on PostgreSQL with a
- * connection.
- */
-const EXPORTS_MAX = 8;
 
 /** How long a sender may send nothing, or a reader read nothing. */
 const IDLE_SECONDS = 60;
@@ -52,8 +53,8 @@ const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, b
 
 /** Import and export of the whole catalogue as a file. */
 export function transferHandlers(options: TransferOptions): Pick<Handlers, "importPlants" | "exportPlants"> {
-  const { plants, queue, imports, parsePlant, lineBytesMax, authenticator, audit, log } = options;
-  const exports = createFairShares(EXPORTS_MAX);
+  const { plants, queue, imports, exports, parsePlant, lineBytesMax, authenticator, audit, log, now } = options;
+  const openPauses = createSharedPauses(now);
 
   /** A running transfer is never refused a turn in the queue: there are only a few at a time. */
   function patient(principal: Principal): ReturnType<typeof queued> {
@@ -74,13 +75,13 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
 
   /** Returns a function that ends an export and logs it. Only the first call counts. */
   function ending(who: Who, release: () => void): (outcome: string, bytes: number) => void {
-    const started = performance.now();
+    const started = now();
     let isOver = false;
     return (outcome, bytes) => {
       if (isOver) return;
       isOver = true;
       release();
-      audit.note("export_ended", who, { outcome, bytes, ms: Math.round(performance.now() - started) });
+      audit.note("export_ended", who, { outcome, bytes, ms: Math.round(now() - started) });
     };
   }
 
@@ -88,21 +89,24 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
     async importPlants(call) {
       const { body, headers, principal, connection } = call;
       const { onConflict, dryRun } = call.parameters;
+      const csv = toReading(call);
       // There is room: admission has just checked, and nothing can run in between.
       const release = imports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       // PATIENCE sets the limits on silence instead.
       connection.allowSilence(0);
-      const { type, bytes } = body;
-      const started = performance.now();
+      const { type, bytes, isPacked } = body;
+      const started = now();
       let counts: Partial<ImportCounts> = {};
       let outcome = "done";
       try {
         const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(headers, principal));
-        const summary = await importFile(patient(principal), coming, {
+        const summary = await importFile(patient(principal), isPacked ? gunzip(coming) : coming, {
           format: type === "text/csv" ? "csv" : "ndjson",
+          csv,
           parsePlant,
           lineBytesMax,
+          pauses: openPauses(),
           isReplacing: onConflict === "replace",
           isDryRun: dryRun,
           onCommit: (all) => (counts = all),
@@ -113,12 +117,13 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
         throw reason;
       } finally {
         release();
-        audit.note("import_ended", call, { outcome, ...counts, dryRun, ms: Math.round(performance.now() - started) });
+        audit.note("import_ended", call, { outcome, ...counts, dryRun, ms: Math.round(now() - started) });
       }
     },
     async exportPlants(call) {
       const { headers, principal, connection } = call;
       const { format, profile, guardFormulas } = call.parameters;
+      const terms = toFilter(call.parameters);
       const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
       const release = exports.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
@@ -130,7 +135,7 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
           throw reason;
         });
       connection.allowSilence(IDLE_SECONDS);
-      const texts = exporting(exportPlants(snapshot, form), confirming(headers, principal));
+      const texts = exporting(exportPlants(snapshot, { form, terms }), confirming(headers, principal));
       const coding = choosePacking(headers);
       const end = ending(call, () => {
         snapshot.close();
@@ -148,6 +153,31 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
       };
     },
   };
+}
+
+/** Throws `invalid_query` if its parameters contradict each other, or the format. */
+function toReading({ body, parameters }: Call<"importPlants">): CsvReading {
+  const { guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
+  if (ids === "content" && firstId !== undefined)
+    throw refused("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");
+  const columns = Object.fromEntries(
+    Object.entries({ id: idColumn, name: nameColumn, tag: tagColumn }).filter(([, name]) => name !== undefined),
+  );
+  const isPlain =
+    !guess && !dropEmptyTags && encoding === undefined && ids === "file" && firstId === undefined && Object.keys(columns).length === 0;
+  if (body.type !== "text/csv" && !isPlain)
+    throw refused("The query speaks of columns, ids or encoding, which only CSV has: send it with CSV only.");
+  return {
+    columns,
+    ids: firstId === undefined ? { kind: ids } : { kind: "from", first: firstId },
+    encoding: encoding ?? (guess ? undefined : "utf-8"),
+    isGuessing: guess,
+    isEmptyTagNone: dropEmptyTags,
+  };
+}
+
+function refused(message: string): PlantStoreError {
+  return new PlantStoreError("invalid_query", { message });
 }
 
 /** Undefined if the profile may decide. */

@@ -3,6 +3,8 @@ import type { NewPlant } from "../plant.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
 import { SEARCHED_LENGTH_MAX } from "../tokenizer.ts";
+import type { CommitMeter } from "./commit-meter.ts";
+import type { Active } from "../tracing/request-trace.ts";
 import type { PlantStore, Swap } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
 
@@ -65,6 +67,7 @@ type GroupCommitOptions = QueueLimits &
     commit: (changes: Changes) => Promise<Outcomes>;
     /** How many commits may run at a time. */
     inFlightMax: number;
+    meter: CommitMeter;
   }>;
 
 /** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
@@ -80,6 +83,8 @@ const PLACE_CHARACTERS = 32_768;
 type Waiter = Readonly<{
   /** Called when the commit has begun. */
   begin: (() => void) | undefined;
+  /** What of a trace it is, if that is recorded. */
+  traced: Active | undefined;
   end: (outcomes: Outcomes) => void;
   reject: (reason: unknown) => void;
 }>;
@@ -117,6 +122,7 @@ export function createGroupCommit({
   queueMax,
   waitMs,
   now,
+  meter,
 }: GroupCommitOptions): GroupCommit {
   const places = createFairShares(2 * queueMax);
   // Only the last batch takes more changes.
@@ -125,6 +131,10 @@ export function createGroupCommit({
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
+  const unwatch = meter.watch(() => ({
+    changes: waiting.reduce((sum, batch) => sum + sizeOf(batch), 0),
+    oldestMs: waiting[0] ? now() - waiting[0].since : 0,
+  }));
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
@@ -161,12 +171,17 @@ export function createGroupCommit({
 
   async function commitBatch(batch: Batch): Promise<void> {
     const { waiters } = batch;
+    const started = now();
+    const endTrace = meter.tracer?.begin(waiters.map(({ traced }) => traced));
     try {
       const committed = commit(batch);
       for (const waiter of waiters) beginOne(waiter);
       const outcomes = await committed;
+      meter.committed(sizeOf(batch), outcomes.creates ?? [], now() - started);
+      endTrace?.();
       for (const { end } of waiters) end(outcomes);
     } catch (reason) {
+      endTrace?.({ reason });
       for (const { reject } of waiters) reject(reason);
     }
     running.delete(batch);
@@ -231,6 +246,7 @@ export function createGroupCommit({
       const at = add(batch) - 1;
       batch.waiters.push({
         begin: whileWriting,
+        traced: meter.tracer?.active(),
         end(outcomes) {
           try {
             resolve(read(outcomes, at));
@@ -270,6 +286,7 @@ export function createGroupCommit({
       while (waiting.length > 0) refuse("draining");
       await round;
       await Promise.all(running.values());
+      unwatch();
     },
   };
 }

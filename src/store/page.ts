@@ -1,7 +1,22 @@
-import type { NewPlant } from "../plant.ts";
+import type { NewPlant, PlantId } from "../plant.ts";
 
 /** A page of a list. `isLast`: no plants follow. */
 export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;
+
+/**
+ * "name": as `nameKey` says; plants with equal names are by id. "newest": what was created last comes first; of plants
+ * that were created at once, those with greater ids.
+ */
+export type Order = "name" | "newest";
+
+/** A place in an order: that of a plant with this id. `key` is a `nameKey`, or the time of the create, an int64. */
+export type Place = Readonly<{ key: string; id: PlantId }>;
+
+/**
+ * Plants with their places. `next`: the next page is behind this place; undefined when no plants follow. A page may have
+ * few plants, or none, although others follow: the work for a page is bounded.
+ */
+export type OrderedPage = Readonly<{ plants: readonly NewPlant[]; places: readonly Place[]; next: Place | undefined }>;
 
 /** A page that is being filled. */
 export type OpenPage = Readonly<{
@@ -25,6 +40,30 @@ export function openPage({ limit, bytesMax }: Readonly<{ limit: number; bytesMax
       return true;
     },
     close: () => ({ plants, isLast }),
+  };
+}
+
+/** An ordered page that is being filled. */
+type OpenOrderedPage = Readonly<{
+  /** Like `add` of an OpenPage. */
+  add(plant: NewPlant, place: Place, bytes?: number): boolean;
+  /** The page. `reached`: the place up to which plants were offered, if others follow there. */
+  close(reached: Place | undefined): OrderedPage;
+}>;
+
+export function openOrderedPage(limits: Readonly<{ limit: number; bytesMax: number }>): OpenOrderedPage {
+  const page = openPage(limits);
+  const places: Place[] = [];
+  return {
+    add(plant, place, bytes) {
+      const isAdded = page.add(plant, bytes);
+      if (isAdded) places.push(place);
+      return isAdded;
+    },
+    close(reached) {
+      const { plants, isLast } = page.close();
+      return { plants, places, next: isLast ? reached : places.at(-1) };
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import type { Owner } from "../fair-shares.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
-import type { Page } from "./page.ts";
-import type { TagCounts } from "./tags.ts";
+import type { SearchTerms } from "../tokenizer.ts";
+import type { PlantCount } from "./count.ts";
+import type { Order, OrderedPage, Page, Place } from "./page.ts";
+import type { FoundTags, TagCounts } from "./tags.ts";
 
 /** Selects plants, by id: at most `limit` with an id above `after`, that have the tag and contain the words. */
 export type ListQuery = Readonly<{
@@ -12,10 +14,14 @@ export type ListQuery = Readonly<{
    */
   bytesMax: number;
   after: PlantId | undefined;
-  tag: string | undefined;
+  /** Null selects plants without a tag. */
+  tag: string | null | undefined;
   /** As `tokenize` returns them. Without words, every name matches. */
   words: readonly string[];
 }>;
+
+/** Selects plants in an order, behind a place. */
+export type OrderedQuery = Omit<ListQuery, "after"> & Readonly<{ order: Order; after: Place | undefined }>;
 
 /**
  * One change of one plant, from the state that was seen to the new state. Undefined means no plant. At least one is a
@@ -25,7 +31,7 @@ export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefin
 
 /**
  * Plants as all of them were at one moment. Once it is closed, or has lasted too long, its lists reject. Lists take no
- * words.
+ * words, and a tag only if it is text.
  */
 export type Snapshot = Readonly<{ list(query: ListQuery): Promise<Page>; close(): void }>;
 
@@ -62,11 +68,13 @@ export type PlantStore = Readonly<{
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
-   * A page by id, after all changes that were made before the call. A search may miss plants of an import, which the
-   * index follows as fast as it can. What it finds is as stored now. Rejects with `index_building` while names cannot
-   * be searched yet.
+   * A page by id, after all changes that were made before the call. A search, or a list of plants without a tag, may
+   * miss plants of an import, which the index follows as fast as it can. What it finds is as stored now. Rejects with
+   * `index_building` while the index cannot be searched yet.
    */
   list(query: ListQuery): Promise<Page>;
+  /** A page in another order. It knows as much as a search, and rejects like one. */
+  listOrdered(query: OrderedQuery): Promise<OrderedPage>;
   /** All changes that were answered before the call are in it. May last some minutes, and must be closed. */
   snapshot(): Promise<Snapshot>;
   /**
@@ -76,4 +84,8 @@ export type PlantStore = Readonly<{
   takesTurns(kind: "search" | "list" | "import"): boolean;
   /** May be some seconds old. */
   countTags(): Promise<TagCounts>;
+  /** Takes the same time in a large store. Knows as much as a list, and rejects like one. */
+  count(terms: SearchTerms): Promise<PlantCount>;
+  /** Like `count`, with their tags. There must be words. */
+  countFoundTags(terms: SearchTerms): Promise<FoundTags>;
 }>;

@@ -1,4 +1,5 @@
 import type { Owner } from "../fair-shares.ts";
+import type { Contents } from "./contents.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenStore } from "./tokens.ts";
 
@@ -16,10 +17,12 @@ export type Store = Readonly<{
    */
   isFull(queue: Queue, owner: Owner): boolean;
   /**
-   * Throws the reason when the store cannot take changes now. Reports what is known already: it costs nothing and never
-   * waits.
+   * Throws the reason when the store cannot take changes now. Returns what is missing, for people, when it can take some.
+   * Reports what is known already: it costs nothing and never waits.
    */
-  check(): void;
+  check(): string | undefined;
+  /** All that is stored now, for a backup. It must be closed. */
+  contents(): Promise<Contents>;
   /** Finishes what is under way, refuses what still waits, then releases files and connections. */
   close(): Promise<void>;
 }>;

@@ -1,9 +1,13 @@
 import { PlantStoreError } from "../errors.ts";
+import type { PlantCount } from "./count.ts";
 
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 
 /** The tags with the most plants, at most TAGS_MAX, and how long ago they were counted, in milliseconds. */
 export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
+
+/** The tags of the plants that match, at most TAGS_MAX. All that were counted, also those without a tag, are `plants`. */
+export type FoundTags = PlantCount & Readonly<{ tags: readonly TagCount[] }>;
 
 export const TAGS_MAX = 1000;
 

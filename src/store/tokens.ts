@@ -16,6 +16,18 @@ export type Token = Readonly<{
   lastUsed?: number;
 }>;
 
+/** The first millisecond of the year 10000. */
+export const TIME_MAX = 253_402_300_800_000n;
+
+/**
+ * A time as it is stored. In a damaged store it may be one that no date can have: it becomes one that can, so that the
+ * tokens can still be listed, revoked and backed up.
+ */
+export function toTime(stored: bigint): number {
+  if (stored < 0n) return 0;
+  return Number(stored < TIME_MAX ? stored : TIME_MAX - 1n);
+}
+
 /** When tokens were last used, by id. */
 export type TokenUses = ReadonlyMap<string, number>;
 

@@ -1,10 +1,13 @@
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/plants.ts";
 import { PlantStoreError } from "../errors.ts";
-import { openPauses } from "../event-loop.ts";
+import type { Pauses } from "../event-loop.ts";
 import type { NewPlant } from "../plant.ts";
+import { FIELDS, toColumnName } from "./columns.ts";
+import type { Field, Places } from "./columns.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
-import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
+import { PLAIN } from "./row.ts";
+import type { Bytes, CsvReading, Encoding, ReadOptions, Row, Rows } from "./row.ts";
 
 /** Why a line was refused. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
@@ -20,9 +23,19 @@ export type ImportSummary = Readonly<{
   problems: readonly Problem[];
   /** The first hundred CSV columns that were not read, or only in part. */
   unusedColumns: readonly string[];
+  /** If it is not UTF-8. */
+  encoding?: Encoding;
+  /** What was taken for what, if the columns were guessed or chosen. */
+  columns?: Readonly<Partial<Record<Field, string>>>;
+  /** Of a dry run: what would happen to each of the first OUTCOMES_MAX lines. */
+  outcomes?: readonly Outcome[];
 }>;
 
+/** What happens to a line. */
+type Outcome = (typeof COUNTED)[ImportOutcome];
+
 const PROBLEMS_MAX = 1000;
+const OUTCOMES_MAX = 1000;
 
 /** How many plants, and how many characters of them, go into one commit. */
 const BATCH_PLANTS = 2000;
@@ -36,68 +49,101 @@ const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", i
 export type FileFormat = "ndjson" | "csv";
 
 type ImportFileOptions = ImportOptions &
-  Omit<ReadOptions, "onUnused"> &
+  Pick<ReadOptions, "parsePlant" | "lineBytesMax" | "csv"> &
   Readonly<{
     format: FileFormat;
+    pauses: Pauses;
     onProblem?: (problem: Problem) => void;
     /** Called after each commit with the counts of all lines so far. */
     onCommit?: (counts: ImportCounts) => void;
   }>;
 
-export type ImportCounts = Omit<ImportSummary, "problems" | "unusedColumns">;
+export type ImportCounts = Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">;
 
 /** Imports a file as it arrives. What is committed stays if a later batch fails or the bytes break off. */
 export async function importFile(plants: Pick<PlantStore, "import">, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
-  const { format, parsePlant, lineBytesMax, ...how } = options;
+  const { format, parsePlant, lineBytesMax, csv = PLAIN, ...how } = options;
   const unusedColumns: string[] = [];
-  const read = format === "csv" ? readCsv : readNdjson;
-  const rows = read(bytes, { parsePlant, lineBytesMax, onUnused: (column) => unusedColumns.push(column) });
-  return { ...(await importRows(plants, rows, how)), unusedColumns };
+  let encoding: Encoding | undefined;
+  let columns: ImportSummary["columns"];
+  const rows = (format === "csv" ? readCsv : readNdjson)(bytes, {
+    parsePlant,
+    lineBytesMax,
+    csv,
+    onUnused: (column) => unusedColumns.push(column),
+    onEncoding: (found) => (encoding = found),
+    onPlaces: (places, names) => (columns = isChosen(csv) ? toTaken(places, names) : undefined),
+  });
+  const summary = await importRows(plants, rows, how);
+  return { ...summary, unusedColumns, ...(encoding ? { encoding } : {}), ...(columns ? { columns } : {}) };
 }
 
-type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "onProblem" | "onCommit">;
+function isChosen({ isGuessing, columns }: CsvReading): boolean {
+  return isGuessing || Object.keys(columns).length > 0;
+}
 
-/** One commit per batch. While one batch is written, the next is read. */
+/** The first column of each field. */
+function toTaken(places: Places, names: readonly string[]): Partial<Record<Field, string>> {
+  const taken = FIELDS.map((field) => [field, places[field][0]] as const).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(taken.map(([field, at]) => [field, toColumnName(names[at!]!, at!)]));
+}
+
+type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "pauses" | "onProblem" | "onCommit">;
+
+type TakenRow = Extract<Row, { plant: NewPlant }>;
+
+/** One commit per batch, and one for the rows in it that may replace nothing. While one batch is written, the next is read. */
 async function importRows(
   plants: Pick<PlantStore, "import">,
   rows: Rows,
   options: ImportRowsOptions,
-): Promise<Omit<ImportSummary, "unusedColumns">> {
-  const { onProblem, onCommit, ...how } = options;
+): Promise<Pick<ImportSummary, "outcomes" | "problems"> & ImportCounts> {
+  const { pauses, onProblem, onCommit, ...how } = options;
   const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];
+  const outcomes: Outcome[] = [];
   let writing: Promise<void> = Promise.resolve();
 
+  function count(outcome: Outcome): void {
+    counts[outcome] += 1;
+    if (outcomes.length < OUTCOMES_MAX) outcomes.push(outcome);
+  }
+
   function refuse(line: number, { number: error, message }: PlantStoreError): void {
-    counts.refused += 1;
+    count("refused");
     if (problems.length < PROBLEMS_MAX) problems.push({ line, error, message });
     onProblem?.({ line, error, message });
   }
 
+  async function store(taken: readonly TakenRow[], isReplacing: boolean): Promise<readonly ImportOutcome[]> {
+    if (taken.length === 0) return [];
+    return plants.import(
+      taken.map(({ plant }) => plant),
+      { ...how, isReplacing },
+    );
+  }
+
   async function write(batch: readonly Row[]): Promise<void> {
     const taken = batch.filter((row) => "plant" in row);
-    const outcomes =
-      taken.length > 0
-        ? await plants.import(
-            taken.map(({ plant }) => plant),
-            how,
-          )
-        : [];
-    let at = 0;
+    const isKept = (row: TakenRow) => how.isReplacing && row.isIdMade === true;
+    const replacing = taken.filter((row) => !isKept(row));
+    const kept = taken.filter(isKept);
+    const stored = (await store(replacing, how.isReplacing)).values();
+    const storedKept = (await store(kept, false)).values();
     for (const row of batch) {
       counts.read += 1;
       if ("refusal" in row) refuse(row.line, row.refusal);
       else {
-        const outcome = outcomes[at++]!;
+        const outcome = (isKept(row) ? storedKept : stored).next().value!;
         if (outcome === "in_use") refuse(row.line, new PlantStoreError("id_in_use"));
-        else counts[COUNTED[outcome]] += 1;
+        else count(COUNTED[outcome]);
       }
     }
     onCommit?.({ ...counts });
   }
 
   try {
-    for await (const batch of toBatches(rows)) {
+    for await (const batch of toBatches(rows, pauses)) {
       await writing;
       writing = write(batch);
       // It is awaited in the next round, and must not count as unhandled until then.
@@ -106,13 +152,12 @@ async function importRows(
   } finally {
     await writing;
   }
-  return { ...counts, problems };
+  return { ...counts, problems, ...(how.isDryRun ? { outcomes } : {}) };
 }
 
-async function* toBatches(rows: Rows): AsyncGenerator<Row[]> {
+async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
   let length = 0;
-  const pauses = openPauses();
   for await (const some of rows) {
     // Lines that have arrived already, or are all refused, wait for nothing: other requests must still get their turn.
     await pauses();

@@ -1,6 +1,7 @@
 import { createByteQueue } from "../byte-queue.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
+import { toUtf8 } from "./encodings.ts";
 import { expected, inPieces, tooLong } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
@@ -9,7 +10,9 @@ const NEWLINE = 0x0a;
 const utf8 = new TextEncoder();
 
 /** Reads one plant per line. Empty lines are skipped. */
-export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: ReadOptions): Rows {
+export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEncoding }: ReadOptions): Rows {
+  const file = await toUtf8(bytes);
+  if (file.encoding) onEncoding?.(file.encoding);
   let line = 0;
   // The beginning of a line that is not complete yet.
   const rest = createByteQueue();
@@ -17,11 +20,10 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
 
   function read(raw: string): Row | undefined {
     line += 1;
-    const text = line === 1 && raw.startsWith("\ufeff") ? raw.slice(1) : raw;
-    if (text.trim() === "") return undefined;
+    if (raw.trim() === "") return undefined;
     try {
-      checkLength(text, lineBytesMax);
-      return { line, plant: parsePlant(parseJson(text)) };
+      checkLength(raw, lineBytesMax);
+      return { line, plant: parsePlant(parseJson(raw)) };
     } catch (thrown) {
       return { line, refusal: expected(thrown) };
     }
@@ -46,7 +48,7 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax }: Re
     if (isTooLong) rest.take();
   }
 
-  for await (const chunk of inPieces(bytes)) {
+  for await (const chunk of inPieces(file.bytes)) {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) {
       keep(chunk);

@@ -1,14 +1,40 @@
 import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
+import type { ColumnChoice, Places } from "./columns.ts";
 
-/** One line of a file, counted from 1: a plant, or why it is not one. */
-export type Row = Readonly<{ line: number; plant: NewPlant }> | Readonly<{ line: number; refusal: PlantStoreError }>;
+/**
+ * One line of a file, counted from 1: a plant, or why it is not one. An id that was made from the content may belong to
+ * another plant by accident, and then replaces none.
+ */
+export type Row = Readonly<{ line: number; plant: NewPlant; isIdMade?: boolean }> | Readonly<{ line: number; refusal: PlantStoreError }>;
 
 /** A file as it arrives, in pieces that are cut anywhere. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
 /** The rows of a file, some at a time, so that a file of any length takes constant memory. */
 export type Rows = AsyncGenerator<readonly Row[], void, void>;
+
+/** The encodings of files that are read, besides UTF-8. */
+export type Encoding = "utf-16le" | "utf-16be" | "windows-1252";
+
+/**
+ * Where the ids of rows without one come from: nowhere, so that they are refused; from their content; or they are
+ * numbered from here on.
+ */
+export type Ids = Readonly<{ kind: "file" | "content" }> | Readonly<{ kind: "from"; first: bigint }>;
+
+/** What a sender says about a file of CSV. */
+export type CsvReading = Readonly<{
+  columns: ColumnChoice;
+  ids: Ids;
+  /** Undefined if the first letter beyond ASCII shows it. */
+  encoding: "utf-8" | "windows-1252" | undefined;
+  isGuessing: boolean;
+  /** Whether a quoted empty tag means none. */
+  isEmptyTagNone: boolean;
+}>;
+
+export const PLAIN: CsvReading = { columns: {}, ids: { kind: "file" }, encoding: "utf-8", isGuessing: false, isEmptyTagNone: false };
 
 export type ReadOptions = Readonly<{
   /** Checks the content of a line against the contract. Throws a PlantStoreError. */
@@ -17,6 +43,12 @@ export type ReadOptions = Readonly<{
   lineBytesMax: number;
   /** Called once for each of the first hundred columns that are not read, or only in part. */
   onUnused: (column: string) => void;
+  /** Called with the names of the columns of CSV; then with their places, if it has those that it needs. */
+  onNames?: (names: readonly string[]) => void;
+  onPlaces?: (places: Places, names: readonly string[]) => void;
+  /** Called once if the file turns out not to be UTF-8. */
+  onEncoding?: (encoding: Encoding) => void;
+  csv?: CsvReading;
 }>;
 
 /** How much is read without a break. At worst, one-letter lines that are all refused, that takes about 10 ms. */

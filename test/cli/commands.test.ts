@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
+import manifest from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
@@ -38,7 +39,12 @@ describe("plant-store serve", () => {
   it("says where it listens, where it keeps plants, where the token is, and how to create a plant", async () => {
     const data = temporaryFolder();
     const service = await startProcess({ data });
-    expect(service.started).toMatchObject({ address: service.url, store: `SQLite ${data}/plants.db`, tokenFile: `${data}/first-token` });
+    expect(service.started).toMatchObject({
+      version: manifest.version,
+      address: service.url,
+      store: `SQLite ${data}/plants.db`,
+      tokenFile: `${data}/first-token`,
+    });
     expect(service.started["curl"]).toBe(
       `curl -H "Authorization: Bearer $(cat ${data}/first-token)" -H 'Content-Type: application/json' ` +
         `-d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}' ${service.url}/plants`,
@@ -54,7 +60,7 @@ describe("plant-store serve", () => {
     expect(samePort.status).toBe(1);
     expect(samePort.stdout).not.toContain("started");
     expect(samePort.stderr).toBe(
-      `plant-store: Cannot listen on 127.0.0.1, port ${port}: if another program uses it, choose another one with --port.\n`,
+      `plant-store: Cannot listen on 127.0.0.1, port ${port}: another program uses it: choose another port with --port.\n`,
     );
     const sameData = await runCommand(["serve", "--port", "0", "--data", data]);
     expect(sameData).toMatchObject({ status: 1, stdout: "" });
@@ -153,7 +159,7 @@ describe("plant-store", () => {
     expect(stdout).toContain("PLANT_STORE_HOST=127.0.0.1  (default)\n");
   });
 
-  for (const words of [[], ["serve"], ["config"], ["token"], ["token", "create"], ["token", "list"], ["token", "revoke"], ["repair"]]) {
+  for (const words of [[], ["serve"], ["config"], ["token"], ["token", "create"], ["token", "list"], ["token", "revoke"], ["check"]]) {
     it(`${words.join(" ")} --help explains itself`, async () => {
       const { status, stdout } = await runCommand([...words, "--help"]);
       expect(status).toBe(0);

@@ -29,7 +29,7 @@ describe("the program of", () => {
   }
 });
 
-/** Runs a program in a copy of the project, where the package resolves its own name, and returns what it prints. */
+/** Runs a program in a copy of the project, where `tsconfig.json` finds the client, and returns what it prints. */
 async function run(program: string): Promise<string> {
   const path = join(plantBugs([]), "program.ts");
   writeFileSync(path, program);
@@ -43,7 +43,7 @@ async function run(program: string): Promise<string> {
 
 it("the service answers every request of docs/how-to/call-the-api.md", async () => {
   const guide = read("docs/how-to/call-the-api.md");
-  const requests = [...guide.matchAll(/^plants (?:-i )?(?:-X (\w+) )?(?:-d '(.*?)' )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
+  const requests = [...guide.matchAll(/^plants (?:-i )?(?:-X (\w+) )?(?:-d '([^']*)' )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
   expect(requests.length).toBeGreaterThan(7);
   for (const [, method, body, path] of requests) {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
@@ -69,7 +69,7 @@ it("docs/reference/commands.md lists every command that --help has, and no other
     const { stdout } = spawnSync(process.execPath, [join(PROJECT, "src/main.ts"), ...words, "--help"], { encoding: "utf8" });
     return Array.from(stdout.replace(/.*\nCommands:/s, "").matchAll(/^ {2}(\w+)/gm), ([, name]) => [...words, name].join(" "));
   };
-  const inHelp = [...commandsOf(), ...commandsOf("token")].filter((name) => !/^token$|help$/.test(name));
+  const inHelp = [...commandsOf(), ...commandsOf("token")].filter((name) => !/^token( help)?$/.test(name));
   const inDocs = Array.from(read("docs/reference/commands.md").matchAll(/^\| `([\w ]+)` +\|/gm), ([, name]) => name!);
   expect(inDocs.toSorted()).toEqual(inHelp.toSorted());
 });
@@ -84,6 +84,22 @@ it("deploy/Containerfile copies every folder that the source imports from, befor
   );
   // package.json is in every import of the version, and is copied by name.
   expect(copied.toSorted()).toEqual([...new Set(imported)].filter((folder) => folder !== "package.json").toSorted());
+});
+
+it("commands under systemd are shown with the user, the settings and the folder of the units, everywhere the same", () => {
+  const pages = ["docs/how-to/run-under-systemd.md", "docs/how-to/when-something-is-wrong.md"];
+  const shown = pages.map((page) => /^as_service\(\) \{\n.*?^\}$/ms.exec(read(page))?.[0].replaceAll(/\s+(\\\s+)?/g, " "));
+  expect(shown[1]).toBe(shown[0]);
+  for (const unit of ["deploy/plant-store.service", "deploy/plant-store-backup.service"]) {
+    const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(read(unit))![1]!;
+    expect(shown[0]).toContain(` --uid=${valueOf("User")} -p EnvironmentFile=${valueOf("EnvironmentFile")} `);
+    expect(shown[0]).toContain(` -E ${valueOf("Environment")} plant-store "$@"`);
+  }
+  // Without the settings, a command works on another store than the service.
+  const others = globSync("docs/**/*.md", { cwd: PROJECT }).filter((page) =>
+    /(runuser|sudo) .*plant-store (-- )?plant-store /.test(read(page)),
+  );
+  expect(others).toEqual([]);
 });
 
 describe("the check of Markdown", () => {

@@ -7,16 +7,18 @@ import { loadContract } from "../../src/contract.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
+import { startCollector } from "../support/test-collector.ts";
 import { until } from "../support/until.ts";
 
 const program = join(temporaryFolder(), "plant-store");
 beforeAll(() => buildExecutable(program));
 
 describe("the executable", () => {
-  it("serves pages, contracts and plants from an empty folder, searches them, and stops within its time", async () => {
+  it("serves pages, contracts and plants from an empty folder, searches them, sends traces, and stops within its time", async () => {
     const cwd = temporaryFolder();
     const data = join(cwd, "data");
-    const service = await startProcess({ program, cwd, data });
+    const collector = startCollector();
+    const service = await startProcess({ program, cwd, data, environment: collector.environment });
     const headers = { authorization: `Bearer ${await readToken(data)}` };
     async function get(path: string): Promise<string> {
       const response = await fetch(`${service.url}${path}`, { headers });
@@ -37,6 +39,8 @@ describe("the executable", () => {
     await until("The search finds it", async () => (await get("/plants?q=deli")) === `[${body}]`);
     expect(await service.end("SIGTERM")).toBe(0);
     expect(readdirSync(cwd)).toEqual(["data"]);
+    expect(collector.spans().map(({ name }) => name)).toContain("COMMIT");
+    await collector.stop();
   });
 
   it("has the commands, and reads no settings from its working directory", () => {

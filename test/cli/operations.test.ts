@@ -8,7 +8,6 @@ import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { toErrorResponse } from "../../src/http/error-response.ts";
-import { createLog } from "../../src/log.ts";
 import { SCOPES } from "../../src/scope.ts";
 import type { Scope } from "../../src/scope.ts";
 import { expectConform } from "../support/conform.ts";
@@ -40,14 +39,24 @@ const { token: anyToken } = await issueToken({ tokens, random: randomBytes, now:
 const IDS: Readonly<Record<string, string>> = { "/plants/{id}": "1", "/tokens/{id}": anyToken.id };
 
 /** A body that each operation accepts; a plant for all that are not listed here. */
-const BODIES: Readonly<Record<string, string>> = { createToken: '{"name":"test","scopes":["admin"],"days":1}' };
+const BODIES: Readonly<Record<string, string>> = {
+  createToken: '{"name":"test","scopes":["admin"],"days":1}',
+  changePlants: '{"changes":[{"id":1,"from":null,"to":{"name":"Aloe vera"}}]}',
+  importPlants: "id,name,tag\n1,Aloe vera,\n",
+  // Whole, or it would also be a read.
+  patchPlant: '{"id":1,"name":"Aloe vera","tag":null}',
+};
+
+/** The type of the body; JSON for all that are not listed here. */
+const TYPES: Readonly<Record<string, string>> = { importPlants: "text/csv" };
 
 type Sent = Readonly<{ query?: string; headers?: Record<string, string> }>;
 
 /** A request that the operation accepts, on plant 1 or a token, without authorization. */
 function send({ id, method, path, body }: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
   const init = body.kind === "none" ? {} : { body: new TextEncoder().encode(BODIES[id] ?? '{"id":1,"name":"Aloe vera"}') };
-  return fetch(`${service.url}${path.replace("{id}", IDS[path] ?? "")}${query}`, { method, headers, ...init });
+  const type = TYPES[id] === undefined ? {} : { "content-type": TYPES[id] };
+  return fetch(`${service.url}${path.replace("{id}", IDS[path] ?? "")}${query}`, { method, headers: { ...type, ...headers }, ...init });
 }
 
 /** The same with the first token, which has every scope. */
@@ -88,6 +97,18 @@ const WRONG_VALUES: Readonly<Record<string, readonly string[]>> = {
   after: ["", "x", "01", "-01", "-0", "+1", "1.0", "1e3", " 1", "9223372036854775808", "-9223372036854775809"],
   tag: [],
   q: [],
+  sort: ["", "Name", "name ", "id,name"],
+  cursor: [],
+  id: ["", "x", "01", "-0", "+1", "1.0", "9223372036854775808"],
+  untagged: ["", "1", "yes", "TRUE"],
+  guess: ["", "1", "yes"],
+  encoding: ["", "UTF-8", "latin1", "utf-16"],
+  idColumn: [],
+  nameColumn: [],
+  tagColumn: [],
+  ids: ["", "Content", "random"],
+  firstId: ["", "x", "01", "1.0", "9223372036854775808"],
+  dropEmptyTags: ["", "1", "none"],
   onConflict: ["", "Replace", "overwrite", "replace "],
   dryRun: ["", "1", "0", "yes", "TRUE"],
   format: ["", "json", "CSV", "text/csv"],
@@ -102,6 +123,18 @@ const RIGHT_VALUES: Readonly<Record<string, string>> = {
   after: "0",
   tag: "tree",
   q: "aloe",
+  sort: "name",
+  cursor: "AQAAAAAAAAABBAA&sort=name",
+  id: "1",
+  untagged: "true",
+  guess: "true",
+  encoding: "windows-1252",
+  idColumn: "column%201",
+  nameColumn: "name",
+  tagColumn: "column%203",
+  ids: "content",
+  firstId: "1001",
+  dropEmptyTags: "true",
   onConflict: "refuse",
   dryRun: "true",
   format: "csv",
@@ -168,7 +201,7 @@ for (const operation of guarded) {
     });
 
     it("refuses an unknown query parameter, and names the known ones", async () => {
-      for (const name of ["limits", "LIMIT", "__proto__", "toString", "id"]) {
+      for (const name of ["limits", "LIMIT", "__proto__", "toString", "ids "]) {
         const message = await expectRefused(operation, await sendAdmitted(operation, { query: `?${name}=1` }), "invalid_query");
         if (query.length === 0) expect(message).toBe("This operation has no query parameters: send none.");
         else expect(message).toBe(`A query parameter is unknown: send only ${query.map((known) => `\`${known.name}\``).join(", ")}.`);
@@ -269,13 +302,11 @@ for (const operation of guarded) {
 }
 
 describe("an error of the catalogue", () => {
-  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-
   for (const code of Object.keys(CATALOGUE) as ErrorCode[]) {
     const isUnavailable = Math.trunc(CATALOGUE[code].error / 100) === 503;
 
     it(`${code} ${isUnavailable ? "says when to try again" : "does not ask for another try"}`, () => {
-      const { headers = {} } = toErrorResponse(new PlantStoreError(code), log, "id");
+      const { headers = {} } = toErrorResponse(new PlantStoreError(code));
       expect("retry-after" in headers).toBe(isUnavailable);
     });
   }

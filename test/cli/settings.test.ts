@@ -19,6 +19,8 @@ describe("the settings", () => {
       port: 8080,
       data: "/var/plants",
       database: { kind: "sqlite", path: "/var/plants/plants.db" },
+      metrics: undefined,
+      traces: undefined,
       log: "info",
       logChanges: "sum",
       bodyBytesMax: 65_536,
@@ -29,6 +31,8 @@ describe("the settings", () => {
       addressRequestsPerMinute: 0,
       refusedRequestsPerMinute: 600,
       trustedProxies: undefined,
+      trustedHeader: "x-forwarded-for",
+      origins: [],
       drainDelayMs: 0,
       drainMs: 8000,
     });
@@ -74,6 +78,34 @@ describe("the settings", () => {
   for (const port of ["", "-1", "1.5", "8080 ", "0x50", "1e3", "65536"]) {
     it(`refuse the port ${JSON.stringify(port)}`, () => {
       expect(problemsOf({}, { port })).toContain("--port must be a whole number from 0 to 65535.");
+    });
+  }
+
+  it("take exact origins, also one with a port or an address", () => {
+    const origins = ["https://garden.example", "http://localhost:5173", "http://[::1]:3000", "https://xn--bcher-kva.example"];
+    expect(parseConfig({ PLANT_STORE_ORIGINS: origins.join(" , ") }, {}).origins).toEqual(origins);
+  });
+
+  const notOrigins = [
+    { text: "", why: "nothing" },
+    { text: "*", why: "every origin" },
+    { text: "null", why: "pages without an origin, such as any file or sandbox" },
+    { text: "https://*.garden.example", why: "a pattern" },
+    { text: "garden.example", why: "a host" },
+    { text: "https://garden.example/", why: "an address" },
+    { text: "https://garden.example/plants", why: "a path" },
+    { text: "https://GARDEN.example", why: "what no browser sends: capitals" },
+    { text: "https://garden.example:443", why: "what no browser sends: the usual port" },
+    { text: "https://bücher.example", why: "what no browser sends: letters that are not ASCII" },
+    { text: "https://anna:secret@garden.example", why: "a password" },
+    { text: "file://", why: "a file" },
+    { text: "https://garden.example,", why: "an empty one among others" },
+    { text: "none,https://garden.example", why: "none and one" },
+    { text: "https://garden.example https://b.example", why: "a list without commas" },
+  ];
+  for (const { text, why } of notOrigins) {
+    it(`refuse as origins ${JSON.stringify(text)}: ${why}`, () => {
+      expect(problemsOf({}, { origins: text })).toMatch(/- --origins must be none, or exact origins .*: .* neither \* nor null\.\n/);
     });
   }
 });

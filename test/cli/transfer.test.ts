@@ -37,10 +37,25 @@ for (const { where, flags, environment, made } of [
         stdout: `${FILE}: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n`,
       });
       const target = join(folder, `${where}.csv`);
-      expect(await runCommand(["export", target, ...flags], { environment })).toEqual({ status: 0, stdout: "", stderr: "" });
+      expect(await runCommand(["export", target, ...flags], { environment })).toEqual({
+        status: 0,
+        stdout: `${target}: 1 kB\n`,
+        stderr: "",
+      });
       expect(readFileSync(target, "utf8")).toBe(EXPORTED);
       expect(partsIn(folder)).toEqual([]);
     });
+
+    for (const { options, row } of [
+      { options: ["--tag", "tree"], row: "9223372036854775807,Ginkgo biloba,tree" },
+      { options: ["--untagged"], row: "-5,Monstera deliciosa," },
+      { options: ["--query", "DELI monst"], row: "-5,Monstera deliciosa," },
+    ]) {
+      it(`exports only the plants that match ${options.join(" ")}`, async () => {
+        const { status, stdout } = await runCommand(["export", "--format", "csv", ...options, ...flags], { environment });
+        expect([status, stdout]).toEqual([0, `id,name,tag\n${row}\n`]);
+      });
+    }
 
     it("changes nothing if a file is imported again", async () => {
       const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
@@ -224,7 +239,7 @@ describe("a file that a command writes", () => {
     it(`is never a file of a store, even with --force: ${what}`, async () => {
       const data = join(temporaryFolder(), "data");
       expect((await runCommand(["import", FILE, "--data", data])).status).toBe(0);
-      const names = ["plants.db", "plants.db-wal", "plants.db.lock", "plants.db.search", "first-token"];
+      const names = ["plants.db", "plants.db-wal", "plants.db.lock", "plants.db.search", "plants.db.damaged", "first-token", "last-backup"];
       const told = await Promise.all(names.map((name) => runCommand([...words(join(data, name)), "--data", data])));
       told.push(await runCommand(words(join(data, "plants.db")), { environment: throughService }));
       for (const [at, { status, stderr }] of told.entries()) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import type * as client from "../../src/client/client.ts";
 import { startBrowser } from "../support/browser.ts";
-import { buildPackage, readModule } from "../support/client/package.ts";
+import { installClient, readModule } from "../support/client/package.ts";
 
 /** The page in the browser, and a service that redirects reads and never answers imports. */
 const server = Bun.serve({
@@ -20,7 +20,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   page = await browser.newPage();
   await page.goto(server.url.href);
-  const text = readModule(buildPackage());
+  const text = readModule(installClient());
   await page.evaluate(
     async (built) => {
       const { createClient } = (await import(URL.createObjectURL(new Blob([built.text], { type: "text/javascript" })))) as typeof client;

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "bun:test";
 import type { OperationId, ParametersOf } from "../../contract/generated/operations.ts";
 import type { Schemas } from "../../contract/generated/schemas.ts";
+import * as exported from "../../src/client/client.ts";
 import { createClient } from "../../src/client/client.ts";
 import type {
   Client,
@@ -12,6 +14,8 @@ import type {
   ListQuery,
   NewToken,
   Plant,
+  PlantCount,
+  PlantFilter,
   PlantPatch,
   Scope,
   Session,
@@ -37,6 +41,7 @@ true satisfies Equal<Plant, Schemas["NewPlant"]>;
 true satisfies Equal<Omit<Plant, "id">, Schemas["Plant"]>;
 true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id">>;
 true satisfies Equal<TagCount, Schemas["TagCount"]>;
+true satisfies Equal<PlantCount, Schemas["PlantCount"]>;
 true satisfies Equal<Scope, Schemas["Scope"]>;
 true satisfies Equal<Session, Schemas["Session"]>;
 true satisfies Equal<Token, Schemas["Token"]>;
@@ -48,6 +53,7 @@ true satisfies Equal<ListQuery, Given<"listPlants">>;
 true satisfies Equal<ImportQuery, Given<"importPlants">>;
 true satisfies Equal<ExportQuery, Given<"exportPlants">>;
 true satisfies Equal<TagsQuery, Given<"listTags">>;
+true satisfies Equal<PlantFilter, Given<"countPlants">>;
 
 // They would notice an extra field, a missing one, another type, null, another word, a required field.
 false satisfies Equal<Plant & { colour: string }, Schemas["NewPlant"]>;
@@ -63,13 +69,15 @@ false satisfies Equal<ListQuery, ParametersOf["listPlants"]>;
  */
 const CALLS = {
   listPlants: ["list", "page"],
-  createPlant: ["create"],
+  createPlant: ["add", "create"],
   getPlant: ["find"],
   putPlant: ["put"],
   patchPlant: ["patch"],
   deletePlant: ["remove"],
+  changePlants: ["change"],
   importPlants: ["importPlants"],
   exportPlants: ["exportPlants", "exportedPlants"],
+  countPlants: ["count"],
   listTags: ["tags"],
   getSession: ["session"],
   listTokens: ["listTokens"],
@@ -81,6 +89,21 @@ type ServiceOperation = "getBaseContract" | "getContract" | "getLiveness" | "get
 
 type Call = (typeof CALLS)[keyof typeof CALLS][number];
 true satisfies Equal<Record<Call, 1>, Record<keyof Client, 1>>;
+
+it("the README of the package names every call of the client, and no other", () => {
+  const readme = readFileSync(new URL("../../packages/client/README.md", import.meta.url), "utf8");
+  const [, calls = ""] = /## The calls\n(.*?)\n## /s.exec(readme) ?? [];
+  const named = Array.from(calls.matchAll(/\*\*`(\w+)\(.*?\)`\*\*/g), ([, name]) => String(name));
+  expect(named.toSorted()).toEqual(Object.values(CALLS).flat().toSorted());
+});
+
+it("the README of the package names whatever the package exports", () => {
+  const readme = readFileSync(new URL("../../packages/client/README.md", import.meta.url), "utf8");
+  const words = new Set(readme.match(/\w+/g));
+  expect(Object.keys(exported).filter((name) => !words.has(name))).toEqual([]);
+  // What an outcome of many changes can be.
+  for (const word of ["changed", "same", "isRetried", "conflict", "now", "failed"]) expect(words).toContain(word);
+});
 
 describe("the client and the served contract", () => {
   const { operations } = loadContract();

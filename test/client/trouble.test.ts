@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import * as client from "../../src/client/client.ts";
 import { PROJECT } from "../support/process.ts";
-import { buildPackage } from "../support/client/package.ts";
+import { installClient } from "../support/client/package.ts";
 import { runNode } from "../support/client/node.ts";
 import { fileTroubles } from "../support/client/trouble.files.ts";
 import { requestTroubles } from "../support/client/trouble.requests.ts";
@@ -30,12 +30,12 @@ async function sufferInBun(): Promise<Sufferings> {
 }
 
 async function sufferInNode(): Promise<Sufferings> {
-  const outdir = buildPackage();
+  const outdir = installClient();
   const entrypoints = ["trouble.ts", "trouble.requests.ts", "trouble.files.ts"].map((name) => join(PROJECT, "test/support/client", name));
   await Bun.build({ entrypoints, outdir, target: "node", naming: "[name].mjs" });
   return (await runNode({
     text: `
-      import * as client from "plant-store/client";
+      import * as client from "plant-store-client";
       const [folder] = process.argv.slice(1);
       const { suffer } = await import(folder + "/trouble.mjs");
       const { requestTroubles } = await import(folder + "/trouble.requests.mjs");

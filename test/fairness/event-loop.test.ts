@@ -74,6 +74,21 @@ for (const engine of ENGINES) {
       expect(kept).toBeLessThan(KEPT_MS_MAX);
     });
 
+    it("requests of a thousand changes, and those with the most keys and items that a body can have", async () => {
+      const { ask, keptBy } = await opened;
+      const changes = (tag: string) =>
+        Array.from({ length: 1000 }, (_, id) => `{"id":${50_000 + id},"from":null,"to":{"name":"oak","tag":"${tag}"}}`).join();
+      const odd = ["{},".repeat(80_000) + "{}", '{"a":1},'.repeat(32_000) + "{}", `{${'"a":1,'.repeat(40_000)}"b":1}`];
+      const kept = await keptBy(async () => {
+        for (const [body, status] of [[changes("a"), 200], [changes("b"), 200], ...odd.map((one) => [one, 400] as const)] as const) {
+          // As many as one token may have under way.
+          const sent = [1, 2, 3, 4].map(() => ask("/plants/changes", { method: "POST", body: `{"changes":[${body}]}` }));
+          expect((await Promise.all(sent)).map((response) => response.status)).toEqual([status, status, status, status]);
+        }
+      });
+      expect(kept).toBeLessThan(KEPT_MS_MAX);
+    });
+
     it("a search for a thousand marks, and for more than a search may have", async () => {
       const { ask, keptBy } = await opened;
       const q = (count: number) => encodeURIComponent(MARKS.join("").repeat(count / MARKS.length));

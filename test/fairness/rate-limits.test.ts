@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 import { createRate } from "../../src/leaky-bucket.ts";
 import { expectConform } from "../support/conform.ts";
+import { sendRaw } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
@@ -84,7 +85,37 @@ describe("an address", () => {
     },
   ]) {
     it(`of a client is ${why}`, () => {
-      expect(clientAddress(trusted)(peer, { get: () => forwarded })).toBe(client);
+      const headers = { get: (name: string) => (name === "x-forwarded-for" ? forwarded : "for=203.0.113.9") };
+      expect(clientAddress({ proxies: trusted, header: "x-forwarded-for" })(peer, headers)).toBe(client);
+    });
+  }
+
+  for (const { forwarded, client, why } of [
+    { forwarded: "for=192.0.2.7;proto=https;by=10.0.0.1", client: "192.0.2.7", why: "in the parameter for" },
+    { forwarded: 'proto=https; FOR="192.0.2.7:4711" ;host=plants.example', client: "192.0.2.7", why: "in any case and order" },
+    { forwarded: 'for="[2001:db8::1]:4711"', client: "2001:db8::1", why: "IPv6 in brackets with its port" },
+    { forwarded: 'for="[2001:db8::1]:_a"', client: "2001:db8::1", why: "an address with a hidden port" },
+    { forwarded: "for=2001:db8::1", client: "2001:db8::1", why: "IPv6 without its quotes" },
+    { forwarded: 'for="192.0.2.\\7"', client: "192.0.2.7", why: "an address with a backslash in its quotes" },
+    { forwarded: "for=198.51.100.1, for=192.0.2.7, for=10.0.0.2", client: "192.0.2.7", why: "the last one that is not a proxy" },
+    { forwarded: "for=198.51.100.1, for=_hidden, for=10.0.0.2", client: "10.0.0.2", why: "the last one before a hidden one" },
+    { forwarded: "for=198.51.100.1, for=unknown", client: "10.0.0.1", why: "the peer, if the proxy does not know it" },
+    { forwarded: "for=198.51.100.1, proto=https", client: "10.0.0.1", why: "the peer, if the proxy does not name it" },
+    { forwarded: "for=198.51.100.1,", client: "10.0.0.1", why: "the peer, if the last element is empty" },
+    { forwarded: "for=198.51.100.1;for=192.0.2.7", client: "10.0.0.1", why: "the peer, if it is named twice" },
+    { forwarded: "for=198.51.100.1 for=192.0.2.7", client: "10.0.0.1", why: "the peer, if the element is not one" },
+    { forwarded: 'for="198.51.100.1, for=192.0.2.7', client: "192.0.2.7", why: "not swallowed by a quote that stays open" },
+    { forwarded: 'for="\\, for="[2001:db8::7]"', client: "2001:db8::7", why: "not swallowed by a quote behind a backslash" },
+    {
+      forwarded: 'for=192.0.2.7;host="a, for=198.51.100.1;b=\\"c"',
+      client: "192.0.2.7",
+      why: "not in the quotes of another parameter",
+    },
+    { forwarded: `for=198.51.100.1${", for=10.0.0.2".repeat(1000)}`, client: "10.0.0.2", why: "a proxy, if there are too many" },
+  ]) {
+    it(`in Forwarded is ${why}`, () => {
+      const headers = { get: (name: string) => (name === "forwarded" ? forwarded : "203.0.113.9") };
+      expect(clientAddress({ proxies: trusted, header: "forwarded" })("10.0.0.1", headers)).toBe(client);
     });
   }
 });
@@ -184,6 +215,34 @@ describe("a limit of requests", () => {
     expect(fieldsOf(over)).toEqual([429, '"refused";q=2;w=60', '"refused";r=0;t=30', "30"]);
     expect(over.headers.get("www-authenticate")).toBeNull();
     expect(fieldsOf(await page(service))).toEqual([200, null, null, null]);
+  });
+
+  it("believes only the header that the trusted proxies write: a client may have written the other one", async () => {
+    const limits = { refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" };
+    for (const [written, other] of [
+      ["x-forwarded-for", "forwarded"],
+      ["forwarded", "x-forwarded-for"],
+    ] as const) {
+      const service = await start({ ...limits, trustedHeader: written });
+      const client = { "x-forwarded-for": "192.0.2.1", forwarded: "for=192.0.2.1" };
+      const disguise = { "x-forwarded-for": "198.51.100.1", forwarded: "for=198.51.100.1" };
+      const fresh = { "x-forwarded-for": "203.0.113.1", forwarded: "for=203.0.113.1" };
+      const wrong = { authorization: "Bearer plant_wrong" };
+      expect((await page(service, { ...wrong, [written]: client[written] })).status).toBe(401);
+      expect((await page(service, { ...wrong, [written]: client[written], [other]: disguise[other] })).status).toBe(429);
+      // Without the header of the proxy, the other one is not believed either: both requests are the proxy's.
+      expect((await page(service, { ...wrong, [other]: disguise[other] })).status).toBe(401);
+      expect((await page(service, { ...wrong, [other]: fresh[other] })).status).toBe(429);
+      // Several lines are one list.
+      const lines: [string, string][] = [
+        [written, disguise[written]],
+        [written, client[written]],
+      ];
+      const { text } = await sendRaw(service.url, [
+        `GET /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer plant_wrong\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}Connection: close\r\n\r\n`,
+      ]);
+      expect(text).toStartWith("HTTP/1.1 429 ");
+    }
   });
 
   it("counts each client behind a trusted proxy by itself, and believes no other forwarded address", async () => {

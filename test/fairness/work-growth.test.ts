@@ -5,9 +5,13 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { loadContract } from "../../src/contract.ts";
 import { exportPlants } from "../../src/transfer/export.ts";
-import { csvWriter, readCsv } from "../../src/transfer/csv.ts";
+import { readCsv } from "../../src/transfer/csv.ts";
+import { csvWriter } from "../../src/transfer/csv-writer.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
-import type { Rows } from "../../src/transfer/row.ts";
+import { openSheet } from "../../src/transfer/xlsx.ts";
+import { openZip, TableError } from "../../src/transfer/zip.ts";
+import { PLAIN } from "../../src/transfer/row.ts";
+import type { CsvReading, Rows } from "../../src/transfer/row.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import { chooseType } from "../../src/http/accept.ts";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
@@ -33,16 +37,19 @@ import { asPlantId, toText } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
 import { searchableColumnsOf, toQuery } from "../../src/store/postgres/plant-columns.ts";
 import { fromColumn, toColumn } from "../../src/store/postgres/engine/text.ts";
+import { nameKey } from "../../src/name-order.ts";
 import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import { createAudit } from "../../src/auth/audit.ts";
 import { createFairQueue } from "../../src/store/fair-queue.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { checkBody, parsePlant } from "../../src/validation.ts";
+import { makeZip } from "../support/shelf/workbook.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ALPHABETS, GROWTH_MAX, growthOf } from "../support/growth.ts";
 import type { Work } from "../support/growth.ts";
 
-const LIST_CALL = { parameters: { limit: 1, q: "a" }, headers: headersOf({}), principal: { token: undefined, address: "" } };
+const GUESSING: CsvReading = { ...PLAIN, ids: { kind: "content" }, encoding: undefined, isGuessing: true };
+const LIST_CALL = { parameters: { limit: 1, sort: "id", q: "a" }, headers: headersOf({}), principal: { token: undefined, address: "" } };
 const turns = createFairQueue({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
 const contract = loadContract();
 const parseHead = createHeadParser();
@@ -53,6 +60,17 @@ writeFileSync(join(folder, "web", "index.html"), "<p>");
 /** Fields like those of a request, but of any characters. */
 function headersOf(values: Readonly<Record<string, string>>): Fields {
   return parseFields(Object.entries(values).map(([name, value]) => `${name}: ${value}`)) as Fields;
+}
+
+/** So many that they take measurable time, each from another host, so that none is known. */
+function parseShortHeads(text: string): void {
+  for (let host = 0; host < 200; host += 1) {
+    try {
+      parseHead(`GET / HTTP/1.1\r\nHost: ${host}\r\n${text.replace(/\r\n$/, "")}`);
+    } catch (error) {
+      if (!(error instanceof PlantStoreError)) throw error;
+    }
+  }
 }
 
 /** Reads a body of one byte that arrives after its head. */
@@ -93,8 +111,29 @@ async function* drip(text: string, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
+async function* asUtf16(bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield Uint8Array.of(0xff, 0xfe);
+  yield* bytes;
+}
+
 async function drain(rows: Rows): Promise<void> {
   for await (const _ of rows);
+}
+
+/** Reads a workbook with this in its only row. */
+async function drainSheet(row: string): Promise<void> {
+  const bytes = makeZip({
+    "xl/workbook.xml": '<workbook><sheets><sheet name="x" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="worksheets/a.xml"/></Relationships>',
+    "xl/worksheets/a.xml": `<worksheet><row r="1">${row}</row></worksheet>`,
+  });
+  const file = new Blob([bytes]);
+  try {
+    const { csv } = await openSheet(file, await openZip(file));
+    for await (const _ of csv);
+  } catch (thrown) {
+    if (!(thrown instanceof TableError)) throw thrown;
+  }
 }
 
 const options = { parsePlant, lineBytesMax: 65_536, onUnused: () => {} };
@@ -121,7 +160,8 @@ const makeToken = (key: string) =>
   } as never);
 const proxies = new BlockList();
 proxies.addAddress("127.0.0.1");
-const findClient = clientAddress(proxies);
+const findClient = clientAddress({ proxies, header: "x-forwarded-for" });
+const findForwarded = clientAddress({ proxies, header: "forwarded" });
 const terminalLog = createLog({ level: "debug", isTerminal: true, write: () => {}, now: Date.now });
 const listParameters = contract.operations.find(({ id }) => id === "listPlants")!.query;
 const index = openWordIndex(join(folder, "index"));
@@ -171,6 +211,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["an absolute target", HEAD, (text) => parseHead(`GET http://${text} HTTP/1.1\r\nHost: a`)],
   ["a version", HEAD, (text) => parseHead(`GET / HTTP/${text}\r\nHost: a`)],
   ["fields", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}`)],
+  ["fields of a head that may be remembered", 350, parseShortHeads],
   ["the name of a field", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\n${text}: a`)],
   ["the value of a field", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\na: ${text}`)],
   ["Connection", HEAD, (text) => parseHead(`GET / HTTP/1.1\r\nHost: a\r\nConnection: ${text}`)],
@@ -198,6 +239,8 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["X-Forwarded-For", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": text }))],
   ["X-Forwarded-For before a proxy", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": `${text}, 127.0.0.1` }))],
   ["an address with a port in X-Forwarded-For", HEAD, (text) => findClient("127.0.0.1", headersOf({ "x-forwarded-for": `[::${text}]:1` }))],
+  ["Forwarded before a proxy", HEAD, (text) => findForwarded("127.0.0.1", headersOf({ forwarded: `${text}, for=127.0.0.1` }))],
+  ["a quoted text in Forwarded", HEAD, (text) => findForwarded("127.0.0.1", headersOf({ forwarded: `for="${text}"` }))],
   ["the network of an address", HEAD, (text) => networkOf(`::${text}`)],
   ["Idempotency-Key", HEAD, makeToken],
   ["Idempotency-Key in quotes", HEAD, (text) => makeToken(`"${text}"`)],
@@ -215,19 +258,31 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
   ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],
+  ["the columns of CSV, guessed", BODY, (text) => drain(readCsv(drip(text, text.length), { ...options, csv: GUESSING }))],
+  ["rows of CSV without ids", PIECE_BYTES, (text) => drain(readCsv(drip(`name\n${text}`, text.length), { ...options, csv: GUESSING }))],
+  ["CSV in UTF-16 that drips", BODY, (text) => drain(readCsv(asUtf16(drip(text, DRIP_BYTES)), options))],
   ["rows of CSV that drip", BODY, (text) => drain(readCsv(drip(`id,name,tag\n1,"${text}`, DRIP_BYTES), options))],
   ["lines of NDJSON", PIECE_BYTES, (text) => drain(readNdjson(drip(text, text.length), options))],
   ["lines of NDJSON that drip", BODY, (text) => drain(readNdjson(drip(text, DRIP_BYTES), options))],
+  ["a row of an .xlsx", BODY, (text) => drainSheet(text)],
+  ["a text of an .xlsx", BODY, (text) => drainSheet(`<c t="inlineStr">${text}</c>`)],
   ["a row of an export", BODY, (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
   [
     "an export",
     BODY,
-    (text) => Array.fromAsync(exportPlants(storeOf(plantOf(text)), { format: "csv", profile: "plain", guardFormulas: false })),
+    (text) =>
+      Array.fromAsync(
+        exportPlants(storeOf(plantOf(text)), {
+          form: { format: "csv", profile: "plain", guardFormulas: false },
+          terms: { words: ["a"], tag: undefined },
+        }),
+      ),
   ],
   ["columns of PostgreSQL", BODY, (text) => searchableColumnsOf([plantOf(text)])],
   ["a column of PostgreSQL and back", BODY, (text) => fromColumn(toColumn(text))],
   ["a query of PostgreSQL", 500, (text) => toQuery(tokenize(text))],
-  ["the index of names", BODY, (text) => index.transaction(() => index.put({ id: 1n, name: text, tag: text }))],
+  ["the key of a name", BODY, nameKey],
+  ["the index of names", BODY, (text) => index.transaction(() => index.put({ id: 1n, name: text, tag: text, added: 1n }))],
   ["a search of the index", 500, (text) => index.find({ words: tokenize(text).slice(0, 32), tag: text, from: 0n, limit: 100 })],
 ];
 

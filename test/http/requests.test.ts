@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import manifest from "../../package.json" with { type: "json" };
 import { loadContract } from "../../src/contract.ts";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
@@ -121,9 +122,9 @@ describe("a method", () => {
 });
 
 describe("the service's own operations", () => {
-  for (const path of ["/livez", "/readyz"]) {
-    it(`${path} answers 200 without a token`, async () => {
-      expect(await expectConform({ method: "get", path }, await fetch(`${service.url}${path}`))).toEqual({ status: "ok" });
+  for (const [path, healthy] of Object.entries({ "/livez": { status: "ok", version: manifest.version }, "/readyz": { status: "ok" } })) {
+    it(`${path} answers 200 without a token: ${Object.keys(healthy).join(" and ")}`, async () => {
+      expect(await expectConform({ method: "get", path }, await fetch(`${service.url}${path}`))).toEqual(healthy);
     });
   }
 
@@ -210,7 +211,7 @@ describe("on the wire", () => {
   }
 
   it("HTTP/1.0 without a Host is answered too", async () => {
-    expect(await sendUntilClosed("GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 .*\{"status":"ok"\}$/s);
+    expect(await sendUntilClosed("GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 .*\{"status":"ok",.*\}$/s);
   });
 
   for (const path of ["/nothing//x/livez", "/x//livez"]) {

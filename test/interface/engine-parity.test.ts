@@ -54,7 +54,7 @@ const malformed = fc.constantFrom(
   '{"id":3,"tag":null,"name":"x"}',
 );
 const query = fc.record(
-  { limit: fc.constantFrom("1", "3", "100", "0", "x", "99999"), after: fc.oneof(id, fc.constant("1e3")), tag },
+  { limit: fc.constantFrom("1", "3", "100", "0", "x", "99999"), after: fc.oneof(id, fc.constant("1e3")), tag, id },
   { requiredKeys: [] },
 );
 
@@ -158,15 +158,30 @@ describe("a service on SQLite and one on PostgreSQL", () => {
     const seed = seedOf("alike");
     const requests = fc.sample(request, { seed, numRuns: REQUESTS });
     const q = fc.constantFrom("m", "mon", "monst DELI", "delíc", "gink 🌿", "b", "竹", "strasse", "null x", "nothing", "a b c");
-    const searches = fc.sample(fc.record({ q, tag, limit: fc.constantFrom("2", "100") }, { requiredKeys: ["q"] }), {
-      seed,
-      numRuns: ROUNDS * SEARCHES,
-    });
+    const searches = fc.sample(
+      fc.record({ q, tag, untagged: fc.constantFrom("true", "false"), limit: fc.constantFrom("2", "100") }, { requiredKeys: ["q"] }),
+      {
+        seed,
+        numRuns: ROUNDS * SEARCHES,
+      },
+    );
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const given of requests.splice(0, REQUESTS / ROUNDS)) await compare(given);
       await waitForSearch(round);
-      for (const given of searches.splice(0, SEARCHES))
-        await compare({ method: "GET", path: `/plants?${new URLSearchParams(given).toString()}` });
+      for (const { limit, ...given } of searches.splice(0, SEARCHES)) {
+        const filter = new URLSearchParams(given).toString();
+        await compare({ method: "GET", path: `/plants?${filter}${limit === undefined ? "" : `&limit=${limit}`}` });
+        await compare({ method: "GET", path: `/plants?sort=name&${filter}${limit === undefined ? "" : `&limit=${limit}`}` });
+        await compare({ method: "GET", path: `/plants/count?${filter}` });
+        await compare({ method: "GET", path: `/tags?${filter}` });
+        await compare({ method: "GET", path: `/plants/export?${filter}` });
+      }
+      await compare({ method: "GET", path: "/plants/count" });
+      await compare({ method: "GET", path: "/plants/count?tag=tree" });
+      await compare({ method: "GET", path: "/tags?tag=tree" });
+      await compare({ method: "GET", path: "/plants?sort=name&limit=7" });
+      // More than there are: the place of a plant among the newest is not the same.
+      await compare({ method: "GET", path: "/plants?sort=newest&limit=1000" });
     }
     await compare({ method: "GET", path: "/tags" });
     await compare({ method: "GET", path: "/plants/export" });

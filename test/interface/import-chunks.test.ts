@@ -70,6 +70,19 @@ describe("a body that comes in pieces", () => {
     });
   }
 
+  for (const isBigEndian of [false, true]) {
+    it(`of UTF-16${isBigEndian ? " in the other order" : ""} gives the same rows wherever it is cut`, async () => {
+      const bytes = Buffer.from("\ufeffid,name\n1,é🌿\n2,\ud83c\n3,銀🌿", "utf16le");
+      if (isBigEndian) bytes.swap16();
+      const whole = await rowsOf(readCsv, [bytes]);
+      expect(whole.map((row) => ("refusal" in row ? row.refusal.code : row.plant.name))).toEqual(["é🌿", "invalid_unicode", "銀🌿"]);
+      for (let at = 0; at <= bytes.length; at += 1) {
+        expect(await rowsOf(readCsv, [bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole);
+      }
+      for (const size of [1, 2, 3]) expect(await rowsOf(readCsv, cut(bytes, size)), `pieces of ${size}`).toEqual(whole);
+    });
+  }
+
   it("of NDJSON may have a byte order mark only at its beginning", async () => {
     const rows = await rowsOf(readNdjson, [bytesOf('{"id":1,"name":"a"}\n'), bytesOf('\uFEFF{"id":2,"name":"b"}\n')]);
     expect(rows.map((row) => "refusal" in row)).toEqual([false, true]);

@@ -192,6 +192,49 @@ describe("the tag of GET /plants", () => {
   });
 });
 
+describe("untagged and id of GET /plants", () => {
+  const lines = Array.from({ length: 60 }, (_, id) =>
+    JSON.stringify({ id, name: id % 2 === 0 ? "Aloe" : "Ginkgo", ...(id % 3 === 0 ? {} : { tag: id % 3 === 1 ? "" : "tree" }) }),
+  );
+  const service = startWith(lines);
+  afterAll(async () => (await service).stop());
+
+  it("untagged finds the plants without a tag, not those with an empty one, and the Link keeps it", async () => {
+    const bare = Array.from({ length: 20 }, (_, at) => `${3 * at}`);
+    const path = "/plants?limit=10&untagged=true";
+    await until("The index follows the import", async () => (await follow(await service, path)).flat().length === bare.length);
+    expect(nextOf(await (await service).request(path))).toBe("/plants?limit=10&after=27&untagged=true");
+    expect(await follow(await service, path)).toEqual([bare.slice(0, 10), bare.slice(10)]);
+    expect(await follow(await service, "/plants?untagged=true&q=gink&after=20")).toEqual([["21", "27", "33", "39", "45", "51", "57"]]);
+    expect((await follow(await service, "/plants?untagged=false")).flat()).toHaveLength(60);
+  });
+
+  for (const { query, ids, why } of [
+    { query: "id=4", ids: ["4"], why: "the plant with the id" },
+    { query: "id=60", ids: [], why: "nothing under an id without a plant" },
+    { query: "id=-9223372036854775808", ids: [], why: "nothing at the end of int64" },
+    { query: "id=4&tag=", ids: ["4"], why: "the plant if it has the tag" },
+    { query: "id=4&tag=tree", ids: [], why: "nothing if the tag is another one" },
+    { query: "id=4&untagged=true", ids: [], why: "nothing if it has a tag" },
+    { query: "id=3&untagged=true&q=gink", ids: ["3"], why: "the plant if it matches everything" },
+    { query: "id=4&q=gink", ids: [], why: "nothing if the name lacks a word" },
+    { query: "id=4&after=3", ids: ["4"], why: "the plant if it comes after" },
+    { query: "id=4&after=4", ids: [], why: "nothing if it does not come after" },
+  ]) {
+    it(`?${query} finds ${why}`, async () => {
+      expect(await follow(await service, `/plants?${query}`)).toEqual([ids]);
+    });
+  }
+
+  it("untagged together with a tag is refused", async () => {
+    const response = await (await service).request("/plants?untagged=true&tag=");
+    expect(await expectConform(LIST, response)).toMatchObject({
+      error: 40006,
+      message: expect.stringContaining("`untagged` excludes `tag`"),
+    });
+  });
+});
+
 describe("tag, q and after of GET /plants together", () => {
   const lines = Array.from({ length: 60 }, (_, id) =>
     JSON.stringify({ id, name: id % 2 === 0 ? "Aloë & 100% + Œillet 銀杏" : "Ginkgo", ...(id % 3 === 0 ? { tag: "a&b" } : {}) }),

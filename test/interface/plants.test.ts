@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/errors.ts";
-import { asPlantId } from "../../src/plant.ts";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -48,7 +47,7 @@ describe("POST /plants", () => {
     it(`answers 409 to ${why} under a used id and keeps the first plant`, async () => {
       await service.post('{"id":4,"name":"Aloe vera","tag":"Asphodelaceae"}');
       await expectRefused(await service.post(body), "id_in_use");
-      expect(await service.store.plants.find(asPlantId(4n))).toEqual({ id: asPlantId(4n), name: "Aloe vera", tag: "Asphodelaceae" });
+      expect(await (await service.request("/plants/4")).json()).toEqual({ id: 4, name: "Aloe vera", tag: "Asphodelaceae" });
     });
   }
 
@@ -79,7 +78,7 @@ describe("an id", () => {
       const response = await service.post(`{"id":${text},"name":"exact"}`);
       expect(response.status).toBe(200);
       expect(response.headers.get("content-location")).toBe(`plants/${id}`);
-      expect(await service.store.plants.find(asPlantId(id))).toEqual({ id: asPlantId(id), name: "exact" });
+      expect(await (await service.request(`/plants?id=${id}`)).text()).toBe(`[{"id":${id},"name":"exact"}]`);
     });
   }
 

@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { issueToken } from "../../src/auth/issue.ts";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { parsePlantId } from "../../src/plant.ts";
@@ -99,8 +97,9 @@ describe("GET /plants/{id}", () => {
   }
 
   it("refuses a token without plants:read, and names the scope", async () => {
-    const { tokens } = service.store;
-    const { secret: token } = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "writer", scopes: ["plants:write"] });
+    const wanted = JSON.stringify({ name: "writer", scopes: ["plants:write"] });
+    const made = await service.request("/tokens", { method: "POST", body: wanted, headers: { "content-type": "application/json" } });
+    const { token } = (await made.json()) as { token: string };
     const response = await service.request("/plants/1", { headers: { authorization: `Bearer ${token}` } });
     expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="insufficient_scope", scope="plants:read"');
     expect(await expectConform(READ, response)).toMatchObject({ error: 40300 });

@@ -1,3 +1,4 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
@@ -12,6 +13,7 @@ import {
   UPDATE_PLANTS,
 } from "../../src/store/postgres/plant-statements.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
+import { testOrders } from "../support/order-suite.ts";
 import { testStore } from "../support/store-suite.ts";
 
 /**
@@ -21,10 +23,10 @@ const CITUS = process.env["PLANT_STORE_TEST_CITUS"];
 
 const ID = 42n;
 const SINGLE: Readonly<Record<string, string>> = {
-  "a create": bind(insertRows(1).text, `${ID}`, "'a'", "NULL", "'a'"),
-  "a replacement": bind(replaceRows(1).text, `${ID}`, "'a'", "NULL", "'a'"),
+  "a create": bind(insertRows(1).text, `${ID}`, "'a'", "NULL", "'a'", "'38'"),
+  "a replacement": bind(replaceRows(1).text, `${ID}`, "'a'", "NULL", "'a'", "'38'"),
   "a repeated create": bind(CONFIRM_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'"),
-  "a change": bind(UPDATE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'", "'{c}'", "'{d}'", "'{c}'"),
+  "a change": bind(UPDATE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'", "'{c}'", "'{d}'", "'{c}'", "'{3a}'"),
   "a delete": bind(DELETE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'"),
   "a read": bind(FIND_PLANTS.text, `'{${ID}}'`),
 };
@@ -36,7 +38,7 @@ function bind(text: string, ...values: readonly string[]): string {
 const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
 
 function open(url: string): Promise<Store> {
-  return openPostgresStore({ url, isServing: true, queueMax: 1024, queueWaitMs: 5000, log });
+  return openPostgresStore({ url, isServing: true, isNew: true, queueMax: 1024, queueWaitMs: 5000, log, metrics: createMetrics() });
 }
 
 async function distribute(url: string): Promise<void> {
@@ -57,6 +59,8 @@ if (CITUS === undefined) {
 } else {
   await distribute(CITUS);
   testStore("Citus", { open: () => open(CITUS) });
+  await distribute(CITUS);
+  testOrders("Citus", { open: () => open(CITUS) });
 
   describe("on Citus", () => {
     for (const [what, sql] of Object.entries(SINGLE)) {

@@ -42,9 +42,16 @@ describe("plant-store import and export, beside a service on the same database",
     expect(await (await get("/plants/9223372036854775807")).text()).toBe('{"id":9223372036854775807,"name":"Ginkgo biloba","tag":"tree"}');
     expect(await (await get("/plants?q=monst")).text()).toBe('[{"id":-5,"name":"Monstera deliciosa"}]');
     const target = join(folder, "exported.csv");
-    expect(await run(["export", target])).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(await run(["export", target])).toEqual({ status: 0, stdout: `${target}: 1 kB\n`, stderr: "" });
     expect(readFileSync(target, "utf8")).toBe("id,name,tag\n-5,Monstera deliciosa,\n9223372036854775807,Ginkgo biloba,tree\n");
     expect(existsSync(`${target}.part`)).toBe(false);
+  });
+
+  it("says that it made a store in an empty database, and only then", async () => {
+    const empty = await server.createDatabase();
+    const made = `Created a new store in PostgreSQL ${new URL(empty).host}${new URL(empty).pathname}.\n`;
+    expect(await run(["import", FILE], empty)).toMatchObject({ status: 0, stderr: expect.stringContaining(made) });
+    expect(await run(["import", FILE], empty)).toMatchObject({ status: 0, stderr: expect.not.stringContaining("Created") });
   });
 
   it("changes nothing when a file is imported again", async () => {

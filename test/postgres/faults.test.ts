@@ -33,6 +33,10 @@ const PASSING: readonly Fault[] = [
 /** Faults after which it is unknown whether a change was made. */
 const UNKNOWN: readonly Fault[] = [{ kind: "cut_during" }, { kind: "cut_after" }, { kind: "torn" }];
 
+type BulkAnswer = Readonly<
+  Record<"changed" | "same" | "conflicts" | "failed", number> & { outcomes: ReadonlyArray<{ outcome: string; error?: number }> }
+>;
+
 describe("a service whose database fails", () => {
   let proxy: Proxy;
   let data: string;
@@ -70,6 +74,33 @@ describe("a service whose database fails", () => {
       expect(proxy.injected.get(nameOf(fault))).toBeGreaterThan(0);
       expect((await service.post(body)).status).toBe(200);
       expect(await (await service.request(`/plants/${lastId}`)).text()).toBe(body);
+    });
+  }
+
+  for (const fault of UNKNOWN) {
+    it(`says which of many changes are not known after ${nameOf(fault)}, and makes them when they are sent again`, async () => {
+      const headers = { "content-type": "application/json" };
+      const ids = Array.from({ length: 300 }, () => ++lastId);
+      const creates = ids.map((id) => `{"id":${id},"from":null,"to":{"name":"Aloe"}}`);
+      const updates = ids.map((id) => `{"id":${id},"from":{"name":"Aloe"},"to":{"name":"Aloe","tag":"x"}}`);
+      for (const [changes, statement] of [
+        [creates, CREATE],
+        [updates, SWAP],
+      ] as const) {
+        const init = { method: "POST", headers, body: `{"changes":[${changes.join()}]}` };
+        proxy.once(fault, statement);
+        const first = (await (await service.request("/plants/changes", init)).json()) as BulkAnswer;
+        const failed = first.outcomes.filter(({ outcome }) => outcome === "failed");
+        expect(failed.length).toBeGreaterThan(0);
+        expect(failed.length + first.changed).toBe(300);
+        expect(new Set(failed.map(({ error }) => error))).toEqual(new Set([50301]));
+        await heal();
+        const again = (await (await service.request("/plants/changes", init)).json()) as BulkAnswer;
+        expect([again.changed + again.same, again.conflicts, again.failed]).toEqual([300, 0, 0]);
+        expect(again.same).toBeGreaterThanOrEqual(first.changed);
+      }
+      const { after, text } = { after: ids[0]! - 1, text: ids.map((id) => `{"id":${id},"name":"Aloe","tag":"x"}`).join() };
+      expect(await (await service.request(`/plants?limit=300&after=${after}`)).text()).toBe(`[${text}]`);
     });
   }
 

@@ -1,23 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
+import { pin } from "../../src/store/postgres/engine/requirements.ts";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
+import { countStatement, countTagsStatement } from "../../src/store/postgres/counts.ts";
 import { CONFIRM_TOKEN, FIND_TOKEN, IS_TOKEN_REVOKED, REVOKE_TOKEN, TOUCH_TOKENS } from "../../src/store/postgres/token-statements.ts";
+import { COUNTED_MAX } from "../../src/store/count.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 
 const ROWS = 10_000;
 
-const { INSERT_PLANTS, CONFIRM_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS, LIST_PLANTS } = plantStatements;
+const { INSERT_PLANTS, CONFIRM_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS, LIST_PLANTS, RESTORE_PLANTS } =
+  plantStatements;
 
 /** Every statement that has a name, and so a plan that is kept, except those that read whole tables. */
 const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
-  [INSERT_PLANTS, `'{1}', '{a}', '{b}', '{a}'`],
+  [INSERT_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}'`],
   [CONFIRM_PLANTS, `'{1}', '{a}', '{b}'`],
-  [REPLACE_PLANTS, `'{1}', '{a}', '{b}', '{a}'`],
-  [UPDATE_PLANTS, `'{1}', '{a}', '{b}', '{c}', '{d}', '{c}'`],
+  [REPLACE_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}'`],
+  [UPDATE_PLANTS, `'{1}', '{a}', '{b}', '{c}', '{d}', '{c}', '{3a}'`],
   [DELETE_PLANTS, `'{1}', '{a}', '{b}'`],
   [FIND_PLANTS, `'{1}'`],
+  [RESTORE_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}', '{1}'`],
   [LIST_PLANTS.all.brief, `1, 100, 1000`],
   [CONFIRM_TOKEN, `'a', 'a'`],
   [FIND_TOKEN, `'a'`],
@@ -25,6 +30,42 @@ const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [REVOKE_TOKEN, `'a', 1`],
   [TOUCH_TOKENS, `'{a}', '{1}'`],
 ];
+
+const GIVEN = { tag: "given", hasWords: true } as const;
+
+const MANY = 100_000;
+
+/** What reads a page in an order, from a place in the middle. */
+const ORDERED: ReadonlyArray<readonly [what: string, Statement, values: readonly unknown[]]> = (
+  [
+    ["name", "80"],
+    ["newest", "50000"],
+  ] as const
+).flatMap(([order, key]) => [
+  [`a page by ${order}`, plantStatements.orderedPlants(order).brief, [key, 100, 1000, 1]],
+  [`a measured page by ${order}`, plantStatements.orderedPlants(order).measured, [key, 100, 1000, 1]],
+  [`a look ahead by ${order}`, plantStatements.lastAhead(order), [key, 1]],
+  [`what matches ahead by ${order}`, plantStatements.orderedAhead(order, GIVEN).brief, [key, 100, 1000, 1, "b", "a"]],
+  [`what matches ahead by ${order}, measured`, plantStatements.orderedAhead(order, GIVEN).measured, [key, 100, 1000, 1, "b", "a"]],
+]);
+
+/** So few of the plants that a sort of all would cost more, as 10,000 are of a million. */
+const FEW = 100;
+
+/** What counts the plants of a tag, which a third of them have, or of none. */
+const COUNTED: ReadonlyArray<readonly [what: string, Statement, values: readonly unknown[]]> = [
+  ["a count of a tag", countStatement({ tag: "b", words: [] }), [FEW, "b"]],
+  ["a count without tag", countStatement({ tag: null, words: [] }), [FEW]],
+  ["the tags of a tag", countTagsStatement({ tag: "b", words: [] }), [FEW, "b"]],
+  ["a look whether a tag has few plants", upToFew(plantStatements.countMatching({ tag: "given", hasWords: false })), ["b"]],
+];
+
+function upToFew({ text }: Statement): Statement {
+  return { text: text.replace(/LIMIT \d+/, `LIMIT ${FEW}`) };
+}
+
+/** A key without a name of its own, by whose text the plants would be sorted. */
+const WITHOUT_NAME: Statement = { text: plantStatements.orderedPlants("newest").brief.text.replace(" AS key", "") };
 
 /** What the plan of a statement was without the ids as a condition of their own. */
 const WITHOUT_IDS: Statement = { ...CONFIRM_PLANTS, text: CONFIRM_PLANTS.text.replace("plants.id = ANY($1::bigint[]) AND ", "") };
@@ -42,7 +83,9 @@ async function plansOf(statement: Statement, values: string): Promise<string[]> 
   await client.query(`PREPARE kept AS ${statement.text}`);
   try {
     const empty = await explain(values);
-    await client.query(`INSERT INTO plants SELECT id, 'a', 'b', 'a' FROM generate_series(1, ${ROWS}) AS id`);
+    await client.query(
+      `INSERT INTO plants (id, name, tag, words, name_key) SELECT id, 'a', 'b', 'a', '8' FROM generate_series(1, ${ROWS}) AS id`,
+    );
     await client.query(
       `INSERT INTO tokens (id, name, hash, scopes, created) SELECT id, 'a', id, 'a', 1 FROM generate_series(1, ${ROWS}) AS id`,
     );
@@ -60,8 +103,6 @@ describe("a plan that is made while the tables are empty, and kept", () => {
     await client.query("SET plan_cache_mode = force_generic_plan");
     for (const table of ["plants", "tokens"]) await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
   });
-  afterAll(() => client.end());
-
   it("is tested for every statement on plants that has a name", () => {
     const names = Object.values({ ...plantStatements, ...LIST_PLANTS.all }).flatMap((statement) =>
       typeof statement === "object" && "name" in statement ? [statement.name] : [],
@@ -79,5 +120,48 @@ describe("a plan that is made while the tables are empty, and kept", () => {
 
   it("would read the whole table for a join alone", async () => {
     expect((await plansOf(WITHOUT_IDS, `'{1}', '{a}', '{b}'`))[1]).toMatch(/Seq Scan on plants/);
+  });
+});
+
+describe("a plan of a page in an order, or of a count", () => {
+  beforeAll(async () => {
+    await client.query("TRUNCATE plants");
+    await client.query("SET plan_cache_mode = auto");
+    await client.query(pin({ serverMs: 60_000, isLocal: false }).text);
+    await client.query(
+      `INSERT INTO plants (id, name, tag, words, name_key, added) SELECT id, 'a', CASE WHEN id % 3 = 0 THEN 'b' ELSE 'tag ' || id % 100 END, 'a',
+       sha256(id::text::bytea), id FROM generate_series(1, ${MANY}) AS id`,
+    );
+    await client.query("ANALYZE plants");
+  });
+  afterAll(() => client.end());
+
+  async function planOf({ text }: Statement, values: readonly unknown[]): Promise<string> {
+    const literal = text.replaceAll(/\$(\d+)/g, (_, at) => `'${String(values[Number(at) - 1])}'`);
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (COSTS off) ${literal}`);
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  }
+
+  for (const [what, statement, values] of ORDERED)
+    it(`reads the index of the order for ${what}`, async () => {
+      const plan = await planOf(statement, values);
+      expect(plan).toMatch(/Index (Only )?Scan (Backward )?using plants_by_(name|newest)/);
+      expect(plan).not.toMatch(/Seq Scan|Bitmap/);
+    });
+
+  for (const [what, statement, values] of COUNTED)
+    it(`ends at its limit, in the index of the tag, for ${what}`, async () => {
+      const plan = await planOf(statement, values);
+      expect(plan).toMatch(/Limit\n *-> {2}Index (Only )?Scan using plants_(by_tag|without_tag)/);
+      expect(plan).not.toMatch(/Seq Scan|Bitmap/);
+    });
+
+  it("would note where all plants of a tag are, for a count without an order", async () => {
+    const { text } = countStatement({ tag: "b", words: [] });
+    expect(await planOf({ text: text.replace(plantStatements.IN_INDEX, "") }, [COUNTED_MAX + 1, "b"])).toMatch(/Seq Scan|Bitmap/);
+  });
+
+  it("would sort all plants by newest if the key had no name of its own", async () => {
+    expect(await planOf(WITHOUT_NAME, ["5", 100, 1000, 1])).toMatch(/Sort Key: .*text/);
   });
 });

@@ -32,7 +32,7 @@ async function standInForCitus(database: string): Promise<string> {
   for (const worker of WORKERS)
     await queryOnce(
       await worker.createDatabase(database),
-      "CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)",
+      "CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL, name_key BYTEA, added BIGINT)",
     );
   return url;
 }
@@ -148,11 +148,17 @@ describe("a service whose database has its plants on workers", () => {
     expect(new Set(kept)).toEqual(new Set([200]));
     expect(new Set(lost)).toEqual(new Set([503]));
     expect((await ask("GET", "/readyz")).status).toBe(200);
+    expect(await (await ask("GET", "/readyz")).json()).toEqual({
+      status: "ok",
+      missing: expect.stringContaining("1 of 2 database servers"),
+    });
     await WORKERS[0].stop();
     await until("the service is not ready", async () => (await ask("GET", "/readyz")).status === 503);
     await WORKERS[1].start();
     await until("the service is ready", async () => (await ask("GET", "/readyz")).status === 200);
     expect(new Set(await statuses(ofBoth(away!)))).toEqual(new Set([200]));
+    await WORKERS[0].start();
+    await until("nothing is missing", async () => (await (await ask("GET", "/readyz")).text()) === '{"status":"ok"}');
     await stop();
   });
 

@@ -1,3 +1,4 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -5,7 +6,7 @@ import { describe, expect, it } from "bun:test";
 import { parseConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { start } from "../../src/service.ts";
-import { STEPS } from "../../src/store/postgres/engine/schema.ts";
+import { VERSION } from "../../src/store/postgres/engine/schema.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
@@ -34,7 +35,7 @@ function startHere(data: string, database: string) {
   function onFatal(reason: Error): never {
     throw reason;
   }
-  return start(parseConfig({}, { port: "0", data, database, queueWaitMs: "10000" }), { log, onFatal });
+  return start(parseConfig({}, { port: "0", data, database, queueWaitMs: "10000" }), { log, metrics: createMetrics(), onFatal });
 }
 
 describe(`${TOGETHER} services starting at the same moment on a new database`, () => {
@@ -46,9 +47,11 @@ describe(`${TOGETHER} services starting at the same moment on a new database`, (
       const folders = Array.from({ length: TOGETHER }, () => temporaryFolder());
       const services = await Promise.all(folders.map((data) => startHere(data, database)));
 
-      expect(await server.query("SELECT id, version FROM plant_store_schema", name)).toEqual([{ id: "1", version: String(STEPS.length) }]);
+      expect(await server.query("SELECT id, version FROM plant_store_schema", name)).toEqual([{ id: "1", version: String(VERSION) }]);
       const indexes = "SELECT indexrelid::regclass::text AS name, indisvalid FROM pg_index WHERE indrelid = 'plants'::regclass ORDER BY 1";
-      const expected = ["plants_by_tag", "plants_by_word", "plants_pkey"].map((index) => ({ name: index, indisvalid: true }));
+      const expected = ["plants_by_name", "plants_by_newest", "plants_by_tag", "plants_by_word", "plants_pkey", "plants_without_tag"].map(
+        (index) => ({ name: index, indisvalid: true }),
+      );
       expect(await server.query(indexes, name)).toEqual(expected);
       expect(await server.query("SELECT id FROM tokens", name)).toEqual([{ id: "first" }]);
       expect(folders.flatMap(secretsOf)).toEqual(["first-token"]);

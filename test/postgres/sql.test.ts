@@ -2,12 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
+import { COLUMN } from "../../src/store/postgres/engine/column.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
+import * as checkStatements from "../../src/store/postgres/check-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
+import { RESTORE_BEGIN } from "../../src/store/postgres/restore.ts";
 import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
+import { countStatement, countTagsStatement, ESTIMATE_PLANTS } from "../../src/store/postgres/counts.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
 import { PROJECT } from "../support/process.ts";
@@ -32,19 +36,52 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/;/, "more than one statement"],
 ];
 
-const { LIST_PLANTS, insertRows, replaceRows, ...others } = plantStatements;
+const {
+  LIST_PLANTS,
+  LIST_DATED_PLANTS,
+  SORTED_MAX: _sorted,
+  LOOKED_AT_MAX: _lookedAt,
+  IN_INDEX: _inIndex,
+  hasTag: _,
+  insertRows,
+  replaceRows,
+  orderedPlants,
+  orderedAhead,
+  orderedMatching,
+  countMatching,
+  lastAhead,
+  ...others
+} = plantStatements;
+const ORDERS = ["name", "newest"] as const;
+const FILTERS = (["none", "given"] as const).flatMap((tag) => [true, false].map((hasWords) => ({ tag, hasWords })));
+const ORDERED = ORDERS.flatMap((order) => [
+  lastAhead(order),
+  ...[orderedPlants(order), ...FILTERS.flatMap((filter) => [orderedAhead(order, filter), orderedMatching(order, filter)])].flatMap(
+    ({ brief, measured }) => [brief, measured],
+  ),
+]);
+/** The one value that the server makes: replicas have no common clock. */
+const ADDED = "DEFAULT (extract(epoch FROM now()) * 1000000)::bigint";
+const TERMS = [undefined, null, "tree"].flatMap((tag) => [[], ["word"]].map((words) => ({ tag, words })));
 const ALL: readonly Statement[] = [
   ...Object.values(others),
   insertRows(2),
   replaceRows(2),
   ...Object.values(tokenStatements),
+  ...Object.values(checkStatements),
   COUNT_TAGS,
-  ...Object.values(LIST_PLANTS).flatMap(({ brief, measured }) => [brief, measured]),
-  ...STEPS,
+  ESTIMATE_PLANTS,
+  ...TERMS.flatMap((terms) => [countStatement(terms), countTagsStatement(terms)]),
+  ...[...Object.values(LIST_PLANTS), LIST_DATED_PLANTS].flatMap(({ brief, measured }) => [brief, measured]),
+  ...ORDERED,
+  ...FILTERS.map(countMatching),
+  ...STEPS.map(({ text }) => ({ text: text.replace(ADDED, "") })),
+  COLUMN.isThere,
   ...Object.values(SCHEMA),
   INDEX.state,
   INDEX.progress,
   INDEX.drop("plants_by_word"),
+  INDEX.rebuild("plants_by_word"),
   INDEX.isEmpty("plants"),
   UNLIMIT,
   INSPECT,
@@ -80,14 +117,14 @@ describe("the SQL", () => {
     });
   }
 
-  it("begins no transaction of several statements but that of an export, which only reads, and of the probe, which is rolled back", () => {
+  it("begins no transaction of several statements but that of an export, which only reads, of the probe, which is rolled back, and of a restore", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const found = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(/["`](BEGIN|START TRANSACTION)\b[^"`]*/g) ?? []);
     const [{ text }] = SNAPSHOT_STATEMENTS;
     expect(text).toEndWith("READ ONLY");
-    // The third is around a single statement, for Citus or behind a pooler.
-    expect(found.toSorted()).toEqual([`"BEGIN`, `"${PROBE_BEGIN.text}`, `"${text}`]);
+    // Another is around a single statement, for Citus or behind a pooler.
+    expect(found.toSorted()).toEqual([`"BEGIN`, `"${PROBE_BEGIN.text}`, `"${RESTORE_BEGIN.text}`, `"${text}`]);
   });
 
   it("creates one thing per step, which may already exist", () => {
@@ -108,10 +145,13 @@ describe("the SQL", () => {
   it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const known = [
+      "check-statements.ts",
       "plant-statements.ts",
       "token-statements.ts",
       "tags.ts",
+      "counts.ts",
       "snapshot.ts",
+      "engine/column.ts",
       "engine/index-build.ts",
       "engine/schema.ts",
       "engine/requirements.ts",

@@ -34,8 +34,13 @@ describe("a start waits for", () => {
     const service = await starting;
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     const events = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(events.map(({ event }) => event)).toEqual(["database_waiting", "settings", "started"]);
-    expect(events[0]).toMatchObject({ level: "warn", store: `PostgreSQL 127.0.0.1:${server.port}/postgres`, forMs: 30_000 });
+    expect(events.map(({ event }) => event)).toEqual(["database_waiting", "store_made", "settings", "started"]);
+    expect(events[0]).toMatchObject({
+      level: "warn",
+      store: `PostgreSQL 127.0.0.1:${server.port}/postgres`,
+      forMs: 30_000,
+      reason: "nothing listens there",
+    });
     expect(service.lines.join("\n")).not.toContain(PASSWORD);
     expect(await service.end("SIGTERM")).toBe(0);
   });
@@ -70,7 +75,7 @@ describe("a command does not wait for the database", () => {
         status: 1,
         stdout: "",
         stderr:
-          `plant-store: PostgreSQL 127.0.0.1:${gone.port}/postgres cannot be used (connect ECONNREFUSED 127.0.0.1:${gone.port}).` +
+          `plant-store: PostgreSQL 127.0.0.1:${gone.port}/postgres cannot be used (nothing listens there).` +
           " Check its address in PLANT_STORE_DATABASE, and whether it is running.\n",
       });
       // A start waits for 30 s.

@@ -18,8 +18,9 @@ import { killServices, startService } from "../support/service-process.ts";
 
 const DEPLOY = join(PROJECT, "deploy");
 const balancerText = readFileSync(join(DEPLOY, "haproxy.cfg"), "utf8");
+type Container = Readonly<{ environment?: Record<string, string>; ports?: readonly string[] }> & Readonly<Record<string, unknown>>;
 type Compose = Readonly<{
-  services: Readonly<Record<string, Readonly<{ environment?: Record<string, string> }>>>;
+  services: Readonly<Record<string, Container>>;
   networks: Readonly<{ default: Readonly<{ ipam: Readonly<{ config: readonly Readonly<{ subnet: string }>[] }> }> }>;
 }>;
 const compose = parse(readFileSync(join(DEPLOY, "compose.yaml"), "utf8"), { merge: true }) as Compose;
@@ -55,6 +56,26 @@ describe("the replicas of deploy/", () => {
       expect(environment["PLANT_STORE_TRUSTED_PROXIES"]).toBe(network!.subnet);
       expect(balancerText).toContain(`server ${name} ${name}:8080`);
     }
+  });
+
+  it("have the time that a stop takes, and metrics that no port publishes", () => {
+    for (const name of replicas) {
+      const container = compose.services[name]!;
+      const { drainDelayMs, drainMs, metrics } = parseConfig(container.environment ?? {}, {});
+      expect(Number.parseInt(String(container["stop_grace_period"])) * 1000).toBeGreaterThan(drainDelayMs + drainMs);
+      expect([metrics, container.ports]).toEqual([{ host: "0.0.0.0", port: 9464 }, undefined]);
+    }
+  });
+
+  it("run with the rights, the memory and the log that they need, and so does the balancer", () => {
+    for (const [name, container] of Object.entries(compose.services)) {
+      expect(container).toMatchObject({ security_opt: ["no-new-privileges:true"], logging: { options: { "max-size": "20m" } } });
+      // The database's own start changes its user.
+      if (name === "database") continue;
+      expect(container).toMatchObject({ read_only: true, cap_drop: ["ALL"], pids_limit: 512 });
+      expect(String(container["mem_limit"])).toMatch(/^\d+m$/);
+    }
+    expect(compose.services["balancer"]!.ports).toEqual(["127.0.0.1:8080:8080"]);
   });
 
   it("are replaced one by one behind the balancer, under load, without a failed request", async () => {

@@ -22,7 +22,7 @@ type Case = Readonly<{ fault: Fault; says: RegExp; runs: number }>;
 const IO = /I\/O error/i;
 // SQLite also says this when there is no space for the -shm.
 const FULL = /is full|I\/O error/i;
-const FILES = /unable to open|EMFILE|I\/O error/i;
+const FILES = /unable to open|EMFILE|too many files are open|I\/O error/i;
 const MEMORY = /out of memory|I\/O error/i;
 
 const INDEX = ["plants.db.search", "plants.db.search-wal", "plants.db.search-journal", "plants.db.search-shm"];

@@ -1,155 +1,96 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
-import { EXPORT_IN_PLACE } from "../support/bugs.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { digestOf, linesOf, runOn } from "../support/backups.ts";
+import type { Place } from "../support/backups.ts";
+import { EXPORT_IN_PLACE as BACKUP_IN_PLACE } from "../support/bugs.ts";
+import { ENGINES } from "../support/engines.ts";
+import { flagsOf, newPlace, openGarden } from "../support/garden-process.ts";
+import { runCommandKillable } from "../support/killable.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
-import { readToken } from "../support/service.ts";
-import { importPlants, plantOf, startFlood } from "../support/flood.ts";
-import type { Journal } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { killServices, startService } from "../support/service-process.ts";
-import { judgeFolder, SOUND } from "../support/stored.ts";
+import { killServices } from "../support/service-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
 
 afterEach(killServices);
 
-const KILLS = inForm(4, 100);
-const IDS = Array.from({ length: inForm(60_000, 500_000) }, (_, at) => BigInt(at + 1));
-/** The flood during the backups is small, to leave time for them. */
-const FLOOD = { clients: 4, firstId: BigInt(IDS.length + 1) } as const;
+const KILLS = inForm(3, 50);
 
-const random = openRandom(seedOf("kill -9 while backing up"));
+const random = openRandom(seedOf("kill -9 of backups"));
 
-/** A service with existing plants, and more that arrive meanwhile. */
-async function openGarden(root = PROJECT) {
-  const data = temporaryFolder();
-  const service = await startService({ data, root });
-  const token = await readToken(data);
-  expect(await importPlants(service, { data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
-  return { data, root, service, token, flood: startFlood({ url: service.url, token, ...FLOOD }) };
-}
-
-type Garden = Awaited<ReturnType<typeof openGarden>>;
-
-/** A command that may be killed -9. Resolves with its status and how long it ran. */
-function run(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const began = performance.now();
-  const child = spawn(process.execPath, words, { stdio: "ignore", env: { ...process.env, ...environment } });
-  const ended = once(child, "exit").then(([status]) => ({ status: status as number | null, ms: performance.now() - began }));
-  return {
-    ended,
-    async killAfter(ms: number) {
-      await Bun.sleep(ms);
-      child.kill("SIGKILL");
-      return ended;
-    },
-  };
-}
-
-function runExport({ root, service, token }: Garden, target: string) {
-  return run([`${root}/src/main.ts`, "export", target, "--force", "--url", service.url], { PLANT_STORE_TOKEN: token });
-}
-
-/**
- * What docs/how-to/back-up-and-restore.md advises: sqlite3 data/plants.db "VACUUM INTO 'copy.db'". The runtime's SQLite
- * does the same.
- */
-function runVacuum({ data }: Garden, target: string) {
-  const program = `const { DatabaseSync } = require("node:sqlite"); new DatabaseSync(process.argv[1]).exec("VACUUM INTO '" + process.argv[2] + "'")`;
-  return run(["-e", program, join(data, "plants.db"), target]);
-}
-
-/** The files of an unfinished export. */
-function partsOf(target: string): string[] {
-  return readdirSync(dirname(target)).filter((name) => name.endsWith(".part"));
-}
-
-/** Whether a file has each plant from before its beginning, as it was sent, and ends with a whole line. */
-function isWholeExport(path: string): boolean {
-  const lines = readFileSync(path, "utf8").split("\n");
-  const isCutOff = lines.pop() !== "";
-  const first = lines.slice(0, IDS.length);
-  return !isCutOff && first.length === IDS.length && first.every((line, at) => line.includes(`"name":"${plantOf(IDS[at]!).name}"`));
-}
-
-/** The flood's plants and the imported ones: nothing lost, and only 200 answered meanwhile. */
-async function expectUnharmed({ data, service, flood }: Garden): Promise<Journal> {
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-  const journal = await flood.stop();
-  expect(journal.others).toEqual([]);
-  expect(journal.answered).toHaveLength(journal.attempted.length);
-  expect(journal.answered.length).toBeGreaterThan(100);
-  expect(await service.end("SIGTERM")).toBe(0);
-  expect(judgeFolder(data, { attempted: [...IDS, ...journal.attempted], answered: [...IDS, ...journal.answered] })).toEqual(SOUND);
-  return journal;
-}
-
-describe("kill -9 of an export", () => {
-  /** One whole export, and as many killed ones onto the same file. True if the file was whole at every look. */
-  async function isAlwaysWhole(garden: Garden, target: string, kills: number): Promise<boolean> {
-    const { status, ms } = await runExport(garden, target).ended;
-    expect(status).toBe(0);
-    for (let kill = 0; kill < kills && isWholeExport(target); kill += 1) {
-      // The first half of the time is the start of the command.
-      await runExport(garden, target).killAfter((0.5 + random() / 2) * ms);
+describe("kill -9 of a backup", () => {
+  /** One whole backup, and as many onto the same file that are killed while they write. How often the file was not whole. */
+  async function killBackups(root?: string): Promise<number> {
+    const { place, service } = await openGarden(ENGINES[0]!, 50_000);
+    const folder = temporaryFolder();
+    const target = join(folder, "garden.gz");
+    const words = ["backup", target, "--force", ...flagsOf(place)];
+    expect((await runCommandKillable(words, root).ended).status).toBe(0);
+    let torn = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const { size, ino } = statSync(target);
+      const killed = runCommandKillable(words, root);
+      await until("it writes", () => readdirSync(folder).length > 1 || statSync(target).size !== size || statSync(target).ino !== ino);
+      await killed.killAfter(random() * 200);
+      if (!(await isWhole(target))) torn += 1;
+      expect((await runCommandKillable(words).ended).status).toBe(0);
     }
-    return isWholeExport(target);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(readdirSync(folder)).toEqual(["garden.gz"]);
+    expect(await service.end("SIGTERM")).toBe(0);
+    return torn;
   }
 
-  it(`${KILLS} times never leaves a part of the catalogue as a backup, and the service creates plants as before`, async () => {
-    const garden = await openGarden();
-    const fresh = join(temporaryFolder(), "plants.ndjson");
-    const killed = await runExport(garden, fresh).killAfter(100 + random() * 50);
-    expect([killed.status, existsSync(fresh)]).toEqual([null, false]);
-    const target = join(temporaryFolder(), "plants.ndjson");
-    expect(await isAlwaysWhole(garden, target, KILLS)).toBe(true);
-    // Leftovers of a killed export do not stop the next one, which removes them.
-    expect((await runExport(garden, target).ended).status).toBe(0);
-    expect([isWholeExport(target), partsOf(target)]).toEqual([true, []]);
-    const { answered } = await expectUnharmed(garden);
-    tell(
-      "kill -9 of an export",
-      `${KILLS + 1} kills, the file always whole or absent; ${answered.length} creates meanwhile, each answered 200`,
-    );
+  it(`${KILLS} times never leaves a part of one, and the next removes what it left`, async () => {
+    expect(await killBackups()).toBe(0);
+    tell("kill -9 of a backup", `${KILLS} kills, the file always whole`);
   });
 
   it("would visibly leave a part if it were written in place", async () => {
-    const target = join(temporaryFolder(), "plants.ndjson");
-    expect(await isAlwaysWhole(await openGarden(plantBugs(EXPORT_IN_PLACE)), target, 20)).toBe(false);
+    expect(await killBackups(plantBugs(BACKUP_IN_PLACE))).toBeGreaterThan(0);
   });
 });
 
-it("kill -9 of the service during an export makes the command end with 1 and leave no file", async () => {
-  const garden = await openGarden();
-  const target = join(temporaryFolder(), "plants.ndjson");
-  const { ms } = await runExport(garden, join(temporaryFolder(), "plants.ndjson")).ended;
-  const exporting = runExport(garden, target);
-  while (partsOf(target).length === 0) await Bun.sleep(1);
-  await Bun.sleep(random() * ms * 0.1);
-  await garden.service.end("SIGKILL");
-  expect((await exporting.ended).status).toBe(1);
-  expect([existsSync(target), partsOf(target)]).toEqual([false, []]);
-});
+async function isWhole(file: string): Promise<boolean> {
+  return existsSync(file) && (await runOn({}, ["restore", file, "--dry-run"])).status === 0;
+}
 
-it(`kill -9 of VACUUM INTO, ${KILLS} times, harms neither the service nor the next copy, from which a service starts with every plant`, async () => {
-  const garden = await openGarden();
-  const spare = join(temporaryFolder(), "plants.db");
-  const { ms } = await runVacuum(garden, spare).ended;
-  const copied = temporaryFolder();
-  const copy = join(copied, "plants.db");
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    await runVacuum(garden, copy).killAfter(random() * ms);
-    rmSync(copy, { force: true });
+describe("kill -9 of a restore", () => {
+  for (const engine of ENGINES) {
+    it(`${KILLS} times leaves no part of a store on which a service starts, on ${engine.engine}`, async () => {
+      const { place, service } = await openGarden(engine, 20_000);
+      const file = join(temporaryFolder(), "garden.gz");
+      expect((await runCommandKillable(["backup", file, ...flagsOf(place)]).ended).status).toBe(0);
+      await service.end("SIGTERM");
+      const spare = await newPlace(engine);
+      const { ms } = await runCommandKillable(["restore", file, ...flagsOf(spare)]).ended;
+      const seen = { whole: 0, nothing: 0, refused: 0 };
+      let target = await newPlace(engine);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        // Half of the time is the check of the file.
+        await runCommandKillable(["restore", file, ...flagsOf(target)]).killAfter((0.3 + 0.75 * random()) * ms);
+        const state = await stateOf(target, file);
+        seen[state] += 1;
+        if (state === "whole") target = await newPlace(engine);
+      }
+      if ((await stateOf(target, file)) !== "whole")
+        expect((await runCommandKillable(["restore", file, ...flagsOf(target)]).ended).status).toBe(0);
+      expect(await stateOf(target, file)).toBe("whole");
+      tell(`kill -9 of a restore, ${engine.engine}`, `${KILLS} kills: ${JSON.stringify(seen)}, never a part`);
+    });
   }
-  expect((await runVacuum(garden, copy).ended).status).toBe(0);
-  const { attempted } = await expectUnharmed(garden);
-  const restored = await startService({ data: copied });
-  expect((await fetch(`${restored.url}/plants/${IDS.length}`, { headers: { authorization: `Bearer ${garden.token}` } })).status).toBe(200);
-  expect(await restored.end("SIGTERM")).toBe(0);
-  expect(judgeFolder(copied, { attempted: [...IDS, ...attempted], answered: IDS })).toEqual(SOUND);
-  tell("kill -9 of VACUUM INTO", `${KILLS} kills; the copy after them has all of ${IDS.length} plants`);
+
+  /** What a store is after a restore that was killed. Throws when it is a part of the backup. */
+  async function stateOf(place: Place, file: string): Promise<"whole" | "nothing" | "refused"> {
+    const copy = join(temporaryFolder(), "copy.gz");
+    const { status, stderr } = await runOn(place, ["backup", copy]);
+    if (status !== 0 && stderr.includes("There is no store in")) return "nothing";
+    if (status !== 0 && stderr.includes("is what a restore left that did not end")) return "refused";
+    expect([status, stderr]).toEqual([0, ""]);
+    if (linesOf(copy).length === 2) return "nothing";
+    expect(digestOf(copy)).toBe(digestOf(file));
+    return "whole";
+  }
 });

@@ -202,11 +202,15 @@ function makeOld(data: string): void {
   const db = new DatabaseSync(join(data, "plants.db"));
   db.exec("DROP INDEX IF EXISTS plants_by_tag; DROP TABLE IF EXISTS changes; DROP TABLE IF EXISTS bulk_changes; PRAGMA user_version = 1");
   db.exec("DROP INDEX IF EXISTS tokens_by_parent");
-  for (const { name } of db.prepare("SELECT name FROM pragma_table_info('tokens') WHERE name IN ('parent', 'used')").all())
-    db.exec(`ALTER TABLE tokens DROP COLUMN ${String(name)}`);
+  for (const { owner, name } of db.prepare(`SELECT owner, name FROM (${ADDED_COLUMNS})`).all())
+    db.exec(`ALTER TABLE ${String(owner)} DROP COLUMN ${String(name)}`);
   db.close();
   removeIndex(data);
 }
+
+/** The columns of the first tables that later steps add. */
+const ADDED_COLUMNS = `SELECT 'tokens' AS owner, name FROM pragma_table_info('tokens') WHERE name IN ('parent', 'used')
+  UNION ALL SELECT 'plants', name FROM pragma_table_info('plants') WHERE name = 'added'`;
 
 type Schema = Readonly<{ user_version: number; made: number }>;
 
@@ -216,7 +220,8 @@ type Schema = Readonly<{ user_version: number; made: number }>;
  */
 function readSchema(data: string): Schema {
   const db = new DatabaseSync(join(data, "plants.db"), { readOnly: true });
-  const made = "SELECT count(*) AS made FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent')";
+  const made = `SELECT (SELECT count(*) FROM sqlite_schema WHERE name IN ('plants_by_tag', 'changes', 'bulk_changes', 'tokens_by_parent'))
+    + (SELECT count(*) FROM (${ADDED_COLUMNS})) AS made`;
   const schema = {
     ...db.prepare("SELECT user_version & 255 AS user_version FROM pragma_user_version").get(),
     ...db.prepare(made).get(),
@@ -226,7 +231,7 @@ function readSchema(data: string): Schema {
 }
 
 const OLD: Schema = { user_version: 1, made: 0 };
-const NEW: Schema = { user_version: 3, made: 4 };
+const NEW: Schema = { user_version: 5, made: 7 };
 
 describe("kill -9 in a start that brings an older store to the newest schema", () => {
   it(`${KILLS} times leaves the old schema or the new one, and keeps all plants`, async () => {

@@ -15,6 +15,7 @@ import { killServices, startService } from "../support/service-process.ts";
 const REQUESTS = inForm(8000, 80_000);
 const CARELESS_REQUESTS = inForm(4000, 20_000);
 const ROUNDS_MAX = 5;
+const GARDEN = "https://garden.example";
 /** Fewer of them prove nothing. */
 const ODD_MIN = 200;
 
@@ -25,7 +26,8 @@ let nextId = 1;
 beforeAll(async () => {
   const database = await (await sharedCluster()).createDatabase();
   const data = temporaryFolder();
-  const start = (folder: string) => startService({ data: folder, flags: ["--database", database, "--queue-wait-ms", "15000"] });
+  const start = (folder: string) =>
+    startService({ data: folder, flags: ["--database", database, "--queue-wait-ms", "15000", "--origins", GARDEN] });
   const first = await start(data);
   const others = await Promise.all([start(temporaryFolder()), start(temporaryFolder())]);
   hosts = [first, ...others].map(({ url }) => new URL(url).host);
@@ -80,6 +82,19 @@ for (const name of FRONT_NAMES) {
         expect(text).toMatch(/^content-type: application\/json\r$/im);
         expect(text).toContain('{"error":50100,');
       }
+    });
+
+    it("passes on what a browser asks for a page of another origin, and what the service says, once", async () => {
+      const url = await startFront(name, { hosts });
+      const rest = `Host: plants\r\nOrigin: ${GARDEN}\r\nAccess-Control-Request-Method: PUT\r\nConnection: close\r\n\r\n`;
+      const answers = await Promise.all(
+        ["OPTIONS /plants/1", "GET /plants/1"].map((line) => sendRaw(url, [`${line} HTTP/1.1\r\n${rest}`])),
+      );
+      const [asked = [], refused = []] = answers.map(({ text }) => text.match(/^(?:access-control-[\w-]+|vary): .*(?=\r$)/gim)?.toSorted());
+      expect(answers.map(({ text }) => statusesIn(text))).toEqual([[204], [401]]);
+      const shared = [`access-control-allow-origin: ${GARDEN}`, "access-control-expose-headers: *", "vary: Origin"];
+      expect(refused.map((line) => line.toLowerCase())).toEqual(shared.map((line) => line.toLowerCase()));
+      expect(asked.map((line) => line.toLowerCase())).toContain("access-control-allow-headers: authorization, *");
     });
 
     it("has only errors of the catalogue in its configuration", () => {

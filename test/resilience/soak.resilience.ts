@@ -101,7 +101,7 @@ it(`${SECONDS} s of mixed work at a fixed rate keep memory, files, threads, late
   }
 });
 
-const ANSWERING = "const exchange = { request,";
+const ANSWERING = "const exchange: Exchange = {";
 /** The old service has answered 1,800 requests when the turns begin, and the new one less than 900 when they end. */
 const COUNTING = "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1);";
 /** In microseconds of the processor: a clock would run on while others have it. */

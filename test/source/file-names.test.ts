@@ -5,9 +5,12 @@ import { PROJECT } from "../support/process.ts";
 /** The names that files in several folders have, and the one thing that each of them names wherever it is. */
 const SHARED: Readonly<Record<string, string>> = {
   // Resources and operations: the same name on each floor.
+  alerts: "what somebody should know of: the rules in deploy/prometheus",
+  "bulk-changes": "many changes of plants in one request",
   commands: "what plant-store does in a terminal",
   config: "the settings in force",
   contract: "contract/openapi.yaml",
+  counts: "numbers of plants, and of plants with a tag",
   docs: "the page at /docs, with its script and its style",
   export: "plants as a file",
   health: "whether the service, or a store, can do its work",
@@ -24,6 +27,9 @@ const SHARED: Readonly<Record<string, string>> = {
   json: "JSON that keeps every digit",
   page: "one page of a list of plants",
   "plant-statements": "the SQL for plants",
+  contents: "all that a store holds, for a backup",
+  check: "what is looked at in a store to see whether it is sound",
+  restore: "a backup that is put into an empty store",
   postgres: "the store in PostgreSQL",
   query: "the query of a URL",
   requirements: "what a database must be like",
@@ -34,11 +40,13 @@ const SHARED: Readonly<Record<string, string>> = {
   "token-statements": "the SQL for tokens",
   // Programs, and what several kinds of tests hold the service to.
   drain: "a stop that answers all requests under way",
+  metrics: "what the service, or a store, measures about itself",
   log: "the lines that the service writes",
   main: "where a program starts",
   overload: "more requests than can be answered",
   search: "the search of names",
   service: "the whole service",
+  shelf: "tables as people have them",
   start: "the start of the service",
   trouble: "a service that cannot be reached, or fails",
 };

@@ -1,3 +1,4 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ const log = createLog({ level: "error", isTerminal: false, write: (line) => logg
 
 function open(folder: string): Promise<Store> {
   return openSqliteStore({
+    metrics: createMetrics(),
     path: join(folder, "plants.db"),
     isServing: true,
     queueMax: 100_000,
@@ -221,7 +223,9 @@ describe("plant-store", () => {
     ["token", "revoke", "nobody"],
     ["export"],
     ["import", "--dry-run", join(import.meta.dir, "../../examples/plants.csv")],
-    ["repair"],
+    ["check"],
+    ["check", "--repair"],
+    ["check", "--without-wal"],
   ]) {
     it(`${words.slice(0, 2).join(" ")} creates no store in a wrong folder, and says how to name the right one`, async () => {
       const folder = temporaryFolder();
@@ -252,7 +256,7 @@ describe("plant-store", () => {
     }
   });
 
-  it("repair accepts a database whose WAL is lost, after a start was refused, and nothing else", async () => {
+  it("check --without-wal accepts a database whose WAL is lost, after a start was refused, and nothing else", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);
     await add(store, 0, 10);
@@ -264,16 +268,13 @@ describe("plant-store", () => {
     const refused = await runCommand(["serve", "--port", "0", "--data", alone]);
     expect([refused.status, refused.stdout]).toEqual([1, ""]);
     expect(refused.stderr).toContain(ALONE);
-    expect(refused.stderr).toContain("`plant-store repair`");
-    const repaired = await runCommand(["repair", "--data", alone]);
-    expect(repaired).toEqual({
-      status: 0,
-      stderr: "",
-      stdout: `The store in ${alone} was accepted as it is. Changes that were only in its WAL are lost.\n`,
-    });
+    expect(refused.stderr).toContain("`plant-store check --without-wal`");
+    const repaired = await runCommand(["check", "--without-wal", "--data", alone]);
+    expect(repaired.status).toBe(0);
+    expect(repaired.stdout).toStartWith(`The store in ${alone} was accepted as it is. Changes that were only in its WAL are lost.\nok `);
     expect(await countIn(alone)).toBe(10);
-    const twice = await runCommand(["repair", "--data", alone]);
-    expect(twice).toMatchObject({ status: 1, stderr: `plant-store: There is nothing to repair in ${alone}.\n` });
+    const twice = await runCommand(["check", "--without-wal", "--data", alone]);
+    expect(twice).toMatchObject({ status: 1, stderr: `plant-store: The WAL of the database in ${alone} is not missing.\n` });
   });
 });
 

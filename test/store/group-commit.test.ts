@@ -1,6 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/plant.ts";
 import { createGroupCommit } from "../../src/store/group-commit.ts";
+import { createCommitMeter } from "../../src/store/commit-meter.ts";
+import { createMetrics } from "../../src/metrics.ts";
 import type { Outcomes } from "../../src/store/group-commit.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
@@ -22,6 +24,7 @@ function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?:
     waitMs: 60_000,
     ...limits,
     now: () => performance.now(),
+    meter: createCommitMeter(createMetrics(), undefined),
     commit({ creates }) {
       const end = Promise.withResolvers<Outcomes>();
       commits.push({ size: creates.length, end });

@@ -1,3 +1,4 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { createLog } from "../../src/log.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
@@ -6,4 +7,6 @@ import { testStore } from "../support/store-suite.ts";
 const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
 const url = await (await sharedCluster()).createDatabase();
 
-testStore("PostgreSQL", { open: () => openPostgresStore({ url, isServing: true, queueMax: 1024, queueWaitMs: 1000, log }) });
+testStore("PostgreSQL", {
+  open: () => openPostgresStore({ url, isServing: true, isNew: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics() }),
+});

@@ -1,12 +1,15 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { DatabaseSync } from "node:sqlite";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
+import type { Place } from "../../src/store/page.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { askUntil } from "../support/until.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand } from "../support/process.ts";
@@ -17,6 +20,7 @@ const PAGE_BYTES = 4096;
 
 function open(path: string, limits: { isServing?: boolean; queueMax?: number; queueWaitMs?: number } = {}): Promise<Store> {
   return openSqliteStore({
+    metrics: createMetrics(),
     path,
     isServing: true,
     queueMax: 1024,
@@ -41,7 +45,7 @@ describe("the SQLite store", () => {
     expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
     expect({ ...db.prepare("PRAGMA application_id").get() }).toEqual({ application_id: 0x706c6e74 });
     const columns = db.prepare("SELECT name FROM pragma_table_info('plants')").all() as { name: string }[];
-    expect(columns.map(({ name }) => name)).toEqual(["id", "name", "tag"]);
+    expect(columns.map(({ name }) => name)).toEqual(["id", "name", "tag", "added"]);
     db.close();
     await store.close();
   });
@@ -116,6 +120,77 @@ describe("the SQLite store", () => {
     const after = new DatabaseSync(path);
     expect(after.prepare("SELECT name FROM sqlite_schema").all()).toHaveLength(1);
     after.close();
+  });
+
+  it("counts the plants of a file from before it kept their number, once, and then follows all changes", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const store = await open(path);
+    const plants = [1n, 2n, 3n].map((id) => ({ id: asPlantId(id), name: "x" }));
+    for (const plant of plants.slice(1)) await store.plants.create(plant);
+    await store.plants.import([plants[0]!], { isReplacing: false, isDryRun: false });
+    await store.close();
+    const db = new DatabaseSync(path);
+    // As the version before left it.
+    db.exec(
+      "ALTER TABLE changes DROP COLUMN total; ALTER TABLE bulk_changes DROP COLUMN total; ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 3",
+    );
+    db.close();
+    for (const expected of [3, 2]) {
+      const again = await open(path);
+      expect(await again.plants.count({ tag: undefined, words: [] })).toEqual({ plants: expected, precision: "exact" });
+      await again.plants.compareAndSwap({ from: plants[0], to: undefined });
+      await again.close();
+    }
+  });
+
+  it.each(["changes", "bulk_changes"])("counts the plants again behind %s of the version before, which still ran", async (table) => {
+    const path = join(temporaryFolder(), "plants.db");
+    const store = await open(path);
+    const plants = Array.from({ length: 9 }, (_, id) => ({ id: asPlantId(BigInt(id)), name: "x" }));
+    const count = async () => (await store.plants.count({ tag: undefined, words: [] })).plants;
+    await store.plants.create(plants[0]!);
+    await store.plants.import(plants.slice(1, 3), { isReplacing: false, isDryRun: false });
+    const other = new DatabaseSync(path);
+    other.exec(
+      `INSERT INTO plants (id, name) VALUES (100, 'x'), (101, 'x'); INSERT INTO ${table} (ids) VALUES (x'64000000000000006500000000000000')`,
+    );
+    other.close();
+    expect(await count()).toBe(5);
+    await store.plants.create(plants[3]!);
+    expect(await count()).toBe(6);
+    await store.plants.import(plants.slice(3, 6), { isReplacing: false, isDryRun: false });
+    expect(await count()).toBe(8);
+    await store.plants.compareAndSwap({ from: plants[0], to: undefined });
+    expect(await count()).toBe(7);
+    await store.close();
+  });
+
+  it("lists plants of a file from before they had a time behind all others, by id, also when the index is made anew", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const ids = [2n, 5n, 3n, 9n, 7n].map(asPlantId);
+    const store = await open(path);
+    for (const id of ids.slice(0, 3)) await store.plants.create({ id, name: "x" });
+    await store.close();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE plants SET added = NULL");
+    db.close();
+    const again = await open(path);
+    for (const id of ids.slice(3)) await again.plants.create({ id, name: "x" });
+    await again.close();
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}.search${suffix}`, { force: true });
+    const last = await open(path);
+    const page = { order: "newest", limit: 2, bytesMax: 1000, tag: undefined, words: [] } as const;
+    const met: bigint[] = [];
+    for (let after: Place | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const listed = await askUntil(
+        () => last.plants.listOrdered({ ...page, after }).catch(() => undefined),
+        (answer) => answer !== undefined,
+      );
+      met.push(...listed!.plants.map(({ id }) => id));
+      after = listed!.next;
+    }
+    expect(met).toEqual([7n, 9n, 5n, 3n, 2n].map(asPlantId));
+    await last.close();
   });
 
   it("refuses a file made by a newer version", async () => {

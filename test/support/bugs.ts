@@ -111,7 +111,7 @@ export const EXPORT_IN_PLACE: readonly PlantedBug[] = [
     from: 'const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;',
     to: "const part = path; void randomBytes;",
   },
-  { file: "src/cli/output-file.ts", from: 'const fd = openSync(part, "wx", 0o666);', to: 'const fd = openSync(part, "w", 0o666);' },
+  { file: "src/cli/output-file.ts", from: 'return openSync(part, "wx", 0o666);', to: 'return openSync(part, "w", 0o666);' },
 ];
 
 /** The index of names counts as whole after the first step of its building. */
@@ -145,7 +145,7 @@ export function crashThread(part: "writer" | "search", how: string): readonly Pl
 
 /** The main thread runs this on SIGUSR2. No bug either. */
 export function crashOnSignal(how: string): readonly PlantedBug[] {
-  const last = "announce(running, { log, isTerminal, exposed, data: config.data });";
+  const last = "announce(running, { log, isTerminal, exposed, config });";
   return [{ file: "src/cli/serve.ts", from: last, to: `${last} process.on("SIGUSR2", () => { ${how} });` }];
 }
 

@@ -4,7 +4,7 @@ import type { NewPlant, PlantId } from "../../src/plant.ts";
 export type Content = Readonly<{ name: string; tag?: string }>;
 export type Patch = Readonly<{ name?: string; tag?: string | null }>;
 export type Condition = Readonly<{ ifMatch?: string; ifNoneMatch?: string }>;
-export type Page = Readonly<{ limit: number; after?: bigint; tag?: string; q?: string }>;
+export type Page = Readonly<{ limit: number; after?: bigint; tag?: string; untagged?: boolean; q?: string }>;
 
 /** The required response: the status and the exact text, if any. */
 export type Expected = Readonly<{ status: number; body?: string }>;
@@ -25,6 +25,27 @@ export function createModel() {
     const plant = { id: id as PlantId, name, ...(tag === undefined ? {} : { tag }) };
     plants.set(id, plant);
     return plant;
+  }
+
+  /** Undefined if the query contradicts itself. */
+  function find({ after, tag, untagged, q }: Omit<Page, "limit">): NewPlant[] | undefined {
+    const words = plain(q ?? "")
+      .split(" ")
+      .filter(Boolean);
+    const isFound = (plant: NewPlant) =>
+      words.every((word) =>
+        plain(plant.name)
+          .split(" ")
+          .some((one) => one.startsWith(word)),
+      );
+    if (untagged === true && tag !== undefined) return undefined;
+    return sorted().filter(
+      (plant) =>
+        (after === undefined || plant.id > after) &&
+        (tag === undefined || plant.tag === tag) &&
+        (untagged !== true || plant.tag === undefined) &&
+        isFound(plant),
+    );
   }
 
   return {
@@ -54,24 +75,19 @@ export function createModel() {
       plants.delete(id);
       return { status: 204, body: "" };
     },
-    list({ limit, after, tag, q }: Page): Expected {
-      const words = plain(q ?? "")
-        .split(" ")
-        .filter(Boolean);
-      const isFound = (plant: NewPlant) =>
-        words.every((word) =>
-          plain(plant.name)
-            .split(" ")
-            .some((one) => one.startsWith(word)),
-        );
-      const found = sorted().filter(
-        (plant) => (after === undefined || plant.id > after) && (tag === undefined || plant.tag === tag) && isFound(plant),
-      );
-      return { status: 200, body: `[${found.slice(0, limit).map(text).join()}]` };
+    list({ limit, ...query }: Page): Expected {
+      const found = find(query);
+      return found ? { status: 200, body: `[${found.slice(0, limit).map(text).join()}]` } : { status: 400 };
     },
-    tags(): Expected {
+    count(query: Omit<Page, "limit">): Expected {
+      const found = find(query);
+      return found ? { status: 200, body: JSON.stringify({ plants: found.length, precision: "exact" }) } : { status: 400 };
+    },
+    tags(query: Omit<Page, "limit"> = {}): Expected {
+      const found = find(query);
+      if (!found) return { status: 400 };
       const counts = Map.groupBy(
-        sorted().filter(({ tag }) => tag !== undefined),
+        found.filter(({ tag }) => tag !== undefined),
         ({ tag }) => tag!,
       );
       const tags = [...counts].map(([tag, { length }]) => ({ tag, plants: length }));
@@ -90,11 +106,9 @@ export function createModel() {
       }
       return { status: 200, body: JSON.stringify(counts) };
     },
-    export: (): Expected => ({
-      status: 200,
-      body: sorted()
-        .map((plant) => `${text(plant)}\n`)
-        .join(""),
-    }),
+    export(query: Omit<Page, "limit"> = {}): Expected {
+      const found = find(query);
+      return found ? { status: 200, body: found.map((plant) => `${text(plant)}\n`).join("") } : { status: 400 };
+    },
   };
 }

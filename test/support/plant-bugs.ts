@@ -12,7 +12,8 @@ export type PlantedBug = Readonly<{ file: string; from: string; to: string }>;
  */
 export function plantBugs(bugs: readonly PlantedBug[]): string {
   const root = temporaryFolder();
-  for (const name of ["src", "contract", "package.json"]) cpSync(join(PROJECT, name), join(root, name), { recursive: true });
+  for (const name of ["src", "contract", "package.json", "tsconfig.json"])
+    cpSync(join(PROJECT, name), join(root, name), { recursive: true });
   symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));
   for (const { file, from, to } of bugs) {
     const path = join(root, file);

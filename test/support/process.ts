@@ -93,11 +93,19 @@ export function spawnProcess(options: ProcessOptions): SpawnedProcess {
   };
 }
 
-type CommandOptions = Readonly<{ root?: string; environment?: Record<string, string> }>;
+export type CommandOptions = Readonly<{
+  root?: string;
+  environment?: Record<string, string>;
+  /** Another user to run it as, which needs root. */
+  user?: number;
+}>;
 
 /** Runs a command of plant-store to its end. */
-export async function runCommand(words: readonly string[], { root = PROJECT, environment = {} }: CommandOptions = {}) {
-  const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], { env: { ...cleanEnvironment(), ...environment } });
+export async function runCommand(words: readonly string[], { root = PROJECT, environment = {}, user }: CommandOptions = {}) {
+  const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], {
+    env: { ...cleanEnvironment(), ...environment },
+    ...(user === undefined ? {} : { uid: user, gid: user }),
+  });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
   child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));

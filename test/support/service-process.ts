@@ -27,7 +27,7 @@ export function spawnService(options: ServiceOptions): SpawnedProcess {
 }
 
 /** A service that answers 503 because the machine is slow says nothing about its promises. */
-const PATIENT = ["--queue-wait-ms", "15000"];
+export const PATIENT = ["--queue-wait-ms", "15000"];
 
 /** Starts the service on a new store of one of the engines, in its own data folder. It is patient with a slow disk. */
 export async function startOn(

@@ -1,9 +1,11 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { join } from "node:path";
 import { parseConfig } from "../../src/config.ts";
 import type { Log } from "../../src/log.ts";
-import { createLog } from "../../src/log.ts";
+import { countEvents, createLog } from "../../src/log.ts";
 import { start } from "../../src/service.ts";
 import type { Running } from "../../src/service.ts";
+import { startProcess } from "./process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A whole service inside the test process, on a real port and a real store. */
@@ -20,21 +22,17 @@ export type TestService = Running &
 type TestOptions = Readonly<{
   /** A folder of built pages, if not the project's own. */
   web?: string;
+  environment?: Readonly<Record<string, string>>;
 }>;
 
+/** Where it names a program, such as one that is installed, that is started as a process instead. */
+const PROGRAM = process.env["TEST_PROGRAM"];
+
 /** `token` is the first token; empty if it no longer exists. */
-export async function startTestService(flags: Record<string, string> = {}, { web }: TestOptions = {}): Promise<TestService> {
+export async function startTestService(flags: Record<string, string> = {}, options: TestOptions = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
-  const config = parseConfig({}, { port: "0", data, refusedRequestsPerMinute: "0", ...flags });
-  const logged: string[] = [];
-  const log: Log = createLog({ level: config.log, isTerminal: false, write: (line) => logged.push(line), now: Date.now });
-  const running = await start(config, {
-    log,
-    onFatal(reason) {
-      throw reason;
-    },
-    ...(web === undefined ? {} : { web }),
-  });
+  const settings = { port: "0", data, refusedRequestsPerMinute: "0", ...flags };
+  const { running, logged } = PROGRAM === undefined ? await startHere(settings, options) : await startOutside(PROGRAM, settings, options);
   const token = running.tokenFile === undefined ? "" : await readToken(data);
   function request(path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}): Promise<Response> {
     return fetch(`${running.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
@@ -47,6 +45,45 @@ export async function startTestService(flags: Record<string, string> = {}, { web
     post: (body, headers = {}) =>
       request("/plants", { method: "POST", body: body, headers: { "content-type": "application/json", ...headers } }),
   };
+}
+
+type Started = Readonly<{ running: Running; logged: readonly string[] }>;
+
+async function startHere(settings: Record<string, string>, { web, environment = {} }: TestOptions): Promise<Started> {
+  const config = parseConfig(environment, settings);
+  const logged: string[] = [];
+  const metrics = createMetrics();
+  const lines = createLog({ level: config.log, isTerminal: false, write: (line) => logged.push(line), now: Date.now });
+  const log: Log = countEvents(lines, metrics);
+  const running = await start(config, {
+    metrics,
+    log,
+    onFatal(reason) {
+      throw reason;
+    },
+    ...(web === undefined ? {} : { web }),
+  });
+  return { running, logged };
+}
+
+/** A test that needs the store itself cannot run so. */
+async function startOutside(program: string, settings: Record<string, string>, { environment = {} }: TestOptions): Promise<Started> {
+  const flags = Object.entries({ host: "127.0.0.1", ...settings }).flatMap(([name, value]) => [
+    `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    value,
+  ]);
+  const service = await startProcess({ program, data: settings["data"]!, flags, environment });
+  const { address, metrics, tokenFile } = service.started;
+  const stop = async () => {
+    await service.end("SIGTERM");
+  };
+  const running = { url: address!, metricsUrl: metrics, tracesUrl: undefined, tokenFile, firstToken: undefined, stop };
+  const store = new Proxy({} as Running["store"], {
+    get() {
+      throw new Error("A test from outside has no store.");
+    },
+  });
+  return { running: { ...running, store }, logged: service.lines };
 }
 
 export async function readToken(data: string): Promise<string> {

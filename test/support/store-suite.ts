@@ -247,6 +247,26 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await list({ tag: "lis" })).toEqual([]);
     });
 
+    it("lists the plants without a tag, alone and with words, and at once after a change of the tag", async () => {
+      // What was imported before may be indexed later.
+      const words = ["bare"];
+      const plants = [plantOf(5000, "Bare root"), plantOf(5001, "Bare", ""), plantOf(5002, "Barefoot"), plantOf(5003, "Bare", "none")];
+      for (const plant of plants) await store.plants.create(plant);
+      expect(await list({ words, tag: null })).toEqual([5000n, 5002n]);
+      expect(await list({ words, tag: null, after: plants[0]!.id, limit: 1 })).toEqual([5002n]);
+      expect(await list({ tag: null, after: asPlantId(4999n), limit: 2 })).toEqual([5000n, 5002n]);
+      expect(await store.plants.list({ ...ALL, tag: null, after: asPlantId(4999n), limit: 1 })).toEqual({
+        plants: [plants[0]!],
+        isLast: false,
+      });
+      expect(await store.plants.compareAndSwap({ from: plants[0], to: plantOf(5000, "Bare root", "root") })).toBe(true);
+      expect(await list({ tag: null, after: asPlantId(4999n), limit: 1 })).toEqual([5002n]);
+      expect(await store.plants.compareAndSwap({ from: plants[3], to: plantOf(5003, "Bare") })).toBe(true);
+      expect(await list({ tag: null, after: asPlantId(4999n), limit: 2 })).toEqual([5002n, 5003n]);
+      await reopen();
+      expect(await list({ words, tag: null })).toEqual([5002n, 5003n]);
+    });
+
     it("lists plants with all words or beginnings, as they are stored now, also after reopening", async () => {
       const words = tokenize("LYR fic");
       expect(await list({ words })).toEqual([-201n, 200n, 201n]);

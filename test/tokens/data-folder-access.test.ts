@@ -88,7 +88,7 @@ describe("a data folder of another user", () => {
     chmodSync(parent, 0o755);
     if (!isRoot) chmodSync(data, 0o000);
     const run = (words: readonly string[]) => (isRoot ? runAsOther : runCommand)([...words, "--data", data]);
-    for (const words of [["token", "list"], ["export"], ["repair"]]) {
+    for (const words of [["token", "list"], ["export"], ["check"]]) {
       const { status, stderr } = await run(words);
       expect([status, stderr.includes(`plant-store: ${data} belongs to `), stderr.includes("chown -R")]).toEqual([1, true, true]);
     }

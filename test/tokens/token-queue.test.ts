@@ -1,3 +1,4 @@
+import { createMetrics } from "../../src/metrics.ts";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { issueToken } from "../../src/auth/issue.ts";
 import { parseConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
-import { openStore } from "../../src/service.ts";
+import { openStore } from "../../src/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
@@ -124,7 +125,13 @@ for (const engine of ENGINES) {
     it("are refused as draining when the store closes, but for those whose commit has begun", async () => {
       const data = temporaryFolder();
       const flags = await engine.openFlags();
-      const store = await openStore(parseConfig({}, { data, ...flags }), { isServing: true, isNew: true, log, onFatal });
+      const store = await openStore(parseConfig({}, { data, ...flags }), {
+        isServing: true,
+        isNew: true,
+        log,
+        metrics: createMetrics(),
+        onFatal,
+      });
       const unlock = await lockWrites({ data, ...flags });
       const running = issue(store, 0);
       await Bun.sleep(50);
@@ -162,7 +169,7 @@ describe("on SQLite", () => {
   it("changes of tokens and plants that wait together share one commit", async () => {
     const data = temporaryFolder();
     // Not to serve: the index of names would commit too.
-    const store = await openStore(parseConfig({}, { data }), { isServing: false, isNew: true, log, onFatal });
+    const store = await openStore(parseConfig({}, { data }), { isServing: false, isNew: true, log, metrics: createMetrics(), onFatal });
     closing.push(() => store.close());
     await issue(store, 0);
     const before = commitsIn(data);

@@ -66,6 +66,55 @@ describe("the catalogue", () => {
     await sees(["Monstera deliciosa", "Monstera adansonii"]);
   });
 
+  it("shows the plants without a tag, and the tags of what a search finds", async () => {
+    await place.plant([...FEW, `${BASE + 5n},Monstera obliqua,`]);
+    await untilFound("mon", 3);
+    const { page, signIn, sees, field, button, address, reads } = await place.visit();
+    await signIn();
+    await button("Without a tag").click();
+    await sees(["Monstera obliqua"]);
+    expect(address()).toBe("/?untagged=true");
+    await page.reload();
+    await signIn().catch(() => {});
+    await sees(["Monstera obliqua"]);
+    await button("Remove the filter Without a tag").click();
+    await field("Search names").fill("mons");
+    await sees(["Monstera deliciosa", "Monstera adansonii", "Monstera obliqua"]);
+    await reads("3 plants found.");
+    await page.locator(".tag-bars-label").getByText("tree").waitFor({ state: "detached" });
+    expect(await page.locator(".tag-bars li").allInnerTexts()).toEqual(["tropical\n2", "Without a tag"]);
+  });
+
+  it("offers the plant whose id is searched for", async () => {
+    await place.plant(FEW);
+    const { signIn, field, button, dialog } = await place.visit();
+    await signIn();
+    await field("Search names").fill(`${BASE + 3n}`);
+    await button(`Plant with the id ${BASE + 3n}`).click();
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("Monstera adansonii");
+  });
+
+  it("says that there is no plant with an id, not that someone deleted it", async () => {
+    place.expectStatus(404);
+    await place.plant(FEW);
+    const { page, signIn, field, dialog } = await place.visit();
+    await signIn();
+    await field("Search names").fill("4711");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("There is no plant with the id 4711.", { exact: true }).waitFor();
+  });
+
+  it("says how many plants there are, though it has not loaded them", async () => {
+    await place.plant(Array.from({ length: 1234 }, (_, at) => `${at},Salix ${at},${at % 2 === 0 ? "willow" : ""}`));
+    const { signIn, button, reads } = await place.visit();
+    await signIn();
+    await reads(/^1,234 plants\. The first [\d,]+ are here, more as you scroll\.$/);
+    await button(/^willow/)
+      .first()
+      .click();
+    await reads(/^617 plants found\. The first [\d,]+ are here/);
+  });
+
   it("opens a shared link after the sign-in", async () => {
     await place.plant(FEW);
     await untilFound("mon", 2);
@@ -106,13 +155,100 @@ describe("the catalogue", () => {
     expect(address()).toBe("/");
   });
 
+  it("says once that nothing matches, and searches without the tag if asked to", async () => {
+    await place.plant(FEW);
+    await untilFound("mentha", 1);
+    const { page, signIn, sees, reads, button, address } = await place.visit("/?q=mentha&tag=tree");
+    await signIn();
+    await reads("No plants match.");
+    const seen = await page.evaluate<string>("document.querySelector('main').innerText");
+    expect(seen.match(/match|0 plants/g)).toHaveLength(2);
+    expect(await page.locator(".toolbar-found > p:not(.unseen)").innerText()).toBe("");
+    await button("Search without the tag").click();
+    await sees(["Mentha spicata"]);
+    expect(address()).toBe("/?q=mentha");
+  });
+
+  for (const q of ["\u{1f335}", "-", "…"]) {
+    it(`says that a search for ${q} leaves nothing out, as names are searched by letters and digits`, async () => {
+      await place.plant(FEW);
+      const { signIn, sees, reads, field } = await place.visit();
+      await signIn();
+      await field("Search names").fill(q);
+      await reads(`Names are searched by letters and digits, and “${q}” has none, so it leaves nothing out. 5 plants.`);
+      await sees(ALL);
+    });
+  }
+
+  it("shows numbers in the reader's language", async () => {
+    await place.plant(Array.from({ length: 1_234 }, (_, at) => `${at},Plant ${at},tree`));
+    for (const { locale, count } of [
+      { locale: "de-DE", count: "1.234" },
+      { locale: "en-US", count: "1,234" },
+    ]) {
+      const { page, signIn } = await place.visit("/", { locale });
+      await signIn();
+      await page.locator(".tag-bars-count", { hasText: count }).waitFor();
+    }
+  });
+
+  it("cuts a name that is read from the right at its left end, and keeps it at the left", async () => {
+    await place.plant([`1,${"نخيل التمر ".repeat(40).trim()},شجرة`, "2,Ginkgo,"]);
+    const { page, signIn, rows } = await place.visit();
+    await signIn();
+    await rows.nth(1).waitFor();
+    const styles = await page.evaluate<unknown>(`[...document.querySelectorAll("td.plant-row-name")].map((cell) => {
+      const { direction, textAlign, textOverflow } = getComputedStyle(cell);
+      return [direction, textAlign, textOverflow].join(", ");
+    })`);
+    expect(styles).toEqual(["rtl, left, ellipsis", "ltr, left, ellipsis"]);
+  });
+
+  it("prints all rows that are loaded, without buttons", async () => {
+    await place.plant(Array.from({ length: 400 }, (_, at) => `${at},Plant ${at},tree`));
+    const { page, signIn, reads, rows } = await place.visit();
+    await signIn();
+    await reads("400 plants.");
+    expect(await rows.count()).toBeLessThan(80);
+    // What is there when the browser takes the page for the paper.
+    await page.evaluate(`addEventListener("beforeprint", () => (window.printed = document.querySelectorAll("tbody tr").length))`);
+    await page.pdf();
+    expect(await page.evaluate<number>("window.printed")).toBe(400);
+    await page.waitForFunction("document.querySelectorAll('tbody tr').length < 80");
+    await page.emulateMedia({ media: "print" });
+    // Headings and tags look like text.
+    expect(await page.getByRole("button").filter({ visible: true }).allInnerTexts()).toEqual([
+      "Id",
+      "Newest",
+      "Name",
+      ...Array.from({ length: await rows.count() }, () => "tree"),
+    ]);
+    expect(await page.getByRole("searchbox").isVisible()).toBe(false);
+  });
+
+  it("shows where rows will be while the first ones are on their way", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees } = await place.visit();
+    let go = (): void => {};
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    await page.route("**/plants?*", async (route) => {
+      await gate;
+      await route.continue();
+    });
+    await signIn();
+    await page.locator(".plant-table-skeleton").waitFor();
+    go();
+    await sees(ALL);
+    expect(await page.locator(".skeleton").count()).toBe(0);
+  });
+
   it("shows the plants of each tag as bars, the largest first, and filters by them", async () => {
     await place.plant([...FEW, `${BASE + 5n},Quercus robur,tree`]);
     const { page, signIn, sees, button } = await place.visit();
     await signIn();
     const bars = page.getByRole("complementary", { name: "Tags" }).getByRole("listitem");
     await bars.first().waitFor();
-    expect(await bars.allInnerTexts()).toEqual(["tree\n3", "tropical\n2", "herb\n1"]);
+    expect(await bars.allInnerTexts()).toEqual(["tree\n3", "tropical\n2", "herb\n1", "Without a tag"]);
     await button(/^herb/).first().click();
     await sees(["Mentha spicata"]);
     expect(await button(/^herb/).first().getAttribute("aria-pressed")).toBe("true");

@@ -21,13 +21,18 @@ async function upload({ field }: Visit, name: string, text: string): Promise<voi
   await field("File to import").setInputFiles({ name, mimeType: "", buffer: Buffer.from(text) });
 }
 
+/** A request that stores something: the preview asks with dryRun. */
+function isSent({ pathname, searchParams }: URL): boolean {
+  return pathname === "/plants/import" && !searchParams.has("dryRun");
+}
+
 async function readDownload(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
   const [download] = (await Promise.all([page.waitForEvent("download"), act()])) as [Download, unknown];
   return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
 }
 
 describe("an import", () => {
-  it("lists the first problems by line before it sends anything, then reports the result of each line", async () => {
+  it("lists the first problems by line before it stores anything, then reports the result of each line", async () => {
     await place.plant(["9007199254740997,Another,tree"]);
     const visit = await place.visit();
     const { page, signIn, button, reads, sees } = visit;
@@ -37,14 +42,17 @@ describe("an import", () => {
     page.on("request", (request) => sent.push(request.url()));
     await button("Import").click();
     await upload(visit, "plants.csv", MIXED.join("\n"));
-    await reads("is CSV with 4 plants and 3 lines that will be refused. Nothing is sent yet.");
+    await reads("is CSV with 4 plants and 3 lines that will be refused. Nothing is stored yet.");
+    await reads("If you import now:");
     const problems = page.getByRole("group", { name: "Problems" }).getByRole("listitem");
     expect(await problems.allInnerTexts()).toEqual([
       "Line 3 The field `id` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes.",
       "Line 6 The row is not valid CSV: put quotes around a cell that contains quotes, and double each quote inside.",
       "Line 7 The field `name` is missing: add it.",
+      "Line 8 The id belongs to another plant: choose an id that is not in use.",
     ]);
-    expect(sent.filter((url) => url.includes("/plants"))).toEqual([]);
+    expect(sent.filter((url) => url.includes("/plants")).every((url) => url.includes("dryRun=true"))).toBe(true);
+    await reads("If you import now: 3 new, 4 refused.");
     await button("Import 4 plants").click();
     await reads("3 plants added, 4 refused.");
     expect(await problems.last().innerText()).toBe("Line 8 The id belongs to another plant: choose an id that is not in use.");
@@ -68,7 +76,7 @@ describe("an import", () => {
     await field("Or paste the rows").fill('{"id":9223372036854775807,"name":"Mine"}\n{"id":1,"name":7}\n');
     await button("Preview the rows").click();
     await reads("is NDJSON with 1 plant and 1 line that will be refused.");
-    await page.getByRole("checkbox").check();
+    await page.getByRole("checkbox", { name: /^Replace plants/ }).check();
     await button("Import 1 plant").click();
     await reads("0 plants added, 1 replaced, 1 refused.");
     await button("Done").click();
@@ -96,14 +104,14 @@ describe("an import", () => {
       dataTransfer.items.add(new File(["id;name\\n9007199254740993;Dropped\\n"], "dropped.csv"));
       document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
     }`);
-    await reads("is CSV with 1 plant. Nothing is sent yet.");
+    await reads("is CSV with 1 plant. Nothing is stored yet.");
   });
 
   it("says why a file cannot be read at all", async () => {
     const visit = await place.visit();
     await visit.signIn();
     await visit.button("Import a file").click();
-    await upload(visit, "plants.csv", "name,tag\nMonstera,tropical\n");
+    await upload(visit, "plants.csv", "tag\ntropical\n");
     await visit.reads("plants.csv cannot be read as CSV.");
     await visit.reads("The first line does not name the columns `id` and `name`: name them, as in id,name,tag.");
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
@@ -116,7 +124,7 @@ describe("an import", () => {
     await button("Import a file").click();
     let slices = 0;
     let isSlow = true;
-    await page.route("**/plants/import*", async (route) => {
+    await page.route(isSent, async (route) => {
       slices += 1;
       if (isSlow && slices > 3) await new Promise((resolve) => setTimeout(resolve, 3_000));
       await route.continue().catch(() => {});
@@ -145,7 +153,7 @@ describe("an import", () => {
     await visit.signIn();
     await visit.button("Import a file").click();
     let tries = 0;
-    await visit.page.route("**/plants/import*", (route) => {
+    await visit.page.route(isSent, (route) => {
       tries += 1;
       const body = '{"error":50300,"message":"The service is overloaded: try again after the seconds in Retry-After."}';
       return tries > 1
@@ -156,6 +164,81 @@ describe("an import", () => {
     await visit.button("Import 1 plant").click();
     await visit.reads("The service accepts nothing at the moment. The page tries again.");
     await visit.reads("1 plant added.");
+  });
+});
+
+describe("the preview of an import", () => {
+  async function open(): Promise<Visit> {
+    const visit = await place.visit();
+    await visit.signIn();
+    await visit
+      .button(/^Import( a file)?$/)
+      .first()
+      .click();
+    return visit;
+  }
+
+  it("tells what will happen to each row, also to rows that repeat an id of the file", async () => {
+    await place.plant(["1,There,", "2,Other,"]);
+    const visit = await open();
+    const far = Array.from({ length: 1_000 }, (_, at) => `${100 + at},Plant ${at},`);
+    const rows = ["1,There,", "2,Mine,", "3,New,", "x,Bad,", ...far, "3,New,", "3,Another,"];
+    await upload(visit, "plants.csv", `id,name,tag\n${rows.join("\n")}\n`);
+    await visit.reads("If you import now: 1,001 new, 2 already there, 3 refused.");
+    const cells = visit.page.locator("table.import-preview tbody td:last-child");
+    expect((await cells.allInnerTexts()).slice(0, 3)).toEqual(["already there", "refused", "new"]);
+    await visit.reads("Line 4 of the file has the same id and another name or tag.");
+    const report = await readDownload(visit.page, () => visit.button("Save what happens to each row").click());
+    const lines = report.text.trimEnd().split("\n");
+    expect([lines.length, lines[2], lines.at(-2), lines.at(-1)]).toEqual([1_007, "3,refused,", "1006,already there,4", "1007,refused,4"]);
+    await visit.page.getByRole("checkbox", { name: /^Replace/ }).check();
+    await visit.reads("If you import now: 1,001 new, 2 already there, 2 replaces another, 1 refused.");
+    await visit.page.getByRole("checkbox", { name: /^Replace/ }).uncheck();
+    await visit.button(/^Import 1,00/).click();
+    await visit.reads("1,001 plants added, 2 already there, 3 refused.");
+  });
+
+  it("shows what each column is taken for, and lets people change it", async () => {
+    const visit = await open();
+    await upload(visit, "garten.csv", 'Nr.;Pflanze;Ort;Gruppe\n7;Bärlauch;Jena;""\n');
+    await visit.reads("Ort is not imported: a plant has an id, a name and a tag.");
+    const chosen = () => Promise.all(["Id", "Name", "Tag"].map((label) => visit.field(label).locator("option:checked").innerText()));
+    expect(await chosen()).toEqual(["Nr.", "Pflanze", "Gruppe"]);
+    await visit.field("Tag").selectOption("Ort");
+    await visit.reads("Gruppe is not imported: a plant has an id, a name and a tag.");
+    expect(await chosen()).toEqual(["Nr.", "Pflanze", "Ort"]);
+    await visit.field("Tag").selectOption("Gruppe");
+    await visit.reads("Ort is not imported: a plant has an id, a name and a tag.");
+    await visit.button("Import 1 plant").click();
+    await visit.reads("1 plant added.");
+    // A quoted empty tag is none, unless people say otherwise.
+    expect(await (await place.service.request("/plants")).text()).toBe('[{"id":7,"name":"Bärlauch"}]');
+  });
+
+  it("makes ids for a file without them, which change nothing when it comes again", async () => {
+    for (const times of [1, 2]) {
+      const visit = await open();
+      await upload(visit, "liste.csv", "Pflanze;Beet\nRose;1\nRose;2\nTulpe;3\nTulpe;3\n");
+      await visit.reads(times === 1 ? "If you import now: 3 new, 1 already there." : "If you import now: 4 already there.");
+      await visit.button("Import 4 plants").click();
+      await visit.reads(times === 1 ? "3 plants added, 1 already there." : "0 plants added, 4 already there.");
+    }
+  });
+
+  it("numbers a file without ids from the first free one, and finds the numbers again", async () => {
+    await place.plant(["41,There,", "9223372036854775807,Last,"]);
+    for (const times of [1, 2]) {
+      const visit = await open();
+      await upload(visit, "liste.csv", "Pflanze\nRose\nRose\nTulpe\n");
+      await visit.field("New ids").selectOption("from");
+      await visit.reads(times === 1 ? "If you import now: 3 new." : "If you import now: 3 already there.");
+      expect(await visit.field("First id").inputValue()).toBe("42");
+      await visit.button("Import 3 plants").click();
+      await visit.reads(times === 1 ? "3 plants added." : "0 plants added, 3 already there.");
+      await visit.page.waitForTimeout(1_500);
+    }
+    const stored = await (await place.service.request("/plants?after=41&limit=3")).text();
+    expect(stored).toBe('[{"id":42,"name":"Rose"},{"id":43,"name":"Rose"},{"id":44,"name":"Tulpe"}]');
   });
 });
 
@@ -182,10 +265,10 @@ describe("an export", () => {
   ]) {
     it(`is a file of ${what}`, async () => {
       await place.plant(["9007199254740993,Monstera,tropical", "9223372036854775807,=Ginkgo,"]);
-      const { page, signIn, sees, button } = await place.visit();
+      const { page, signIn, sees, choose } = await place.visit();
       await signIn();
       await sees(["Monstera", "=Ginkgo"]);
-      const saved = await readDownload(page, () => button(name).click());
+      const saved = await readDownload(page, () => choose(name));
       expect(saved.name).toMatch(new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${ending}$`));
       expect(saved.text).toBe(text);
     });
@@ -194,7 +277,7 @@ describe("an export", () => {
   it("saves nothing if it breaks off", async () => {
     place.expectStatus(503);
     await place.plant(["1,One,"]);
-    const { page, signIn, sees, button, reads } = await place.visit();
+    const { page, signIn, sees, reads, choose } = await place.visit();
     await signIn();
     await sees(["One"]);
     await page.route("**/plants/export*", (route) =>
@@ -202,8 +285,8 @@ describe("an export", () => {
     );
     let downloads = 0;
     page.on("download", () => (downloads += 1));
-    await button("Export CSV").click();
-    await reads("Nothing was saved. The store cannot be reached.");
+    await choose("Export CSV");
+    await reads("Nothing was saved. The service cannot reach its store: try again in a moment.");
     expect(downloads).toBe(0);
   });
 });

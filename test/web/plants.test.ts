@@ -18,20 +18,35 @@ async function change(id: string, body: string): Promise<void> {
 }
 
 describe("a plant", () => {
+  it("is added with its name first, under an id of 11 digits that the page made and shows", async () => {
+    const { page, signIn, button, sees, rows, dialog } = await place.visit();
+    await signIn();
+    await button("Add a plant").click();
+    const id = /Its id will be ([1-9]\d{10})\./.exec(await dialog.innerText())?.[1] ?? "none";
+    await page.keyboard.type("Monstera deliciosa");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("tropical");
+    await page.keyboard.press("Enter");
+    await sees(["Monstera deliciosa"]);
+    expect(await rows.locator("td.plant-row-id").allInnerTexts()).toEqual([id]);
+    expect(await stored(id)).toBe(`{"id":${id},"name":"Monstera deliciosa","tag":"tropical"}`);
+  });
+
   it("is added under an id that no JavaScript number can hold", async () => {
     const { signIn, button, field, sees, reads } = await place.visit();
     await signIn();
     await button("Add a plant").click();
-    await field("Id").fill(ID);
     await field("Name").fill("Monstera deliciosa");
     await field("Tag").fill("tropical");
+    await button("Choose the id").click();
+    await field("Id").fill(ID);
     await button("Save").click();
     await reads("“Monstera deliciosa” is saved.");
     await sees(["Monstera deliciosa"]);
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Monstera deliciosa","tag":"tropical"}`);
   });
 
-  it("is not added under an invalid or a used id, with the service's message", async () => {
+  it("is not added under an invalid or a used id", async () => {
     place.expectStatus(409);
     await place.plant([`${OTHER},Ginkgo biloba,tree`]);
     const { signIn, button, field, sees, reads, dialog } = await place.visit();
@@ -39,6 +54,7 @@ describe("a plant", () => {
     await sees(["Ginkgo biloba"]);
     await button("Add plant").click();
     await field("Name").fill("Acer palmatum");
+    await button("Choose the id").click();
     for (const id of ["", "1.5", "1e3", "9223372036854775808", "one"]) {
       await field("Id").fill(id);
       await button("Save").click();
@@ -46,11 +62,86 @@ describe("a plant", () => {
     }
     await field("Id").fill(OTHER);
     await button("Save").click();
-    await reads("The id belongs to another plant: choose an id that is not in use.");
+    await reads("Another plant has this id: choose another one.");
     await button("Show the plant that has it").click();
     await dialog.getByText(OTHER).waitFor();
     expect(await field("Name").inputValue()).toBe("Ginkgo biloba");
   });
+
+  it("is followed by another of the same tag without closing the dialog", async () => {
+    const { page, signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button("Add a plant").click();
+    await page.keyboard.type("Acer palmatum");
+    await field("Tag").fill("tree");
+    await button("Save and add another").click();
+    await reads(/^“Acer palmatum” is saved with the id \d{11}\.$/);
+    // The focus is in the name again.
+    await page.keyboard.type("Ginkgo biloba");
+    await button("Save and add another").click();
+    await reads(/^“Ginkgo biloba” is saved/);
+    await button("Close").first().click();
+    const response = await place.service.request("/plants?tag=tree");
+    const plants = (await response.json()) as readonly { id: number; name: string }[];
+    expect(plants.map(({ name }) => name).toSorted()).toEqual(["Acer palmatum", "Ginkgo biloba"]);
+    await sees(plants.map(({ name }) => name));
+  });
+
+  it("is stored once if the response is lost and it is saved again", async () => {
+    place.expectStatus(0);
+    const { page, signIn, button, field, reads, sees } = await place.visit();
+    await signIn();
+    await button("Add a plant").click();
+    await field("Name").fill("Acer palmatum");
+    await page.route("**/plants", async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await button("Save").click();
+    await reads("The service cannot be reached");
+    await page.unrouteAll();
+    await button("Save").click();
+    await sees(["Acer palmatum"]);
+    expect(await (await place.service.request("/plants")).json()).toHaveLength(1);
+  });
+
+  for (const { where, plants, query, name = "Acer palmatum", shown = query } of [
+    { where: "at the end of a list that is loaded", plants: 400, query: "" },
+    { where: "far behind what is loaded", plants: 2_000, query: "", shown: "?sort=newest" },
+    { where: "with another tag than the shown one", plants: 400, query: "?tag=shrub", shown: "?sort=newest" },
+    { where: "with a tag where those without are shown", plants: 400, query: "?untagged=true", shown: "?sort=newest" },
+    { where: "that a search does not find", plants: 400, query: "?q=plant&sort=name", shown: "?sort=newest" },
+    { where: "that a search finds", plants: 400, query: "?q=acer", shown: "?q=acer" },
+    { where: "in the order of names", plants: 2_000, query: "?sort=name" },
+    { where: "at the end of the order of names", plants: 2_000, query: "?sort=name", name: "Zinnia", shown: "?sort=newest" },
+    { where: "among the newest", plants: 2_000, query: "?sort=newest" },
+    { where: "with a name that all have", plants: 2_000, query: "", name: "Plant", shown: "?sort=newest" },
+    { where: "with a name of no letter", plants: 2_000, query: "", name: "\u{1f335}", shown: "?sort=newest" },
+  ]) {
+    it(`is in view after it was added ${where}, and Back leads to the view before`, async () => {
+      const rowsOf = (at: number) => `${at},${name === "Plant" ? name : `Plant ${at}`},${["shrub", "herb", ""][at % 3]}`;
+      await place.plant(Array.from({ length: plants }, (_, at) => rowsOf(at)));
+      const { page, signIn, button, field, reads, rows, address } = await place.visit(`/${query}`);
+      await signIn();
+      await page.locator('section[aria-busy="false"]').waitFor();
+      await button("Add plant").click();
+      await field("Name").fill(name);
+      await field("Tag").fill("tree");
+      await button("Save").click();
+      await reads("is saved.");
+      const row = page.locator("tr[data-new]");
+      await row.waitFor();
+      expect(await row.locator("td.plant-row-name").innerText()).toBe(name);
+      expect(await rows.filter({ has: page.getByText("tree", { exact: true }) }).count()).toBe(1);
+      const isInSight = `(() => { const { left, top, bottom } = document.querySelector("tr[data-new]").getBoundingClientRect();
+        return top > 100 && bottom < innerHeight && document.elementFromPoint(left + 9, top + 9).closest("tr[data-new]") !== null; })()`;
+      await page.waitForFunction(isInSight);
+      expect(address()).toBe(`/${shown}`);
+      if (shown === query) return;
+      await page.goBack();
+      expect(address()).toBe(`/${query}`);
+    });
+  }
 
   it("is changed, and keeps the other field", async () => {
     const odd = `{"id":${OTHER},"name":"Two\\nlines \\u0000","tag":""}`;
@@ -152,7 +243,7 @@ describe("a plant", () => {
     await button("Delete Ginkgo").click();
     await button("Add plant").click();
     await page.keyboard.type("1");
-    expect(await field("Id").inputValue()).toBe("1");
+    expect(await field("Name").inputValue()).toBe("1");
     await dialog.getByRole("button", { name: "Undo" }).focus();
     await page.keyboard.press("Enter");
     await sees(["Ginkgo", "Monstera"]);
@@ -167,6 +258,7 @@ describe("a plant", () => {
     await button("Delete Ginkgo").click();
     await button("Delete Monstera").click();
     await button("Add plant").click();
+    await button("Choose the id").click();
     await field("Id").fill(OTHER);
     await field("Name").fill("Ginkgo");
     await field("Tag").fill("tree");
@@ -230,10 +322,10 @@ describe("a plant", () => {
 
   it("is deleted at once when you sign out", async () => {
     await place.plant([`${OTHER},Ginkgo,tree`]);
-    const { signIn, button, field } = await place.visit();
+    const { signIn, button, field, choose } = await place.visit();
     await signIn();
     await button("Delete Ginkgo").click();
-    await button("Sign out").click();
+    await choose("Sign out");
     await field("Token").waitFor();
     expect(await stored(OTHER)).toBe("404");
   });

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/transfer/import.ts";
+import { createClient } from "../../src/client/client.ts";
+import type { Client } from "../../src/client/client.ts";
+import { toContentId } from "../../src/transfer/content-id.ts";
+import { PLAIN } from "../../src/transfer/row.ts";
+import { findFirstId } from "../../web/import/first-id.ts";
+import { foretell } from "../../web/import/forecast.ts";
+import type { Forecast } from "../../web/import/forecast.ts";
 import { checkFile } from "../../web/import/check-file.ts";
+import { guessFile } from "../../web/import/guess.ts";
 import { pickRows } from "../../web/import/refused-rows.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -95,6 +103,49 @@ describe("the preview of a file says what the service will say of", () => {
   }
 });
 
+describe("the guess for a file", () => {
+  it("makes no ids where a spreadsheet has shortened those of the file", async () => {
+    const options = { signal: new AbortController().signal, onRows: () => {} };
+    const read = (id: string) => guessFile(new File([`Nr,name\n${id},Acer\n`], "guess.csv"), options);
+    expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
+    expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
+  });
+});
+
+describe("the numbers of a file", () => {
+  it("are found again right after its import, before a search finds its plants", async () => {
+    const file = new File(["name\nNumbered one\nNumbered two\nNumbered three\n"], "numbered.csv");
+    const { signal } = new AbortController();
+    const csv = { ...PLAIN, ids: { kind: "from", first: 1n } } as const;
+    const checked = await checkFile(file, { signal, onRows: () => {}, csv });
+    const client = createClient({ url: service.url, token: service.token });
+    const lagging: Client = {
+      ...client,
+      page: (query) => (query?.q === undefined ? client.page(query) : client.page({ q: "nothing has this name" })),
+    };
+    const first = await findFirstId(lagging, checked, signal);
+    expect(first).toMatchObject({ isKnown: false });
+    await client.importPlants(file, { firstId: first!.id });
+    expect(await findFirstId(lagging, checked, signal)).toEqual({ id: first!.id, isKnown: true });
+  });
+});
+
+describe("the forecast for a file", () => {
+  it("says of an id that was made, and that an earlier row has, that it is refused even if others replace plants", async () => {
+    const made = toContentId("\x1fSecond");
+    const file = new File([`id,name\n${made},First\n,Second\n7,Third\n7,Fourth\n`], "made.csv");
+    const { signal } = new AbortController();
+    const csv = { ...PLAIN, ids: { kind: "content" } } as const;
+    const checked = await checkFile(file, { signal, onRows: () => {}, csv });
+    const client = createClient({ url: service.url, token: service.token });
+    let last: Forecast | undefined;
+    await foretell(checked, { client, onConflict: "replace", signal, onForecast: (forecast) => (last = forecast) });
+    expect(last).toMatchObject({ isDone: true, fates: ["created", "refused", "created", "replaced"] });
+    const { read, created, replaced, refused } = await client.importPlants(file, { ids: "content", onConflict: "replace" });
+    expect({ read, created, replaced, refused }).toEqual({ read: 4, created: 2, replaced: 1, refused: 1 });
+  });
+});
+
 describe("a file in slices", () => {
   const rows = Array.from({ length: 5_000 }, (_, at) => (at % 1_000 === 17 ? `x${at},"bad\n${at}",\r\n` : `${at},"Plant\n${at}",bulk\n`));
   const text = `\ufeffid,name,tag\r\n\n${rows.join("")}`;
@@ -116,7 +167,7 @@ describe("a file in slices", () => {
     const { start, end } = slices[1]!;
     const body = new Blob([file.slice(0, header.bytes), file.slice(start, end)]);
     const checked = await check(new Uint8Array(await body.arrayBuffer()));
-    const picked = await pickRows(body, "csv", new Set(checked.problems.map(({ line }) => line)));
+    const picked = await pickRows(body, checked, new Set(checked.problems.map(({ line }) => line)));
     expect(await Promise.all(picked.map((row) => row.text()))).toEqual(['x1017,"bad\n1017",\r\n']);
   });
 });

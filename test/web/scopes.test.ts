@@ -20,9 +20,12 @@ async function visitWith(scopes: readonly string[]): Promise<Visit> {
 }
 
 /** Which kinds of buttons the page has, anywhere. */
-async function offered({ page }: Visit): Promise<readonly string[]> {
+async function offered({ page, button }: Visit): Promise<readonly string[]> {
+  const isBehindDialog = (await page.getByRole("dialog").count()) > 0;
+  if (!isBehindDialog) await button("Settings").click();
   const kinds = ["Add", "Edit", "Delete", "Import", "Export", "Tokens"];
   const counts = await Promise.all(kinds.map((kind) => page.getByRole("button", { name: new RegExp(`^${kind}`) }).count()));
+  await page.keyboard.press(isBehindDialog ? "Shift" : "Escape");
   return kinds.filter((_, at) => counts[at]! > 0);
 }
 
@@ -33,13 +36,14 @@ describe("the page of a token", () => {
     await visit.sees(["Monstera", "Ginkgo"]);
     expect(await offered(visit)).toEqual(["Export"]);
     expect(await visit.page.getByRole("table", { name: "Plants" }).getByRole("columnheader").allInnerTexts()).toEqual([
-      "Id",
+      "Selected",
+      "Id Newest",
       "Name",
       "Tag",
     ]);
     await visit.field("Search names").fill("gink");
     await visit.sees(["Ginkgo"]);
-    const [download] = await Promise.all([visit.page.waitForEvent("download"), visit.button("Export NDJSON").click()]);
+    const [download] = await Promise.all([visit.page.waitForEvent("download"), visit.choose("Export NDJSON")]);
     expect(download.suggestedFilename()).toContain("ndjson");
   });
 
@@ -58,10 +62,11 @@ describe("the page of a token", () => {
     expect(await offered(visit)).toEqual(["Add", "Import"]);
     for (const name of ["Monstera", "Ginkgo"]) {
       await button("Add a plant").click();
+      await button("Choose the id").click();
       await field("Id").fill("1");
       await field("Name").fill(name);
       await button("Save").click();
-      await reads(name === "Monstera" ? "“Monstera” is saved." : "The id belongs to another plant");
+      await reads(name === "Monstera" ? "“Monstera” is saved." : "Another plant has this id");
     }
     expect(await button("Show the plant that has it").count()).toBe(0);
     await button("Cancel").click();
@@ -119,13 +124,13 @@ describe("the page of a token", () => {
 
   it("allows a sign-out while the service is too busy to say who is signed in", async () => {
     place.expectStatus(503);
-    const { page, signIn, reads, button, field } = await place.visit();
+    const { page, signIn, reads, field, button } = await place.visit();
     await signIn();
     await reads("Nothing grows here yet");
     const body = JSON.stringify({ error: 50301, message: "The store cannot be reached or written." });
     await page.route("**/session", (route) => route.fulfill({ status: 503, contentType: "application/json", body }));
     await page.reload();
-    await reads("The store cannot be reached or written.");
+    await reads("The service cannot reach its store");
     await button("Sign out").click();
     await field("Token").waitFor();
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
@@ -144,17 +149,22 @@ describe("the page of a token", () => {
     await field("Token").waitFor();
   });
 
-  for (const { days, text } of [
-    { days: 30, text: (expires: string) => `until ${expires.slice(0, 10)}` },
-    { days: 0.5, text: (expires: string) => `until ${expires.slice(11, 16)} UTC` },
-  ]) {
-    it(`that expires in ${days} days says until when it is valid, in one line with its scopes`, async () => {
+  for (const { days, format } of [
+    { days: 30, format: { dateStyle: "medium" } },
+    { days: 0.5, format: { dateStyle: "medium", timeStyle: "short" } },
+  ] as const) {
+    it(`that expires in ${days} days says in its settings until when it is valid, in the reader's language and time`, async () => {
       const { token, expires = "" } = await makeToken(["plants:read", "plants:write", "admin"], days);
-      for (const width of [1440, 1265, 1264, 1025, 360]) {
-        const { page, signIn, button } = await place.visit("/", { viewport: { width, height: 740 } });
+      for (const { width, locale } of [
+        { width: 1440, locale: "de-DE" },
+        { width: 360, locale: "en-US" },
+      ]) {
+        const timeZone = "Asia/Tokyo";
+        const { page, signIn, button } = await place.visit("/", { viewport: { width, height: 740 }, locale, timezoneId: timeZone });
         await signIn(token);
-        if (width < 1265) await button("Menu").click();
-        await page.getByText(text(expires), { exact: true }).waitFor();
+        await button("Settings").click();
+        const text = new Intl.DateTimeFormat(locale, { ...format, timeZone }).format(new Date(expires));
+        await page.getByText(`until ${text}`, { exact: true }).waitFor();
         expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(width);
         expect((await page.getByRole("banner").boundingBox())!.height).toBeLessThan(70);
       }

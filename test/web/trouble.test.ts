@@ -37,28 +37,27 @@ describe("when things go wrong, the page", () => {
     await page.getByText("The service does not respond.").waitFor({ state: "hidden" });
   });
 
-  it("shows the message of a busy service, and tries again if asked to", async () => {
+  it("says in plain words that the service is busy, and tries again if asked to", async () => {
     place.expectStatus(503);
     const { page, signIn, sees, reads, button, field } = await place.visit();
     await signIn();
     await sees(["Monstera", "Ginkgo"]);
-    const message = "The search index is being built: try again after the seconds in Retry-After.";
     await page.route("**/plants?*", (route) =>
       route.fulfill({
         status: 503,
         headers: { "retry-after": "0" },
         contentType: "application/json",
-        body: JSON.stringify({ error: 50304, message }),
+        body: JSON.stringify({ error: 50304, message: "The search index is being built: try again after the seconds in Retry-After." }),
       }),
     );
     await field("Search names").fill("m");
-    await reads(message);
+    await reads("The search is not ready yet: try again in a moment.");
     await page.unrouteAll();
     await field("Search names").fill("");
     await sees(["Monstera", "Ginkgo"]);
     await page.route("**/plants?*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
     await button(/^tree/).first().click();
-    await reads("The response is not Plant Store's");
+    await reads("Something else responded in the place of the service (503): try again.");
     await page.unrouteAll();
     await button("Try again").click();
     await sees(["Ginkgo"]);

@@ -2,48 +2,81 @@ import { useEffect, useState } from "preact/hooks";
 import type { Plant, Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { ImportDialog } from "../import/import-dialog.tsx";
+import type { Opened } from "../opening.ts";
+import { PROBLEM_MS, quoteTag } from "../notices.ts";
+import type { Notices } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
+import { WITHOUT_TAG } from "../plants/label.ts";
+import { TagDialog } from "../plants/tag-dialog.tsx";
 import { useValue } from "../state.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
+import type { Sort } from "../view.ts";
+import { count } from "./bulk-changes.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { useDrop } from "./file-drop.ts";
+import { useFreshness } from "./freshness.ts";
+import { ROWS_AT_ONCE_MAX } from "./listing.ts";
 import { exportToFile } from "./export-to-file.ts";
 import { Header } from "./header.tsx";
 import { Results } from "./results.tsx";
 import type { RowAction } from "./plant-row.tsx";
+import { sortedText } from "./sort-headings.tsx";
 import { TagBars } from "./tag-bars.tsx";
+import { savePlants, setTag } from "./tick-actions.ts";
+import { TickBar } from "./tick-bar.tsx";
+import type { TickAction } from "./tick-bar.tsx";
 import { Toolbar } from "./toolbar.tsx";
+import { rowsDownTo } from "./visible-rows.ts";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
-
-/** What is open in front of the catalogue. */
-type Opened =
-  | Readonly<{ kind: "nothing" }>
-  | Readonly<{ kind: "add" }>
-  | Readonly<{ kind: "edit"; id: bigint }>
-  | Readonly<{ kind: "import"; file: File | undefined }>
-  | Readonly<{ kind: "tokens" }>;
-
-const NOTHING: Opened = { kind: "nothing" };
 
 type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; who: Session }>;
 
 /** What the token may see and do, and nothing that would fail. */
 export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
-  const { views, session, reaching, notices } = context;
-  const { listing, tagCounts, deletions, client, access } = catalogue;
+  const { views, session, reaching, notices, opening } = context;
+  const { listing, tagCounts, deletions, bulkChanges, ticks, renaming, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
-  const counts = useValue(tagCounts.state);
-  const [opened, setOpened] = useState<Opened>(access.admin && !access.read && !access.write ? { kind: "tokens" } : NOTHING);
+  const revealed = useValue(catalogue.revealed);
+  const counts = useValue(tagCounts.found);
+  const total = useValue(tagCounts.total);
+  const opened = useValue(opening.state);
+  const newSecret = useValue(catalogue.newSecret);
+  const setOpened = opening.open;
 
-  useEffect(() => void (access.read && listing.show(view)), [listing, view]);
-  useEffect(() => void (access.read && tagCounts.load()), [tagCounts]);
+  const ticked = useValue(ticks.state);
+  const [asked, setAsked] = useState<Asked>();
+  function ask(about: Asked): void {
+    setAsked(about);
+    setOpened({ kind: "tag" });
+  }
+
+  useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view]);
+  useFreshness(context.tabs, catalogue.refresh);
+  // Nobody should change what is out of sight; another order shows the same plants.
+  useEffect(() => ticks.clear(), [ticks, view.q, view.tag]);
   useEffect(() => {
-    document.title = [view.q, view.tag ?? "", "Plant Store"].filter((part) => part !== "").join(" – ");
+    if (!access.read || !access.write) return;
+    bulkChanges.offer();
+    renaming.offer();
+  }, [renaming]);
+  useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view]);
+  // What failed while nobody was signed in.
+  useEffect(() => void (listing.state.get().phase === "failed" && catalogue.reload()), [who]);
+  useEffect(() => {
+    document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");
   }, [view]);
+  useEffect(() => {
+    // There is nothing else to be done.
+    if (access.admin && !access.read && !access.write) opening.open({ kind: "tokens" });
+  }, []);
+  useEffect(() => {
+    // Back does not take it away either, nor closing the dialog before the service has made it.
+    if (newSecret !== undefined && opened.kind !== "tokens") opening.open({ kind: "tokens" });
+  }, [newSecret, opened]);
   useEffect(
     () =>
       reaching.state.watch(() => {
@@ -52,12 +85,33 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     [catalogue],
   );
   // A form that is open would be lost with what is typed in it.
-  useDrop((file) => access.write && setOpened((now) => (now.kind === "nothing" || now.kind === "import" ? { kind: "import", file } : now)));
+  useDrop((file) => {
+    const { kind } = opening.state.get();
+    if (access.write && (kind === "nothing" || kind === "import")) opening.open({ kind: "import", file });
+  });
 
   function act(action: RowAction, plant: Plant): void {
-    if (action === "edit") setOpened({ kind: "edit", id: plant.id });
-    else if (action === "delete") deletions.remove(plant);
+    if (action === "edit" || action === "open") setOpened({ kind: "edit", id: plant.id });
+    else if (action === "delete") deletions.remove([plant]);
     else if (plant.tag !== undefined) views.show({ ...view, tag: plant.tag }, "push");
+  }
+
+  function actOnTicked(action: TickAction): void {
+    const plants = ticks.seen();
+    if (action === "all") void ticks.tickFound();
+    else if (action === "csv" || action === "ndjson") savePlants(notices, plants, action);
+    else if (action === "tag") ask({ kind: "tag", plants });
+    else if (action === "untag") void setTag(bulkChanges, notices, plants, undefined);
+    else {
+      if (action === "delete") deletions.remove(plants);
+      ticks.clear();
+    }
+  }
+
+  function sortBy(sort: Sort): void {
+    if (sort !== view.sort) return views.show({ ...view, sort }, "push");
+    const text = sortedText(sort);
+    notices.add({ kind: "done", text, together: { kind: "order", toText: () => text }, lastsMs: PROBLEM_MS });
   }
 
   async function signOut(): Promise<void> {
@@ -72,7 +126,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
         access={access}
         who={who}
         onImport={() => setOpened({ kind: "import", file: undefined })}
-        onExport={(kind) => void exportToFile(client, notices, kind)}
+        onExport={(kind) => void exportToFile({ client, notices, view }, kind)}
         onTokens={() => setOpened({ kind: "tokens" })}
         onSignOut={() => void signOut()}
       />
@@ -90,15 +144,28 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
           <TagBars
             counts={counts}
             chosen={view.tag}
+            onRename={access.write ? (tag) => ask({ kind: "rename", tag }) : undefined}
             onChoose={(tag) => views.show({ ...view, tag: tag === view.tag ? undefined : tag }, "push")}
           />
           <main>
             <h1 class="unseen">Plants</h1>
-            <Toolbar views={views} listed={listed} mayAdd={access.write} onAdd={() => setOpened({ kind: "add" })} />
+            <Toolbar
+              views={views}
+              listed={listed}
+              total={total}
+              mayAdd={access.write}
+              onAdd={() => setOpened({ kind: "add" })}
+              onOpen={(id) => setOpened({ kind: "edit", id })}
+              onRefresh={() => void (listed.plants.length > ROWS_AT_ONCE_MAX ? catalogue.reload() : catalogue.refresh())}
+            />
             <Results
               listed={listed}
+              position={views.position}
+              revealed={revealed}
+              ticks={ticks}
               mayChange={access.write}
               onMore={() => void listing.loadMore()}
+              onSort={sortBy}
               onRetry={() => void (listed.plants.length === 0 ? catalogue.reload() : listing.loadMore())}
               onShow={(next) => views.show(next, "push")}
               onAction={act}
@@ -106,18 +173,42 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
           </main>
         </div>
       )}
-      <Front context={context} catalogue={catalogue} opened={opened} onOpen={setOpened} />
+      {ticked.plants.size > 0 || ticked.isGathering ? (
+        <TickBar ticked={ticked} listed={listed} mayChange={access.write} onAction={actOnTicked} />
+      ) : null}
+      {asked && opened.kind === "tag" ? <AskTag asked={asked} catalogue={catalogue} notices={notices} onClose={opening.close} /> : null}
+      <Front context={context} catalogue={catalogue} opened={opened} />
     </>
   );
 }
 
-type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; opened: Opened; onOpen: (opened: Opened) => void }>;
+/** For what a tag is asked. */
+type Asked = Readonly<{ kind: "tag"; plants: readonly Plant[] }> | Readonly<{ kind: "rename"; tag: string }>;
 
-function Front({ context, catalogue, opened, onOpen }: FrontProps) {
-  const shared = { notices: context.notices, catalogue, onClose: () => onOpen(NOTHING) };
-  if (opened.kind === "add")
-    return <AddDialog {...shared} onEdit={catalogue.access.read ? (id) => onOpen({ kind: "edit", id }) : undefined} />;
-  if (opened.kind === "edit") return <EditDialog key={opened.id} {...shared} id={opened.id} />;
-  if (opened.kind === "import") return <ImportDialog {...shared} file={opened.file} />;
-  return opened.kind === "tokens" ? <TokenDialog {...shared} /> : null;
+type AskTagProps = Readonly<{ asked: Asked; catalogue: Catalogue; notices: Notices; onClose: () => void }>;
+
+function AskTag({ asked, catalogue: { tagCounts, bulkChanges, renaming }, notices, onClose }: AskTagProps) {
+  const tags = tagCounts.state.get() ?? [];
+  const shared = { tags, notices, onClose, hint: "Leave it empty to remove the tag." };
+  if (asked.kind === "tag") {
+    const { plants } = asked;
+    const onTag = (tag: string | undefined) => void setTag(bulkChanges, notices, plants, tag);
+    return <TagDialog {...shared} title={`Set the tag of ${count(plants.length)}`} tag="" action="Set tag" onTag={onTag} />;
+  }
+  const { tag } = asked;
+  const onTag = (to: string | undefined) => void (to !== tag && renaming.rename(tag, to, tags.find((one) => one.tag === tag)?.plants));
+  return <TagDialog {...shared} title={`Rename ${quoteTag(tag)} everywhere`} tag={tag} action="Rename everywhere" onTag={onTag} />;
+}
+
+type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; opened: Opened }>;
+
+/** What is open, if the token allows it: a link may ask for more. */
+function Front({ context: { notices, opening }, catalogue, opened }: FrontProps) {
+  const { read, write, admin } = catalogue.access;
+  const shared = { notices, catalogue, onClose: opening.close };
+  if (opened.kind === "add" && write)
+    return <AddDialog {...shared} onEdit={read ? (id) => opening.open({ kind: "edit", id }) : undefined} />;
+  if (opened.kind === "edit" && read) return <EditDialog key={opened.id} {...shared} id={opened.id} />;
+  if (opened.kind === "import" && write) return <ImportDialog {...shared} file={opened.file} />;
+  return opened.kind === "tokens" && admin ? <TokenDialog {...shared} /> : null;
 }

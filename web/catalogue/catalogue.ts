@@ -2,12 +2,24 @@ import { createClient } from "../../src/client/client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
 import type { Access } from "../access.ts";
 import type { AppContext } from "../app-context.ts";
+import { isGone } from "../session.ts";
+import { createState } from "../state.ts";
+import type { State } from "../state.ts";
+import { tabStorage } from "../storage.ts";
+import { createBulkChanges } from "./bulk-changes.ts";
+import type { BulkChanges } from "./bulk-changes.ts";
+import { createCatalogueFetch } from "./catalogue-fetch.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Deletions } from "./deletions.ts";
 import { createListing } from "./listing.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing, NotedChange } from "./listing.ts";
+import { createRenaming } from "./renaming.ts";
+import type { Renaming } from "./renaming.ts";
+import { createSignedInFetch, SignedOutError } from "./signed-in-fetch.ts";
 import { createTagCounts } from "./tag-counts.ts";
 import type { TagCounts } from "./tag-counts.ts";
+import { createTicks } from "./ticks.ts";
+import type { Ticks } from "./ticks.ts";
 
 /** What the signed-in user works with. */
 export type Catalogue = Readonly<{
@@ -16,37 +28,89 @@ export type Catalogue = Readonly<{
   listing: Listing;
   tagCounts: TagCounts;
   deletions: Deletions;
+  bulkChanges: BulkChanges;
+  ticks: Ticks;
+  renaming: Renaming;
   /** Tells the parts of the page of a change that was made here. */
   note: (before: Plant | undefined, after: Plant | undefined) => void;
-  /** Asks the service for all that is shown, again. */
+  /** The plant that was added here last: the table brings it into view. */
+  revealed: State<bigint | undefined>;
+  /** Brings a plant that was just added into view, in another view if this one does not show it. */
+  reveal: (plant: Plant) => void;
+  /** A token that was just made: it is shown until people say that they have it. */
+  newSecret: State<string | undefined>;
+  /** Loads all that is shown from its beginning. */
   reload: () => Promise<void>;
+  /** Asks the service for all that is shown, again, without moving it. */
+  refresh: () => Promise<void>;
 }>;
 
 /** Tries of the client by itself; after them the page says what is wrong, and people may try again. */
 const RETRIES = 2;
 const TIMEOUT_MS = 15_000;
 
-type CatalogueOptions = Readonly<{ token: string; access: Access }>;
+/** The tags of more changes are counted again by the service. */
+const COUNTED_MAX = 200;
 
-export function createCatalogue({ base, reaching, notices, views }: AppContext, { token, access }: CatalogueOptions): Catalogue {
-  const client = createClient({ url: base, token, fetch: reaching.fetch, retries: RETRIES, timeoutMs: TIMEOUT_MS });
+export function createCatalogue({ base, session, reaching, notices, keptUndo, views, tabs }: AppContext, access: Access): Catalogue {
+  function token(): string {
+    const now = session.state.get();
+    return (now.kind === "in" ? now : now.before)?.token ?? "";
+  }
+  const signOut = new AbortController();
+  const { fetch, changesSent } = createSignedInFetch(createCatalogueFetch(reaching.fetch, tabs.tell), signOut.signal);
+  const client = createClient({
+    url: base,
+    token,
+    fetch,
+    retries: RETRIES,
+    timeoutMs: TIMEOUT_MS,
+  });
   const listing = createListing(client, views.state.get());
-  const tagCounts = createTagCounts(client);
+  const tagCounts = createTagCounts(client, views.state);
+  const revealed = createState<bigint | undefined>(undefined);
   function note(before: Plant | undefined, after: Plant | undefined): void {
     if (!access.read) return;
     listing.note(before, after);
     tagCounts.note(before, after);
   }
-  const deletions = createDeletions({ client, listing, notices, onDeleted: (plant) => tagCounts.note(plant, undefined) });
+  function noteAll(changes: readonly NotedChange[]): void {
+    listing.noteAll(changes);
+    ticks.note(changes);
+    if (changes.length > COUNTED_MAX) void tagCounts.load();
+    else for (const { before, after } of changes) tagCounts.note(before, after);
+  }
+  const bulkChanges = createBulkChanges({ client, notices, keptUndo, changesSent, signedOut: signOut.signal, onChanged: noteAll });
+  const ticks = createTicks({ client, listing, notices });
+  const renaming = createRenaming({ client, bulkChanges, notices, storage: tabStorage() });
+  const deletions = createDeletions({ bulkChanges, listing, notices });
+  session.state.watch(() => {
+    if (!isGone(session.state.get())) return;
+    signOut.abort(new SignedOutError());
+    deletions.abandon();
+  });
   return {
     client,
     access,
     listing,
     tagCounts,
     deletions,
+    bulkChanges,
+    ticks,
+    renaming,
     note,
+    revealed,
+    newSecret: createState<string | undefined>(undefined),
+    reveal(plant) {
+      if (!access.read) return;
+      if (!listing.state.get().plants.some(({ id }) => id === plant.id)) views.show({ q: "", tag: undefined, sort: "newest" }, "replace");
+      revealed.set(plant.id);
+    },
     async reload() {
       if (access.read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
+    },
+    async refresh() {
+      if (access.read) await Promise.all([listing.refresh(), tagCounts.load()]);
     },
   };
 }

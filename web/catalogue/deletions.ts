@@ -1,87 +1,99 @@
-import type { Client, Plant } from "../../src/client/client.ts";
-import { failureText } from "../failure-text.ts";
+import type { Plant } from "../../src/client/client.ts";
+import { holdPage } from "../leaving.ts";
 import { PROBLEM_MS, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
+import { count } from "./bulk-changes.ts";
+import type { BulkChanges } from "./bulk-changes.ts";
 import type { Listing } from "./listing.ts";
 
 export type Deletions = Readonly<{
-  /** Hides the plant at once, and deletes it when some seconds are over and nobody has undone it. */
-  remove: (plant: Plant) => void;
+  /** Hides the plants at once, and deletes them when some seconds are over and nobody has undone it. */
+  remove: (plants: readonly Plant[]) => void;
   /** Deletes now what is still waiting: the plant with this id, or all. What comes under an id after its deletion must not be taken for what was there before. */
   flush: (id?: bigint) => Promise<void>;
+  /** Deletes nothing of what is still waiting, and says so: nobody is signed in any more. */
+  abandon: () => void;
 }>;
 
-type DeletionOptions = Readonly<{
-  client: Client;
-  listing: Listing;
-  notices: Notices;
-  onDeleted: (plant: Plant) => void;
-}>;
+type DeletionOptions = Readonly<{ bulkChanges: BulkChanges; listing: Listing; notices: Notices }>;
 
-/** How long a deletion can be undone. */
+/** How long a deletion can be undone before it is made, and how often that is told. */
 const UNDO_MS = 8_000;
+const TICK_MS = 1_000;
+
+/** All that waits: one message, one button, one clock, which begins again with each further deletion. */
+type Waiting = Readonly<{ notice: number; clock: ReturnType<typeof setInterval>; release: () => void }>;
 
 /**
- * A deletion is sent only when it can no longer be undone. To delete at once and create again would lose: a tab that is closed or a connection
- * that breaks in between leaves nothing to undo with, and somebody else may take the id meanwhile. So the worst that can happen is that a plant stays.
+ * A deletion is sent only some seconds later. To delete at once and create again would lose: a tab that is closed or a connection that breaks in
+ * between leaves nothing to undo with, and somebody else may take the id meanwhile. So the worst that can happen is that a plant stays.
  */
-export function createDeletions({ client, listing, notices, onDeleted }: DeletionOptions): Deletions {
-  const waiting = new Map<bigint, { plant: Plant; notice: number; timer: ReturnType<typeof setTimeout> }>();
+export function createDeletions({ bulkChanges, listing, notices }: DeletionOptions): Deletions {
+  const plants = new Map<bigint, Plant>();
+  let waiting: Waiting | undefined;
 
-  function take(id: bigint): Plant | undefined {
-    const entry = waiting.get(id);
-    if (!entry) return undefined;
-    clearTimeout(entry.timer);
-    waiting.delete(id);
-    notices.close(entry.notice);
-    return entry.plant;
+  /** Stops the clock, and takes the message away. */
+  function stop(): void {
+    if (!waiting) return;
+    clearInterval(waiting.clock);
+    notices.close(waiting.notice);
+    waiting.release();
+    waiting = undefined;
   }
 
-  async function carryOut(id: bigint): Promise<void> {
-    const plant = take(id);
-    if (!plant) return;
-    try {
-      const problem = await removeAsSeen(client, plant);
-      if (problem === undefined) onDeleted(plant);
-      else notices.add({ kind: "problem", text: problem, lastsMs: PROBLEM_MS });
-      listing.unhide(id);
-      if (problem === undefined) listing.note(plant, undefined);
-      else await refresh(id);
-    } catch (thrown) {
-      listing.unhide(id);
-      notices.add({ kind: "problem", text: `${quote(plant.name)} was not deleted. ${failureText(thrown)}`, lastsMs: PROBLEM_MS });
-    }
+  function start(): void {
+    stop();
+    // Not counted by the clock: a tab in the background has a slow one.
+    const until = performance.now() + UNDO_MS;
+    const text = describe(plants, UNDO_MS);
+    const notice = notices.add({ kind: "done", text, seen: text, action: { label: "Undo", run: undo, isFocused: true } });
+    const clock = setInterval(() => {
+      const leftMs = until - performance.now();
+      if (leftMs <= 0) void carryOut([...plants.keys()]);
+      else notices.update(notice, { seen: describe(plants, leftMs) });
+    }, TICK_MS);
+    waiting = { notice, clock, release: holdPage() };
   }
 
-  async function refresh(id: bigint): Promise<void> {
-    const now = await client.find(id);
-    if (now) listing.note(undefined, now.plant);
+  function undo(): void {
+    const ids = [...plants.keys()];
+    plants.clear();
+    stop();
+    listing.unhide(ids);
+  }
+
+  async function carryOut(ids: readonly bigint[]): Promise<void> {
+    const now = ids.flatMap((id) => plants.get(id) ?? []);
+    for (const id of ids) plants.delete(id);
+    if (plants.size === 0) stop();
+    if (now.length === 0) return;
+    const changes = now.map((from) => ({ from, to: undefined }));
+    await bulkChanges.run({ changes, total: now.length, doing: "Deleting", done: "deleted", isQuiet: true });
+    listing.unhide(ids);
   }
 
   return {
-    remove(plant) {
-      listing.hide(plant.id);
-      function undo(): void {
-        if (take(plant.id)) listing.unhide(plant.id);
-      }
-      const action = { label: "Undo", run: undo, isFocused: true };
-      const seconds = UNDO_MS / 1000;
-      const notice = notices.add({ kind: "done", text: `${quote(plant.name)} will be deleted in ${seconds} seconds.`, action });
-      waiting.set(plant.id, { plant, notice, timer: setTimeout(() => void carryOut(plant.id), UNDO_MS) });
+    remove(more) {
+      for (const plant of more) plants.set(plant.id, plant);
+      listing.hide(more.map(({ id }) => id));
+      start();
     },
-    async flush(id) {
-      await Promise.all((id === undefined ? [...waiting.keys()] : [id]).map(carryOut));
+    abandon() {
+      if (plants.size === 0) return;
+      const text = `${whatOf(plants)} ${plants.size === 1 ? "is" : "are"} not deleted, because you signed out before.`;
+      notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
+      undo();
     },
+    flush: (id) => carryOut(id === undefined ? [...plants.keys()] : [id]),
   };
 }
 
-/** Deletes the plant if it is still what was seen. Otherwise a sentence that says so. */
-async function removeAsSeen(client: Client, seen: Plant): Promise<string | undefined> {
-  const stored = await client.find(seen.id);
-  if (!stored) return undefined;
-  const { name, tag } = stored.plant;
-  if (name !== seen.name || tag !== seen.tag)
-    return `Someone changed ${quote(seen.name)} in the meantime, so it was kept. Look at it, then delete it again.`;
-  await client.remove(seen.id, { ifMatch: stored.etag });
-  return undefined;
+function describe(plants: ReadonlyMap<bigint, Plant>, leftMs: number): string {
+  const seconds = Math.ceil(leftMs / 1000);
+  return `${whatOf(plants)} will be deleted in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`;
+}
+
+function whatOf(plants: ReadonlyMap<bigint, Plant>): string {
+  const [only] = plants.values();
+  return only && plants.size === 1 ? quote(only.name) : count(plants.size);
 }

@@ -1,33 +1,44 @@
 import type { Client } from "../../src/client/client.ts";
 import { failureText, isAbort } from "../failure-text.ts";
+import { holdPage } from "../leaving.ts";
 import { DONE_MS, PROBLEM_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { saveFile } from "../save-file.ts";
+import { filterOf, isEverything } from "../view.ts";
+import type { View } from "../view.ts";
 
 /** "spreadsheet" is CSV in which no name or tag is taken for a formula. */
 export type ExportKind = "csv" | "ndjson" | "spreadsheet";
 
 const DETAIL_MS = 250;
 
-/** Gathers the whole catalogue, telling how far it is, and saves it as a file. The token goes in a header: a link could not take it along. */
-export async function exportToFile(client: Client, notices: Notices, kind: ExportKind): Promise<void> {
+type Exporting = Readonly<{ client: Client; notices: Notices; /** What is shown. */ view: View }>;
+
+/** Gathers the plants that are shown, the whole catalogue without a search or tag, telling how far it is, and saves it as a file. The token goes in a header: a link could not take it along. */
+export async function exportToFile({ client, notices, view }: Exporting, kind: ExportKind): Promise<void> {
   const stop = new AbortController();
   const format = kind === "spreadsheet" ? "csv" : kind;
-  const name = `plants-${new Date().toISOString().slice(0, 10)}.${format}`;
-  const notice = notices.add({ kind: "done", text: `Exporting ${name}`, action: { label: "Cancel", run: () => stop.abort() } });
+  const isPart = !isEverything(view);
+  const name = `${isPart ? "found-plants" : "plants"}-${new Date().toISOString().slice(0, 10)}.${format}`;
+  const notice = notices.add({
+    kind: "done",
+    text: isPart ? `Exporting what is shown as ${name}` : `Exporting ${name}`,
+    action: { label: "Cancel", run: () => stop.abort() },
+  });
+  const release = holdPage();
   let bytes = 0;
   let toldAt = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
       const now = performance.now();
-      if (now - toldAt > DETAIL_MS) notices.detail(notice, megabytes(bytes));
+      if (now - toldAt > DETAIL_MS) notices.update(notice, { detail: megabytes(bytes) });
       if (now - toldAt > DETAIL_MS) toldAt = now;
       controller.enqueue(chunk);
     },
   });
   try {
-    const stream = await client.exportPlants({ format, guardFormulas: kind === "spreadsheet", signal: stop.signal });
+    const stream = await client.exportPlants({ ...filterOf(view), format, guardFormulas: kind === "spreadsheet", signal: stop.signal });
     saveFile(await new Response(stream.pipeThrough(counted)).blob(), name);
     notices.add({ kind: "done", text: `${name} is saved, ${megabytes(bytes)}.`, lastsMs: DONE_MS });
   } catch (thrown) {
@@ -35,9 +46,11 @@ export async function exportToFile(client: Client, notices: Notices, kind: Expor
     else notices.add({ kind: "problem", text: `Nothing was saved. ${failureText(thrown)}`, lastsMs: PROBLEM_MS });
   } finally {
     notices.close(notice);
+    release();
   }
 }
 
 function megabytes(bytes: number): string {
-  return bytes < 100_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  if (bytes < 100_000) return `${Math.ceil(bytes / 1000)} kB`;
+  return `${(bytes / 1e6).toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} MB`;
 }

@@ -1,9 +1,11 @@
-import type { Client, Plant } from "../../src/client/client.ts";
+import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
+import { nameKey } from "../../src/name-order.ts";
 import type { NewPlant } from "../../src/plant.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
+import { filterOf } from "../view.ts";
 import type { View } from "../view.ts";
 
 /** The plants of a view, as far as they are here. */
@@ -16,17 +18,24 @@ export type Listed = Readonly<{
   failure: unknown;
 }>;
 
+/** A plant before and after a change; undefined is no plant. */
+export type NotedChange = Readonly<{ before: Plant | undefined; after: Plant | undefined }>;
+
 export type Listing = Readonly<{
   state: State<Listed>;
-  /** Loads a view from its beginning, and drops what is on its way for another. */
-  show: (view: View) => Promise<void>;
+  /** Loads a view from its beginning, if given with so many rows, and drops what is on its way for another. */
+  show: (view: View, rows?: number) => Promise<void>;
+  /** Asks again for what is here, unless it is more than ROWS_AT_ONCE_MAX. Without an answer, it stays as it is. */
+  refresh: () => Promise<void>;
   /** Loads the next page, if there is one and none is on its way. */
   loadMore: () => Promise<void>;
   /** Takes over a change that was made here, as the service's search follows a moment later. */
   note: (before: Plant | undefined, after: Plant | undefined) => void;
-  /** Leaves out the plants that are about to be deleted. */
-  hide: (id: bigint) => void;
-  unhide: (id: bigint) => void;
+  /** Takes over many changes at once. */
+  noteAll: (changes: readonly NotedChange[]) => void;
+  /** Leaves out plants that are about to be deleted. */
+  hide: (ids: readonly bigint[]) => void;
+  unhide: (ids: readonly bigint[]) => void;
 }>;
 
 /** A page cannot scroll further in all browsers. */
@@ -34,88 +43,155 @@ export const ROWS_MAX = 500_000;
 
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 500;
+const PAGE_MAX = 1000;
+
+/** More are not asked for at once. */
+export const ROWS_AT_ONCE_MAX = 10_000;
 
 /** A search may be this much behind what was changed here. */
 const LAG_MS = 3_000;
 
-type Change = Readonly<{ at: number; before: Plant | undefined; after: Plant | undefined }>;
+/** More plants that appear, or changes that a search may not know yet, are asked for again instead. */
+const NOTED_MAX = 200;
+
+type Change = NotedChange & Readonly<{ at: number }>;
+
+/** Where to load from. */
+type Start = Readonly<{ after?: bigint; cursor?: string }>;
+const TOP: Start = {};
+
+type LoadOptions = Readonly<{ rows: number; /** Whether a failure leaves all as it was. */ isQuiet?: boolean }>;
 
 export function createListing(client: Client, view: View): Listing {
   const state = createState<Listed>({ view, plants: [], phase: "searching", failure: undefined });
-  const hidden = new Map<bigint, Plant | undefined>();
+  /** With the plants that are hidden. */
+  let all = state.get();
+  const hidden = new Set<bigint>();
   let running = new AbortController();
   let changes: Change[] = [];
+  /** Where the next page begins, in an order other than by id. */
+  let cursor: string | undefined;
+
+  function set(next: Listed): void {
+    all = next;
+    state.set(hidden.size === 0 ? all : { ...all, plants: all.plants.filter(({ id }) => !hidden.has(id)) });
+  }
 
   /** What was asked for at `askedAt`, with what it cannot know. */
   function withChanges(listed: Listed, askedAt: number): Listed {
     changes = changes.filter(({ at }) => performance.now() - at < LAG_MS);
     const unknown = listed.view.q === "" ? changes.filter(({ at }) => at > askedAt) : changes;
-    return unknown.reduce(withChange, { ...listed, plants: listed.plants.filter(({ id }) => !hidden.has(id)) });
+    return unknown.reduce(withChange, listed);
   }
 
-  async function load(asked: View, after: bigint | undefined): Promise<void> {
+  async function load(asked: View, start: Start, { rows, isQuiet = false }: LoadOptions): Promise<void> {
     running.abort();
     const mine = new AbortController();
     running = mine;
-    const shown = state.get();
     const askedAt = performance.now();
-    state.set({ ...shown, phase: after === undefined ? "searching" : "loading", failure: undefined });
+    const phaseBefore = all.phase;
+    set({ ...all, phase: start === TOP ? "searching" : "loading", failure: undefined });
     try {
-      const query = {
-        limit: after === undefined ? FIRST_PAGE : NEXT_PAGE,
-        ...(after === undefined ? {} : { after }),
-        ...(asked.tag === undefined ? {} : { tag: asked.tag }),
-        ...(asked.q === "" ? {} : { q: asked.q }),
-      };
-      const page = await client.page({ ...query, signal: mine.signal });
+      const sort = asked.sort === "id" ? {} : { sort: asked.sort };
+      const query = { ...filterOf(asked), ...sort, limit: Math.min(rows, PAGE_MAX), ...start };
+      const page = await findRows(client, query, rows, mine.signal);
       if (running !== mine) return;
-      const before = after === undefined ? [] : state.get().plants.filter(({ id }) => id <= after);
+      cursor = page.next?.cursor;
+      const found = new Set(page.plants.map(({ id }) => id));
+      const before = start === TOP ? [] : all.plants.filter(({ id }) => !found.has(id) && !(start.after !== undefined && id > start.after));
       const phase = page.next === undefined ? "whole" : "partial";
-      state.set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
+      set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
     } catch (failure) {
       if (running !== mine || isAbort(failure)) return;
-      state.set({ ...state.get(), view: asked, plants: after === undefined ? [] : state.get().plants, phase: "failed", failure });
+      if (isQuiet) return set({ ...all, phase: phaseBefore });
+      set({ ...all, view: asked, plants: start === TOP ? [] : all.plants, phase: "failed", failure });
     }
   }
 
   return {
     state,
-    show: (asked) => load(asked, undefined),
+    show: (asked, rows = FIRST_PAGE) => load(asked, TOP, { rows: Math.max(FIRST_PAGE, Math.min(rows, ROWS_AT_ONCE_MAX)) }),
+    async refresh() {
+      const { view: asked, plants, phase } = all;
+      if (plants.length > ROWS_AT_ONCE_MAX) return;
+      await load(asked, TOP, { rows: Math.max(FIRST_PAGE, plants.length), isQuiet: phase === "whole" || phase === "partial" });
+    },
     async loadMore() {
-      const { phase, plants, view: asked } = state.get();
+      const { phase, plants, view: asked } = all;
       if (plants.length >= ROWS_MAX) return;
       const last = plants.at(-1);
-      if (phase === "partial" || (phase === "failed" && last !== undefined)) await load(asked, last?.id);
+      if (last === undefined || (phase !== "partial" && phase !== "failed")) return;
+      const next = asked.sort === "id" ? { after: last.id } : cursor === undefined ? TOP : { cursor };
+      await load(asked, next, { rows: NEXT_PAGE });
     },
     note(before, after) {
       const change = { at: performance.now(), before, after };
       changes.push(change);
-      state.set(withChange(state.get(), change));
+      set(withChange(all, change));
     },
-    hide(id) {
-      const listed = state.get();
-      hidden.set(
-        id,
-        listed.plants.find((plant) => plant.id === id),
-      );
-      state.set({ ...listed, plants: listed.plants.filter((plant) => plant.id !== id) });
+    noteAll(noted) {
+      const at = performance.now();
+      const afters = new Map(noted.map(({ before, after }) => [(before ?? after)!.id, after]));
+      const here = new Set(all.plants.map(({ id }) => id));
+      const appearing = noted.filter(({ after }) => after && !here.has(after.id));
+      const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
+      if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
+      if (appearing.length > NOTED_MAX) void load(all.view, TOP, { rows: FIRST_PAGE });
+      else set(appearing.reduce(withChange, { ...all, plants }));
     },
-    unhide(id) {
-      const plant = hidden.get(id);
-      hidden.delete(id);
-      if (plant) state.set(withChange(state.get(), { at: 0, before: plant, after: plant }));
+    hide(ids) {
+      for (const id of ids) hidden.add(id);
+      set(all);
+    },
+    unhide(ids) {
+      for (const id of ids) hidden.delete(id);
+      set(all);
     },
   };
 }
 
-/** The plants with one of them changed, in order of id; without it when it does not match the view, or belongs where nothing is loaded yet. */
-function withChange(listed: Listed, { before, after }: Change): Listed {
+/** The plant, if the view shows it. */
+export function inView(view: View, plant: Plant | undefined): Plant | undefined {
+  return plant && isFound(plant as NewPlant, { words: tokenize(view.q), tag: view.tag }) ? plant : undefined;
+}
+
+/** At least so many rows, if there are, and where the next page begins. */
+async function findRows(client: Client, query: ListQuery, rows: number, signal: AbortSignal): Promise<Page> {
+  const first = await client.page({ ...query, signal });
+  const plants = [...first.plants];
+  let { next } = first;
+  while (next !== undefined && plants.length < rows) {
+    const page: Page = await client.page({ ...next, signal });
+    plants.push(...page.plants);
+    next = page.next;
+  }
+  return next === undefined ? { plants } : { plants, next };
+}
+
+/** The plants with one of them changed, in their order; without it when it does not match the view, or belongs where nothing is loaded yet. */
+function withChange(listed: Listed, { before, after }: NotedChange): Listed {
   const { view, phase, plants } = listed;
   const id = after?.id ?? before?.id;
   const others = plants.filter((plant) => plant.id !== id);
-  const last = plants.at(-1);
-  const isHere = after !== undefined && (phase === "whole" || (last !== undefined && after.id <= last.id));
-  if (!isHere || !isFound(after as NewPlant, { words: tokenize(view.q), tag: view.tag })) return { ...listed, plants: others };
-  const found = others.findIndex((plant) => plant.id > after.id);
-  return { ...listed, plants: others.toSpliced(found === -1 ? others.length : found, 0, after) };
+  if (!after || !inView(view, after)) return { ...listed, plants: others };
+  const at = placeOf(after, listed, others) ?? (phase === "whole" || plants.at(-1)?.id === id ? others.length : undefined);
+  return { ...listed, plants: at === undefined ? others : others.toSpliced(at, 0, after) };
+}
+
+/** Where the plant belongs among the others; undefined when it is behind them. */
+function placeOf(plant: Plant, { view, plants }: Listed, others: readonly Plant[]): number | undefined {
+  if (view.sort === "newest") {
+    // A change keeps its place, and what is not here yet is new.
+    const at = plants.findIndex(({ id }) => id === plant.id);
+    return Math.max(at, 0);
+  }
+  const key = nameKey(plant.name);
+  const isBehind = view.sort === "id" ? ({ id }: Plant) => id > plant.id : (other: Plant) => isAfter(other, { key, id: plant.id });
+  const found = others.findIndex(isBehind);
+  return found === -1 ? undefined : found;
+}
+
+function isAfter({ name, id }: Plant, place: Readonly<{ key: string; id: bigint }>): boolean {
+  const key = nameKey(name);
+  return key === place.key ? id > place.id : key > place.key;
 }

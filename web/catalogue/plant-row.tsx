@@ -1,21 +1,25 @@
 import type { Plant } from "../../src/client/client.ts";
-import { nameLabel, tagLabel } from "../plants/label.ts";
+import { isInvisible, nameLabel, tagLabel } from "../plants/label.ts";
+import { plantFragment } from "../opening.ts";
 import { Icon } from "../ui/icon.tsx";
 
-/** What a button of a row asks for; the table hears of it. */
-export type RowAction = "delete" | "edit" | "tag";
+/** What a link or button of a row asks for; the table hears of it. */
+export type RowAction = "delete" | "edit" | "open" | "tag";
 
 type PlantRowProps = Readonly<{
   plant: Plant;
+  /** Whether it was just added. */
+  isRevealed: boolean;
+  isTicked: boolean;
   mayChange: boolean;
   /** Its place in the list, from 0. */ at: number;
   /** Where it is by itself, out of sight. */ topPx: number | undefined;
 }>;
 
-export function PlantRow({ plant, mayChange, at, topPx }: PlantRowProps) {
+export function PlantRow({ plant, isRevealed, isTicked, mayChange, at, topPx }: PlantRowProps) {
   const { id, name, tag } = plant;
   const text = String(id);
-  const isNameless = name.trim() === "";
+  const isNameless = isInvisible(name);
   const spoken = isNameless ? `plant ${text}` : name;
   return (
     <tr
@@ -23,18 +27,25 @@ export function PlantRow({ plant, mayChange, at, topPx }: PlantRowProps) {
       aria-rowindex={at + 2}
       data-at={at}
       class={topPx === undefined ? "plant-row" : "plant-row plant-row-away"}
+      data-new={isRevealed ? "" : undefined}
+      data-ticked={isTicked ? "" : undefined}
       style={topPx === undefined ? undefined : { top: `${topPx}px` }}
     >
+      <td role="cell" class="plant-row-tick">
+        <input type="checkbox" data-action="tick" aria-label={`Select ${spoken}`} checked={isTicked} />
+      </td>
       <td role="cell" class="plant-row-id">
         {text}
       </td>
-      <td role="cell" class={isNameless ? "plant-row-name none" : "plant-row-name"} title={name}>
-        {nameLabel(name)}
+      <td role="cell" class={isNameless ? "plant-row-name none" : "plant-row-name"} title={name} dir="auto">
+        <a href={plantFragment(id)} data-action="open" aria-label={isNameless ? `Plant ${text}` : undefined}>
+          {nameLabel(name)}
+        </a>
       </td>
       <td role="cell" class="plant-row-tag">
         {tag === undefined ? null : (
           <button class="chip" type="button" data-action="tag" title={`Show only ${tagLabel(tag)}`}>
-            <span>{tagLabel(tag)}</span>
+            <span dir="auto">{tagLabel(tag)}</span>
           </button>
         )}
       </td>

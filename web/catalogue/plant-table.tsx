@@ -1,40 +1,66 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
+import { useValue } from "../state.ts";
+import { ROWS_MAX } from "./listing.ts";
+import type { Sort } from "../view.ts";
 import type { Listed } from "./listing.ts";
 import { PlantRow } from "./plant-row.tsx";
 import type { RowAction } from "./plant-row.tsx";
+import { usePrinting } from "./printing.ts";
+import { useScroll } from "./scroll.ts";
+import { SELECTION } from "./tick-bar.tsx";
+import { SortHeadings } from "./sort-headings.tsx";
 import { useRange, useRowPx } from "./visible-rows.ts";
 import type { Range } from "./visible-rows.ts";
+import type { Ticked, Ticks } from "./ticks.ts";
 
 type PlantTableProps = Readonly<{
   listed: Listed;
+  position: () => number;
+  /** The plant to bring into view. */
+  revealed: bigint | undefined;
+  ticks: Ticks;
   mayChange: boolean;
   onMore: () => void;
+  onSort: (sort: Sort) => void;
   onAction: (action: RowAction, plant: Plant) => void;
 }>;
 
 /** How many rows before the end the next page is asked for. */
 const AHEAD_ROWS = 250;
 
+/** More would keep a browser for minutes. */
+const PRINTED_MAX = 20_000;
+
+/** How many of the next page are there as a place already. */
+const COMING_ROWS = 3;
+
 /**
  * A table of which only the rows in sight are there. Its parts carry their roles, as the layout takes them from the elements; the numbers of
  * rows tell a screen reader where it is in the whole.
  */
-export function PlantTable({ listed, mayChange, onMore, onAction }: PlantTableProps) {
+export function PlantTable({ listed, position, revealed, ticks, mayChange, onMore, onSort, onAction }: PlantTableProps) {
   const { plants, phase } = listed;
+  const ticked = useValue(ticks.state);
   const body = useRef<HTMLTableSectionElement>(null);
   const rowPx = useRowPx();
-  const range = useRange(body, rowPx);
+  const inSight = useRange(body, rowPx);
+  const isPrinting = usePrinting();
+  const printed = Math.min(plants.length, PRINTED_MAX);
+  const range = isPrinting ? { first: 0, end: printed, size: printed } : inSight;
   const [focused, setFocused] = useState<number>();
   const drawn = useRef(new Map<number, Drawn>());
 
+  const isPartial = (phase === "partial" || phase === "loading") && plants.length < ROWS_MAX;
   const isNearEnd = range.end + AHEAD_ROWS > plants.length;
   useEffect(() => {
     if (isNearEnd && phase === "partial") onMore();
   }, [isNearEnd, phase]);
 
-  const rows = toRows({ plants, mayChange, range, focused, rowPx, before: drawn.current });
+  useScroll({ listed, position, revealed, body, rowPx });
+
+  const rows = toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx, before: drawn.current });
   const topPx = Math.min(range.first, plants.length) * rowPx;
   drawn.current = rows;
   return (
@@ -46,11 +72,14 @@ export function PlantTable({ listed, mayChange, onMore, onAction }: PlantTablePr
     >
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
-          {["Id", "Name", "Tag"].map((name) => (
-            <th role="columnheader" scope="col" key={name}>
-              {name}
-            </th>
-          ))}
+          <th role="columnheader" scope="col">
+            <span class="unseen">Selected</span>
+            <TickLoaded plants={plants} ticked={ticked} onTick={ticks.toggleLoaded} />
+          </th>
+          <SortHeadings sort={listed.view.sort} onSort={onSort} />
+          <th role="columnheader" scope="col">
+            Tag
+          </th>
           {mayChange ? (
             <th role="columnheader" scope="col">
               <span class="unseen">Change</span>
@@ -60,17 +89,25 @@ export function PlantTable({ listed, mayChange, onMore, onAction }: PlantTablePr
       </thead>
       <tbody
         role="rowgroup"
+        class="plant-table-rows"
         ref={body}
-        style={{ height: `${plants.length * rowPx}px`, paddingTop: `${topPx}px` }}
+        style={isPrinting ? {} : { height: `${(plants.length + (isPartial ? COMING_ROWS : 0)) * rowPx}px`, paddingTop: `${topPx}px` }}
         onFocusIn={({ target }) => setFocused(placeOf(target))}
         onFocusOut={() => setFocused(undefined)}
         onKeyDown={moveByArrow}
-        onClick={({ target, detail }) => {
+        onClick={(event) => {
+          const { target, detail, ctrlKey, metaKey, shiftKey } = event;
+          const at = placeOf(target);
+          // The checkbox, or what is around it: no other action is meant there.
+          if (at !== undefined && target instanceof Element && target.closest(".plant-row-tick")) return ticks.toggle(at, shiftKey);
           // The second half of a double click would meet the row that came into the place of a deleted one.
-          if (detail > 1) return;
-          const action = target instanceof Element ? target.closest<HTMLElement>("[data-action]")?.dataset["action"] : undefined;
-          const plant = plants[placeOf(target) ?? -1];
-          if (action !== undefined && plant) onAction(action as RowAction, plant);
+          if (detail > 1 || !(target instanceof Element)) return;
+          const action = target.closest<HTMLElement>("[data-action]")?.dataset["action"] ?? "open";
+          const plant = plants[at ?? -1];
+          // A link for another tab; text that is being selected.
+          if (!plant || (action === "open" && (ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false))) return;
+          event.preventDefault();
+          onAction(action as RowAction, plant);
         }}
       >
         {[...rows.values()].map(({ row }) => row)}
@@ -79,11 +116,37 @@ export function PlantTable({ listed, mayChange, onMore, onAction }: PlantTablePr
   );
 }
 
+type TickLoadedProps = Readonly<{ plants: readonly Plant[]; ticked: Ticked; onTick: () => void }>;
+
+/** The checkbox of all rows that are loaded. */
+function TickLoaded({ plants, ticked, onTick }: TickLoadedProps) {
+  const areAll = plants.length > 0 && plants.every(({ id }) => ticked.plants.has(id));
+  return (
+    <input
+      class="plant-table-tick"
+      type="checkbox"
+      aria-label="Select all plants that are loaded"
+      checked={areAll}
+      ref={(box) => {
+        if (box) box.indeterminate = !areAll && ticked.plants.size > 0;
+      }}
+      onClick={onTick}
+    />
+  );
+}
+
+/** In the place of a table that is on its way. */
+export function TableSkeleton() {
+  return <div class="plant-table plant-table-skeleton skeleton" />;
+}
+
 /** A row as it was drawn: what is drawn of the same again costs nothing. */
-type Drawn = Readonly<{ plant: Plant; key: number; topPx: number | undefined; row: VNode }>;
+type Drawn = Readonly<{ plant: Plant; isRevealed: boolean; isTicked: boolean; key: number; topPx: number | undefined; row: VNode }>;
 
 type RowsOptions = Readonly<{
   plants: readonly Plant[];
+  revealed: bigint | undefined;
+  ticked: Ticked;
   mayChange: boolean;
   range: Range;
   /** The place of the row with the focus, which would be lost with it. */
@@ -93,7 +156,7 @@ type RowsOptions = Readonly<{
 }>;
 
 /** The rows to draw, by their place. An element whose row is out of sight draws one that comes into it. */
-function toRows({ plants, mayChange, range, focused, rowPx, before }: RowsOptions): Map<number, Drawn> {
+function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx, before }: RowsOptions): Map<number, Drawn> {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
   const kept = focused === undefined || focused >= plants.length || places.includes(focused) ? [] : [focused];
   const rows = new Map<number, Drawn>();
@@ -104,11 +167,16 @@ function toRows({ plants, mayChange, range, focused, rowPx, before }: RowsOption
     const old = before.get(at);
     // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
     const topPx = kept.includes(at) ? at * rowPx : undefined;
-    const isSame = old?.plant === plant && old.key === key && old.topPx === topPx;
-    rows.set(
-      at,
-      isSame ? old : { plant, key, topPx, row: <PlantRow key={key} plant={plant} mayChange={mayChange} at={at} topPx={topPx} /> },
+    const isRevealed = plant.id === revealed;
+    const isTicked = ticked.plants.has(plant.id);
+    const isSame =
+      old?.plant === plant && old.isRevealed === isRevealed && old.isTicked === isTicked && old.key === key && old.topPx === topPx;
+    const row = isSame ? (
+      old.row
+    ) : (
+      <PlantRow key={key} plant={plant} isRevealed={isRevealed} isTicked={isTicked} mayChange={mayChange} at={at} topPx={topPx} />
     );
+    rows.set(at, { plant, isRevealed, isTicked, key, topPx, row });
   }
   return rows;
 }
@@ -119,8 +187,10 @@ function placeOf(target: EventTarget | null): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** From a button to the same one in the next row. */
+/** From a link or button to the same one in the next row. */
 function moveByArrow(event: KeyboardEvent): void {
+  // A checkbox makes nothing of it. All rows would be on the way to what can be done with those that are selected.
+  if (event.key === "Enter" && event.target instanceof HTMLInputElement) document.getElementById(SELECTION)?.focus();
   const isDown = event.key === "ArrowDown";
   if ((!isDown && event.key !== "ArrowUp") || !(event.target instanceof HTMLElement)) return;
   const row = event.target.closest("tr");

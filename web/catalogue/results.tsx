@@ -1,34 +1,43 @@
-import { useEffect, useRef } from "preact/hooks";
 import type { Plant } from "../../src/client/client.ts";
 import { failureText } from "../failure-text.ts";
 import { FOCUS_HOME } from "../ui/focus.ts";
-import { isSameView } from "../view.ts";
-import type { View } from "../view.ts";
+import type { Sort, View } from "../view.ts";
 import type { Listed } from "./listing.ts";
 import type { RowAction } from "./plant-row.tsx";
-import { PlantTable } from "./plant-table.tsx";
+import { PlantTable, TableSkeleton } from "./plant-table.tsx";
+import type { Ticks } from "./ticks.ts";
 
 type ResultsProps = Readonly<{
   listed: Listed;
+  /** Where a view is to be scrolled to when it comes. */
+  position: () => number;
+  revealed: bigint | undefined;
+  ticks: Ticks;
   mayChange: boolean;
   onMore: () => void;
+  onSort: (sort: Sort) => void;
   onRetry: () => void;
   onShow: (view: View) => void;
   onAction: (action: RowAction, plant: Plant) => void;
 }>;
 
 /** The plants of a view, or why there are none. */
-export function Results({ listed, mayChange, onMore, onRetry, onShow, onAction }: ResultsProps) {
-  const { phase, plants, failure } = listed;
-  const shown = useRef(listed.view);
-  useEffect(() => {
-    // A new view begins at its top.
-    if (!isSameView(shown.current, listed.view)) window.scrollTo(0, 0);
-    shown.current = listed.view;
-  }, [listed.view]);
+export function Results({ listed, position, revealed, ticks, mayChange, onMore, onSort, onRetry, onShow, onAction }: ResultsProps) {
+  const { view, phase, plants, failure } = listed;
   return (
     <section id={FOCUS_HOME} tabIndex={-1} aria-label="Plants" aria-busy={phase === "searching"}>
-      {plants.length === 0 ? null : <PlantTable listed={listed} mayChange={mayChange} onMore={onMore} onAction={onAction} />}
+      {plants.length === 0 ? null : (
+        <PlantTable
+          listed={listed}
+          position={position}
+          revealed={revealed}
+          ticks={ticks}
+          mayChange={mayChange}
+          onMore={onMore}
+          onSort={onSort}
+          onAction={onAction}
+        />
+      )}
       {phase === "failed" ? (
         <div class="empty" role="alert">
           <p>{failureText(failure)}</p>
@@ -37,12 +46,20 @@ export function Results({ listed, mayChange, onMore, onRetry, onShow, onAction }
           </button>
         </div>
       ) : null}
+      {phase === "searching" && plants.length === 0 ? <TableSkeleton /> : null}
       {phase === "whole" && plants.length === 0 ? (
         <div class="empty">
           <p>No plants match.</p>
-          <button class="button" type="button" onClick={() => onShow({ q: "", tag: undefined })}>
-            Show all plants
-          </button>
+          <div class="choices">
+            {view.tag !== undefined && view.q !== "" ? (
+              <button class="button" type="button" onClick={() => onShow({ ...view, tag: undefined })}>
+                Search without the tag
+              </button>
+            ) : null}
+            <button class="button" type="button" onClick={() => onShow({ ...view, q: "", tag: undefined })}>
+              Show all plants
+            </button>
+          </div>
         </div>
       ) : null}
     </section>

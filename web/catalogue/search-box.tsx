@@ -2,13 +2,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { SEARCHED_LENGTH_MAX } from "../../src/tokenizer.ts";
 import { useValue } from "../state.ts";
 import { Icon } from "../ui/icon.tsx";
+import { parseId } from "../view.ts";
 import type { Views } from "../view.ts";
 
 /** Long enough to ask once for what is typed in one go, too short to be felt. */
 const DEBOUNCE_MS = 20;
 
-/** Searches as one types. What is typed in one go is one step of the back button. */
-export function SearchBox({ views }: { views: Views }) {
+/** Searches as one types; Enter opens the plant with that id. What is typed in one go is one step of the back button. */
+export function SearchBox({ views, onOpen }: Readonly<{ views: Views; onOpen: (id: bigint) => void }>) {
   const view = useValue(views.state);
   const [text, setText] = useState(view.q);
   const input = useRef<HTMLInputElement>(null);
@@ -50,6 +51,8 @@ export function SearchBox({ views }: { views: Views }) {
         event.preventDefault();
         show(text);
         isTyping.current = false;
+        const id = parseId(queryOf(text));
+        if (id !== undefined) onOpen(id);
       }}
     >
       <Icon name="search" />
@@ -66,6 +69,12 @@ export function SearchBox({ views }: { views: Views }) {
           setText(value);
           clearTimeout(timer.current);
           timer.current = setTimeout(() => show(value), DEBOUNCE_MS);
+        }}
+        onKeyDown={(event) => {
+          const first = document.querySelector<HTMLElement>('tr [data-action="open"]');
+          if (event.key !== "ArrowDown" || !first) return;
+          event.preventDefault();
+          first.focus();
         }}
         onBlur={() => (isTyping.current = false)}
       />

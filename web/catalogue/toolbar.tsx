@@ -1,29 +1,47 @@
 import { useRef } from "preact/hooks";
+import type { PlantCount } from "../../src/client/client.ts";
+import { tokenize } from "../../src/tokenizer.ts";
+import { quote } from "../notices.ts";
+import { countText } from "../plants/count-text.ts";
 import { tagLabel } from "../plants/label.ts";
 import { Icon } from "../ui/icon.tsx";
-import { isEverything } from "../view.ts";
+import { isEverything, isSameView, parseId } from "../view.ts";
 import type { View, Views } from "../view.ts";
 import { ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
 import { SearchBox } from "./search-box.tsx";
+import type { Total } from "./tag-counts.ts";
 
-type ToolbarProps = Readonly<{ views: Views; listed: Listed; mayAdd: boolean; onAdd: () => void }>;
+type ToolbarProps = Readonly<{
+  views: Views;
+  listed: Listed;
+  total: Total | undefined;
+  mayAdd: boolean;
+  onAdd: () => void;
+  onOpen: (id: bigint) => void;
+  onRefresh: () => void;
+}>;
 
 /** What is read out, and for which view. */
 type Spoken = Readonly<{ view: View | undefined; text: string }>;
 
-export function Toolbar({ views, listed, mayAdd, onAdd }: ToolbarProps) {
+export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh }: ToolbarProps) {
   const { tag, q } = views.state.get();
+  const id = parseId(q);
   // A search that is on its way for a moment only is not worth a word; pages that come as one scrolls are not worth reading out.
   const shown = useRef("Loading…");
   const spoken = useRef<Spoken>({ view: undefined, text: "" });
   if (listed.phase !== "searching") {
-    shown.current = describe(listed);
-    if (spoken.current.view !== listed.view) spoken.current = { view: listed.view, text: shown.current };
+    shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined);
+    if (spoken.current.view !== listed.view)
+      spoken.current = {
+        view: listed.view,
+        text: listed.phase === "whole" && listed.plants.length === 0 ? `${shown.current}No plants match.` : shown.current,
+      };
   }
   return (
     <div class="toolbar">
-      <SearchBox views={views} />
+      <SearchBox views={views} onOpen={onOpen} />
       {mayAdd ? (
         <button class="button primary" type="button" onClick={onAdd}>
           <Icon name="add" />
@@ -38,13 +56,21 @@ export function Toolbar({ views, listed, mayAdd, onAdd }: ToolbarProps) {
             class="chip chosen"
             type="button"
             aria-label={`Remove the filter ${tagLabel(tag)}`}
-            onClick={() => views.show({ q, tag: undefined }, "push")}
+            onClick={() => views.show({ ...views.state.get(), tag: undefined }, "push")}
           >
-            <span>{tagLabel(tag)}</span>
+            <span dir="auto">{tagLabel(tag)}</span>
             <Icon name="close" />
           </button>
         )}
+        {id === undefined ? null : (
+          <button class="chip" type="button" onClick={() => onOpen(id)}>
+            <span>Plant with the id {String(id)}</span>
+          </button>
+        )}
         <p>{shown.current}</p>
+        <button class="button quiet square" type="button" aria-label="Refresh" title="Refresh" onClick={onRefresh}>
+          <Icon name="refresh" />
+        </button>
         <p class="unseen" role="status">
           {spoken.current.text}
         </p>
@@ -53,11 +79,19 @@ export function Toolbar({ views, listed, mayAdd, onAdd }: ToolbarProps) {
   );
 }
 
-function describe({ phase, plants, view }: Listed): string {
-  const count = plants.length.toLocaleString("en");
-  const found = isEverything(view) ? "" : " found";
-  if (phase === "failed") return plants.length === 0 ? "" : `The first ${count} plants${found}.`;
-  if (phase === "whole") return plants.length === 1 ? `1 plant${found}.` : `${count} plants${found}.`;
-  if (plants.length >= ROWS_MAX) return `The first ${count} plants${found}. Search for the others, or export all.`;
-  return `The first ${count} plants${found}, more as you scroll.`;
+function describe({ phase, plants, view }: Listed, total: PlantCount | undefined): string {
+  const count = plants.length.toLocaleString();
+  const isWordless = view.q !== "" && tokenize(view.q).length === 0;
+  const found = isWordless || isEverything(view) ? "" : " found";
+  const why = isWordless ? `Names are searched by letters and digits, and ${quote(view.q)} has none, so it leaves nothing out. ` : "";
+  // In the place of rows it is said that there are none.
+  if (plants.length === 0) return why;
+  if (phase === "whole") return plants.length === 1 ? `${why}1 plant${found}.` : `${why}${count} plants${found}.`;
+  if (phase === "failed") return `${why}The first ${count} plants${found}.`;
+  const first =
+    total && total.plants > plants.length
+      ? `${countText(total)} plants${found}. The first ${count} are here`
+      : `The first ${count} plants${found}`;
+  if (plants.length >= ROWS_MAX) return `${why}${first}. Search for the others, or export all.`;
+  return `${why}${first}, more as you scroll.`;
 }

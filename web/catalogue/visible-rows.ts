@@ -47,6 +47,11 @@ export function useRowPx(): number {
   return rowPx;
 }
 
+/** How many rows a window shows that is scrolled so far, and those above it. */
+export function rowsDownTo(px: number): number {
+  return px === 0 ? 0 : Math.ceil((px + innerHeight) / measureRow());
+}
+
 /** As in plant-row.css. */
 const PHONE = "(max-width: 40rem)";
 const ROW_REM = 2.875;

@@ -123,7 +123,7 @@ function Shown({ answered: { status, headers, body, isCut } }: Readonly<{ answer
         <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
       </details>
       {body !== "" && <pre tabIndex={0}>{type === "application/json" && !isCut ? layOut(body) : body}</pre>}
-      {isCut && <p class="docs-hint">There is more: the page shows the first {body.length.toLocaleString("en")} characters.</p>}
+      {isCut && <p class="docs-hint">There is more: the page shows the first {body.length.toLocaleString()} characters.</p>}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { isTokenText } from "../session.ts";
 import type { Session } from "../session.ts";
+import { parseToken } from "../sign-in/token-text.ts";
 import type { Reference } from "./document.ts";
 import { Section } from "./operation.tsx";
 import { Prose } from "./prose.tsx";
@@ -13,10 +13,10 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
   const [token, setToken] = useState(kept.kind === "in" ? kept.token : "");
 
   function keep(text: string): void {
-    const trimmed = text.trim();
-    setToken(trimmed);
-    if (isTokenText(trimmed)) session.signIn(trimmed);
-    else session.signOut();
+    const typed = parseToken(text);
+    setToken(typed ?? text.trim());
+    if (typed === undefined) session.signOut();
+    else session.signIn(typed);
   }
 
   return (

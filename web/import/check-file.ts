@@ -2,13 +2,22 @@ import { detectFormat, HEAD_BYTES } from "../../src/client/client.ts";
 import type { FileFormat } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { NewPlant } from "../../src/plant.ts";
+import { FIELDS } from "../../src/transfer/columns.ts";
+import type { ColumnChoice, Places } from "../../src/transfer/columns.ts";
+import { PLAIN } from "../../src/transfer/row.ts";
+import type { CsvReading } from "../../src/transfer/row.ts";
 import { readRows } from "./file-rows.ts";
+import { findRepeats } from "./repeats.ts";
+import type { Repeat } from "./repeats.ts";
 
 /** Why a line will be refused, or was. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
 
-/** Some rows of a file, one behind the other: their bytes, and the line on which they begin. */
-export type Slice = Readonly<{ start: number; end: number; line: number; rows: number }>;
+/** Some rows of a file, one behind the other: their bytes, the line on which they begin, and how many rows are before. */
+export type Slice = Readonly<{ start: number; end: number; line: number; rows: number; before: number }>;
+
+/** An id that was made replaces no plant. */
+export type RepeatedRow = Repeat & Readonly<{ isIdMade: boolean }>;
 
 /** A file that was read to its end, here, before anything is sent. */
 export type CheckedFile = Readonly<{
@@ -20,15 +29,24 @@ export type CheckedFile = Readonly<{
   rows: number;
   refused: number;
   /** The first plants and problems. */
-  plants: readonly NewPlant[];
+  plants: readonly Readonly<{ plant: NewPlant; row: number }>[];
   problems: readonly Problem[];
+  /** The lines of all rows. */
+  lines: readonly number[];
+  /** Rows that have the id of an earlier one, by their position. */
+  repeats: ReadonlyMap<number, RepeatedRow>;
+  /** How CSV was read: with the encoding that it turned out to have, and the columns that were taken. */
+  csv: CsvReading;
+  /** The columns of CSV, and what they are taken for. */
+  names: readonly string[];
+  places: Places | undefined;
   /** Columns that are not imported. */
   unusedColumns: readonly string[];
   /** Why nothing of the file can be read. */
   failure: string | undefined;
 }>;
 
-type CheckOptions = Readonly<{ signal: AbortSignal; onRows: (rows: number, bytes: number) => void }>;
+export type CheckOptions = Readonly<{ signal: AbortSignal; onRows: (rows: number, bytes: number) => void; csv?: CsvReading }>;
 
 const PLANTS_SHOWN = 5;
 const PROBLEMS_SHOWN = 100;
@@ -41,33 +59,48 @@ const SLICE_BYTES = 1_000_000;
 const TURN_MS = 12;
 
 /** Reads the whole file without holding up the page. */
-export async function checkFile(file: File, { signal, onRows }: CheckOptions): Promise<CheckedFile> {
+export async function checkFile(file: File, { signal, onRows, csv: asked = PLAIN }: CheckOptions): Promise<CheckedFile> {
   const format = detectFormat(file.name, new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
   const slices: Slice[] = [];
-  const plants: NewPlant[] = [];
+  const plants: { plant: NewPlant; row: number }[] = [];
+  const lines: number[] = [];
+  const repeats = new Map<number, RepeatedRow>();
+  const seen = findRepeats();
   const problems: Problem[] = [];
   const unusedColumns: string[] = [];
   let header = { bytes: 0, lines: 0 };
-  let slice = { start: 0, line: 1, rows: 0 };
+  let slice = { start: 0, line: 1, rows: 0, before: 0 };
+  let names: readonly string[] = [];
+  let places: Places | undefined;
+  let encoding = asked.encoding;
   let rows = 0;
   let refused = 0;
   let turnAt = performance.now();
   let failure: string | undefined;
   try {
-    for await (const placed of readRows(file, { format, onUnused: (column) => unusedColumns.push(column) })) {
+    const found = {
+      onUnused: (column: string) => unusedColumns.push(column),
+      onNames: (all: readonly string[]) => (names = all),
+      onPlaces: (all: Places) => (places = all),
+      onEncoding: () => (encoding = "windows-1252"),
+    };
+    for await (const placed of readRows(file, { format, csv: asked, ...found })) {
       for (const { row, start } of placed) {
         if (rows === 0 && format === "csv") {
           header = { bytes: start, lines: row.line - 1 };
-          slice = { start, line: row.line, rows: 0 };
+          slice = { start, line: row.line, rows: 0, before: 0 };
         }
         if (slice.rows >= SLICE_ROWS || start - slice.start >= SLICE_BYTES) {
           slices.push({ ...slice, end: start });
-          slice = { start, line: row.line, rows: 0 };
+          slice = { start, line: row.line, rows: 0, before: rows };
         }
         slice.rows += 1;
+        lines.push(row.line);
         rows += 1;
         if ("plant" in row) {
-          if (plants.length < PLANTS_SHOWN) plants.push(row.plant);
+          const repeat = seen.see(row.plant, row.line);
+          if (repeat) repeats.set(rows - 1, { ...repeat, isIdMade: row.isIdMade === true });
+          if (plants.length < PLANTS_SHOWN) plants.push({ plant: row.plant, row: rows - 1 });
           continue;
         }
         refused += 1;
@@ -86,5 +119,28 @@ export async function checkFile(file: File, { signal, onRows }: CheckOptions): P
     if (!(thrown instanceof PlantStoreError)) throw thrown;
     failure = thrown.message;
   }
-  return { file, format, header, slices, rows, refused, plants, problems, unusedColumns, failure };
+  const csv = {
+    ...asked,
+    encoding: encoding ?? "utf-8",
+    isGuessing: places ? false : asked.isGuessing,
+    columns: places ? toChoice(names, places) : asked.columns,
+  };
+  return { file, format, header, slices, rows, refused, plants, problems, lines, repeats, csv, names, places, unusedColumns, failure };
 }
+
+/** The columns that were taken. Where several are taken for one field, the service finds them by itself. */
+function toChoice(names: readonly string[], places: Places): ColumnChoice {
+  const keys = columnKeys(names);
+  const chosen = FIELDS.filter((field) => places[field].length < 2).map((field) => [field, keys[places[field][0] ?? -1] ?? ""] as const);
+  return Object.fromEntries(chosen);
+}
+
+/** How each column is called: by its name, if only it has this one, or its position. */
+export function columnKeys(names: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);
+  const isOnly = (name: string) => name !== "" && name.length <= KEY_LENGTH_MAX && counts.get(name.toLowerCase()) === 1;
+  return names.map((name, at) => (isOnly(name) ? name : `column ${at + 1}`));
+}
+
+const KEY_LENGTH_MAX = 200;

@@ -3,11 +3,13 @@ import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
-const PASTED = "pasted";
+/** What pasted rows are called. */
+export const PASTED = "pasted";
+
+type ChooseFileProps = Readonly<{ /** What is pasted. */ text: string; onText: (text: string) => void; onFile: (file: File) => void }>;
 
 /** Takes a file that is dropped, chosen or pasted. A drop works on the whole page; this only says so. */
-export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
-  const [text, setText] = useState("");
+export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -18,8 +20,8 @@ export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
       }}
     >
       <p>
-        CSV whose first line names the columns <code>id</code>, <code>name</code> and, if you like, <code>tag</code>; or NDJSON, one plant
-        per line. You see what is in the file before anything is sent.
+        A spreadsheet (.xlsx) or CSV whose first line names its columns, or NDJSON, one plant per line; also compressed. You see what will
+        happen to each row before anything is stored.
       </p>
       <div
         class={isOver ? "choose-file choose-file-over" : "choose-file"}
@@ -38,7 +40,7 @@ export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
           ref={input}
           tabIndex={-1}
           aria-label="File to import"
-          accept=".csv,.tsv,.txt,.ndjson,.jsonl"
+          accept=".csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.gz,.zip"
           onChange={({ currentTarget: { files } }) => {
             const file = files?.[0];
             if (file) onFile(file);
@@ -53,7 +55,7 @@ export function ChooseFile({ onFile }: { onFile: (file: File) => void }) {
             spellcheck={false}
             placeholder={"id,name,tag\n1,Monstera deliciosa,tropical"}
             value={text}
-            onInput={({ currentTarget: { value } }) => setText(value)}
+            onInput={({ currentTarget: { value } }) => onText(value)}
           />
         )}
       </Field>

@@ -1,7 +1,7 @@
 import type { FileFormat } from "../../src/client/client.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
-import type { Row } from "../../src/transfer/row.ts";
+import type { CsvReading, ReadOptions, Row } from "../../src/transfer/row.ts";
 import { parsePlant } from "../../src/validation.ts";
 import { countLines } from "./line-starts.ts";
 
@@ -11,16 +11,17 @@ export type PlacedRow = Readonly<{ row: Row; start: number }>;
 /** The service's own limit, when it is not configured otherwise. */
 const LINE_BYTES_MAX = 65_536;
 
-type ReadingOptions = Readonly<{ format: FileFormat; onUnused?: (column: string) => void }>;
+type ReadingOptions = Readonly<{ format: FileFormat; csv?: CsvReading; onUnused?: ReadOptions["onUnused"] }> &
+  Pick<ReadOptions, "onNames" | "onPlaces" | "onEncoding">;
 
 /** Reads a file with the service's own readers, some rows at a time. Throws a PlantStoreError when its first line names no columns. */
 export async function* readRows(
   file: Blob,
-  { format, onUnused = () => undefined }: ReadingOptions,
+  { format, onUnused = () => undefined, ...options }: ReadingOptions,
 ): AsyncGenerator<readonly PlacedRow[], void, void> {
   const lines = countLines(format);
   const read = format === "csv" ? readCsv : readNdjson;
-  for await (const rows of read(watched(file, lines.see), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused })) {
+  for await (const rows of read(watched(file, lines.see), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused, ...options })) {
     yield rows.map((row) => ({ row, start: lines.at(row.line) }));
     const last = rows.at(-1);
     if (last) lines.forget(last.line);

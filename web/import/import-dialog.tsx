@@ -1,13 +1,24 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Client } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
+import { useKept } from "../kept.ts";
+import { useHold } from "../leaving.ts";
 import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { useShown } from "../ui/shown.ts";
+import type { CsvReading } from "../../src/transfer/row.ts";
+import { TableError } from "../../src/transfer/zip.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
-import { ChooseFile } from "./choose-file.tsx";
-import { ImportResult } from "./import-result.tsx";
+import { ChooseFile, PASTED } from "./choose-file.tsx";
+import { findFirstId } from "./first-id.ts";
+import { foretell } from "./forecast.ts";
+import type { Forecast } from "./forecast.ts";
+import { guessFile } from "./guess.ts";
+import { ImportResult, stoppedText } from "./import-result.tsx";
 import { ImportPreview } from "./import-preview.tsx";
+import { openFile } from "./open-file.ts";
 import { NOTHING_SENT, sendFile } from "./send-file.ts";
 import type { Progress } from "./send-file.ts";
 import { SendProgress } from "./send-progress.tsx";
@@ -20,19 +31,36 @@ type OnConflict = "refuse" | "replace";
 type Step =
   | Readonly<{ kind: "choosing" }>
   | Readonly<{ kind: "checking"; name: string; rows: number; share: number }>
-  | Readonly<{ kind: "preview"; checked: CheckedFile }>
+  | Readonly<{ kind: "preview"; checked: CheckedFile; notes: readonly string[]; isReading: boolean; isKnown: boolean }>
   | Readonly<{ kind: "sending"; checked: CheckedFile; progress: Progress; startedAt: number; startRows: number }>
   | Readonly<{ kind: "ended"; checked: CheckedFile; progress: Progress; reason: string | undefined }>;
 
 const CANCELLED = "You cancelled it.";
+const CLOSED = "Its dialog was closed.";
 
 export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialogProps) {
   const [step, setStep] = useState<Step>({ kind: "choosing" });
   const [onConflict, setOnConflict] = useState<OnConflict>("refuse");
   const [problem, setProblem] = useState<string>();
+  const [told, setTold] = useState<{ forecast?: Forecast; failure?: string }>({});
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
+  const shown = step.kind === "preview" ? step.checked : undefined;
+  useEffect(() => {
+    setTold({});
+    if (!shown || shown.failure !== undefined) return undefined;
+    const asking = new AbortController();
+    foretell(shown, { client: catalogue.client, onConflict, signal: asking.signal, onForecast: (forecast) => setTold({ forecast }) }).catch(
+      (thrown: unknown) => {
+        if (!isAbort(thrown)) setTold({ failure: failureText(thrown) });
+      },
+    );
+    return () => asking.abort();
+  }, [shown, onConflict]);
   const isSending = step.kind === "sending";
+  const isShown = useShown();
+  const pasted = useKept(PASTED, () => "");
+  useHold(isSending || pasted.value.trim() !== "");
   useEffect(() => {
     if (file && !isSending) void check(file);
   }, [file]);
@@ -48,15 +76,36 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
     setProblem(undefined);
     setStep({ kind: "checking", name: chosen.name, rows: 0, share: 0 });
     try {
-      const checked = await checkFile(chosen, {
+      const { file: opened, notes } = await openFile(chosen);
+      mine.signal.throwIfAborted();
+      const checked = await guessFile(opened, {
         signal: mine.signal,
-        onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / chosen.size }),
+        onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
       });
-      setStep({ kind: "preview", checked });
+      setStep({ kind: "preview", checked, notes, isReading: false, isKnown: false });
     } catch (thrown) {
       if (isAbort(thrown)) return;
       setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
       setStep({ kind: "choosing" });
+    }
+  }
+
+  /** Reads the file of the preview again, in another way. */
+  async function readAgain(
+    from: Extract<Step, { kind: "preview" }>,
+    act: (signal: AbortSignal) => Promise<Partial<typeof from>>,
+  ): Promise<void> {
+    stop.current.abort();
+    const mine = new AbortController();
+    stop.current = mine;
+    setProblem(undefined);
+    setStep({ ...from, isReading: true });
+    try {
+      setStep({ ...from, isReading: false, ...(await act(mine.signal)) });
+    } catch (thrown) {
+      if (isAbort(thrown)) return;
+      setProblem(failureText(thrown));
+      setStep({ ...from, isReading: false });
     }
   }
 
@@ -67,6 +116,12 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
     let progress = from;
     setStep({ ...sending, progress });
     function end(reason: string | undefined): void {
+      // What was refused may be nowhere else.
+      if (reason === undefined && progress.counts.refused === 0) {
+        pasted.set("");
+        pasted.forget();
+      }
+      if (reason !== undefined && !isShown()) notices.add({ kind: "problem", text: stoppedText(checked, progress, reason) });
       setStep({ kind: "ended", checked, progress, reason });
       void catalogue.reload();
     }
@@ -83,7 +138,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       });
       end(undefined);
     } catch (thrown) {
-      end(isAbort(thrown) ? CANCELLED : failureText(thrown));
+      end(isAbort(thrown) ? (isShown() ? CANCELLED : CLOSED) : failureText(thrown));
     }
   }
 
@@ -99,17 +154,26 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           {problem}
         </p>
       )}
-      {step.kind === "choosing" ? <ChooseFile onFile={(chosen) => void check(chosen)} /> : null}
+      {step.kind === "choosing" ? <ChooseFile text={pasted.value} onText={pasted.set} onFile={(chosen) => void check(chosen)} /> : null}
       {step.kind === "checking" ? (
         <div>
           <p role="status">Reading {step.name}. Nothing is sent yet.</p>
           <progress value={step.share} aria-label="Read so far" />
-          <p class="hint">{step.rows.toLocaleString("en")} rows</p>
+          <p class="hint">{step.rows.toLocaleString()} rows</p>
         </div>
       ) : null}
       {step.kind === "preview" ? (
         <ImportPreview
           checked={step.checked}
+          notes={step.notes}
+          forecast={told.forecast}
+          forecastFailure={told.failure}
+          isReading={step.isReading}
+          isKnown={step.isKnown}
+          onReading={(csv) =>
+            void readAgain(step, async (signal) => ({ checked: await readAs(step.checked.file, csv, signal), isKnown: false }))
+          }
+          onNumber={() => void readAgain(step, (signal) => numberRows(step.checked, { client: catalogue.client, signal }))}
           onConflict={onConflict}
           onChange={setOnConflict}
           onSend={() => void send(step.checked, NOTHING_SENT)}
@@ -136,4 +200,19 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       ) : null}
     </Dialog>
   );
+}
+
+function readAs(file: File, csv: CsvReading, signal: AbortSignal): Promise<CheckedFile> {
+  return checkFile(file, { csv, signal, onRows: () => undefined });
+}
+
+/** Reads a file without ids with numbers for its rows. */
+async function numberRows(
+  { file, csv }: CheckedFile,
+  { client, signal }: Readonly<{ client: Client; signal: AbortSignal }>,
+): Promise<Readonly<{ checked: CheckedFile; isKnown: boolean }>> {
+  const counted = await readAs(file, { ...csv, ids: { kind: "from", first: 1n } }, signal);
+  const first = await findFirstId(client, counted, signal);
+  if (!first) throw new TableError("No number below 1,000,000,000 is free behind the others: let ids be made at random.");
+  return { checked: await readAs(file, { ...csv, ids: { kind: "from", first: first.id } }, signal), isKnown: first.isKnown };
 }

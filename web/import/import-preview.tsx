@@ -1,10 +1,24 @@
+import type { CsvReading } from "../../src/transfer/row.ts";
 import type { CheckedFile } from "./check-file.ts";
+import { ChooseColumns } from "./choose-columns.tsx";
+import { FATES, ForecastText } from "./forecast-text.tsx";
+import type { Fate, Forecast } from "./forecast.ts";
 import { ProblemList } from "./problem-list.tsx";
 import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type ImportPreviewProps = Readonly<{
   checked: CheckedFile;
+  notes: readonly string[];
+  forecast: Forecast | undefined;
+  /** Why there is no forecast. */
+  forecastFailure: string | undefined;
+  /** Whether the file is being read again. */
+  isReading: boolean;
+  /** Whether it is here already under the numbers that it gets. */
+  isKnown: boolean;
+  onReading: (reading: CsvReading) => void;
+  onNumber: () => void;
   onConflict: "refuse" | "replace";
   onChange: (onConflict: "refuse" | "replace") => void;
   onSend: () => void;
@@ -14,7 +28,9 @@ type ImportPreviewProps = Readonly<{
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
-export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
+export function ImportPreview(props: ImportPreviewProps) {
+  const { checked, notes, forecast, forecastFailure, isReading, isKnown, onReading, onNumber, onConflict, onChange, onSend, onBack } =
+    props;
   const { file, rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   return (
@@ -32,8 +48,18 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
           {failure}
         </p>
       )}
+      {notesOf(checked, notes).map((note) => (
+        <p class="hint" key={note}>
+          {note}
+        </p>
+      ))}
+      {checked.names.length === 0 ? null : <ChooseColumns checked={checked} onReading={onReading} onNumber={onNumber} isKnown={isKnown} />}
       <UnusedColumns columns={unusedColumns} />
-      <ProblemList problems={problems} total={refused} />
+      <ForecastText checked={checked} forecast={forecast} reason={forecastFailure} />
+      <ProblemList
+        problems={forecast && forecast.problems.length > 0 ? forecast.problems : problems}
+        total={forecast?.isDone ? forecast.counts.refused : refused}
+      />
       {plants.length === 0 ? null : (
         <table class="ruled import-preview">
           <caption>The first plants</caption>
@@ -42,14 +68,16 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
               <th scope="col">Id</th>
               <th scope="col">Name</th>
               <th scope="col">Tag</th>
+              <th scope="col">What happens</th>
             </tr>
           </thead>
           <tbody>
-            {plants.map(({ id, name, tag }) => (
-              <tr key={id}>
+            {plants.map(({ plant: { id, name, tag }, row }) => (
+              <tr key={row}>
                 <td class="number">{String(id)}</td>
                 <td>{name}</td>
                 <td>{tag ?? ""}</td>
+                <td>{toFate(forecast?.fates[row])}</td>
               </tr>
             ))}
           </tbody>
@@ -69,7 +97,7 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
         <button class="button" type="button" onClick={onBack}>
           Choose another file
         </button>
-        <button class="button primary" type="submit" disabled={good === 0} autofocus ref={takeFocus}>
+        <button class="button primary" type="submit" disabled={good === 0 || isReading} autofocus ref={takeFocus}>
           Import {count(good, "plant")}
         </button>
       </footer>
@@ -77,13 +105,23 @@ export function ImportPreview({ checked, onConflict, onChange, onSend, onBack }:
   );
 }
 
+function toFate(fate: Fate | undefined): string {
+  return fate === undefined ? "" : FATES[fate];
+}
+
+function notesOf({ csv, format }: CheckedFile, notes: readonly string[]): string[] {
+  const guess =
+    "Its letters are read as Windows-1252, as older spreadsheets write them, because they are not UTF-8. Check the names below.";
+  return [...notes.map((note) => `Of this file: ${note}.`), ...(format === "csv" && csv.encoding === "windows-1252" ? [guess] : [])];
+}
+
 function describe({ format, rows, refused, failure }: CheckedFile): string {
   if (failure !== undefined) return `cannot be read as ${FORMATS[format]}.`;
   if (rows === 0) return "holds no plants: choose another file.";
   const refusals = refused === 0 ? "" : ` and ${count(refused, "line")} that will be refused`;
-  return `is ${FORMATS[format]} with ${count(rows - refused, "plant")}${refusals}. Nothing is sent yet.`;
+  return `is ${FORMATS[format]} with ${count(rows - refused, "plant")}${refusals}. Nothing is stored yet.`;
 }
 
 export function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  return `${number.toLocaleString()} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -17,18 +17,18 @@ type ImportResultProps = Readonly<{
 
 /** What became of an import. */
 export function ImportResult({ checked, progress, reason, onContinue, onClose }: ImportResultProps) {
-  const { created, unchanged, replaced, refused, read } = progress.counts;
+  const { created, unchanged, replaced, refused } = progress.counts;
   const parts = [
     `${count(created, "plant")} added`,
-    ...(replaced === 0 ? [] : [`${replaced.toLocaleString("en")} replaced`]),
-    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString("en")} already there`]),
-    ...(refused === 0 ? [] : [`${refused.toLocaleString("en")} refused`]),
+    ...(replaced === 0 ? [] : [`${replaced.toLocaleString()} replaced`]),
+    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString()} already there`]),
+    ...(refused === 0 ? [] : [`${refused.toLocaleString()} refused`]),
   ];
   return (
     <div>
       {reason === undefined ? null : (
         <p class="problem" role="alert">
-          {`The import stopped after ${read.toLocaleString("en")} of ${checked.rows.toLocaleString("en")} lines. ${reason} What was sent is saved, and it is safe to send it again.`}
+          {stoppedText(checked, progress, reason)}
         </p>
       )}
       <p role="status">
@@ -62,6 +62,10 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
       </footer>
     </div>
   );
+}
+
+export function stoppedText({ rows }: CheckedFile, { counts: { read } }: Progress, reason: string): string {
+  return `The import stopped after ${read.toLocaleString()} of ${rows.toLocaleString()} lines. ${reason} What was sent is saved, and it is safe to send it again.`;
 }
 
 /** As they stood in the file, under its first line: to be mended and imported again. */

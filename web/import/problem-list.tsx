@@ -11,10 +11,10 @@ export function ProblemList({ problems, total }: { problems: readonly Problem[];
       <ul>
         {problems.slice(0, SHOWN).map(({ line, message }) => (
           <li key={line}>
-            <span class="problem-list-line">Line {line.toLocaleString("en")}</span> {message}
+            <span class="problem-list-line">Line {line.toLocaleString()}</span> {message}
           </li>
         ))}
-        {more > 0 ? <li>and {more.toLocaleString("en")} more.</li> : null}
+        {more > 0 ? <li>and {more.toLocaleString()} more.</li> : null}
       </ul>
     </div>
   );

@@ -1,15 +1,19 @@
-import type { FileFormat } from "../../src/client/client.ts";
+import type { CheckedFile } from "./check-file.ts";
 import { readRows } from "./file-rows.ts";
 
 /** The rows of a slice that begin on these lines, as they stand in it, each ended by a newline. */
-export async function pickRows(slice: Blob, format: FileFormat, lines: ReadonlySet<number>): Promise<Blob[]> {
+export async function pickRows(
+  slice: Blob,
+  { format, csv }: Pick<CheckedFile, "format" | "csv">,
+  lines: ReadonlySet<number>,
+): Promise<Blob[]> {
   const picked: Blob[] = [];
   let from: number | undefined;
   function end(at: number): void {
     if (from !== undefined) picked.push(slice.slice(from, at));
     from = undefined;
   }
-  for await (const placed of readRows(slice, { format })) {
+  for await (const placed of readRows(slice, { format, csv })) {
     for (const { row, start } of placed) {
       end(start);
       if (lines.has(row.line)) from = start;

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
+import { toCsvQuery } from "../../src/transfer/csv-query.ts";
 import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";
@@ -23,6 +24,7 @@ type SendOptions = Readonly<{
   client: Client;
   onConflict: "refuse" | "replace";
   signal: AbortSignal;
+  isDryRun?: boolean;
   onProgress: (progress: Progress) => void;
 }>;
 
@@ -48,21 +50,29 @@ export async function sendFile(checked: CheckedFile, from: Progress, options: Se
   let progress = from;
   for (const slice of checked.slices.slice(from.slices)) {
     const body = sliceBody(checked, slice);
-    const summary = await sendSlice(body, checked, options, () => options.onProgress({ ...progress, isWaiting: true }));
+    const summary = await sendSlice({ body, slice, checked }, options, () => options.onProgress({ ...progress, isWaiting: true }));
     progress = await withSummary({ progress, summary, checked, slice, body });
     options.onProgress(progress);
   }
 }
 
-function sliceBody({ file, header }: CheckedFile, { start, end }: Slice): Blob {
+export function sliceBody({ file, header }: CheckedFile, { start, end }: Slice): Blob {
   return new Blob([file.slice(0, header.bytes), file.slice(start, end)]);
 }
 
-async function sendSlice(body: Blob, { format }: CheckedFile, options: SendOptions, onWait: () => void): Promise<ImportSummary> {
-  const { client, onConflict, signal } = options;
+type Sent = Readonly<{ body: Blob; slice: Slice; checked: CheckedFile }>;
+
+export async function sendSlice(
+  { body, slice, checked: { format, csv } }: Sent,
+  { client, onConflict, signal, isDryRun = false }: Omit<SendOptions, "onProgress">,
+  onWait: () => void,
+): Promise<ImportSummary> {
+  const { ids } = csv;
+  const numbered = ids.kind === "from" ? { ...csv, ids: { ...ids, first: ids.first + BigInt(slice.before) } } : csv;
+  const query = format === "csv" ? toCsvQuery(numbered) : {};
   for (let tries = 1; ; tries += 1) {
     try {
-      return await client.importPlants(body, { format, onConflict, signal });
+      return await client.importPlants(body, { ...query, format, onConflict, signal, ...(isDryRun ? { dryRun: true } : {}) });
     } catch (thrown) {
       if (tries >= TRIES || !isPassing(thrown)) throw thrown;
       onWait();
@@ -73,14 +83,14 @@ async function sendSlice(body: Blob, { format }: CheckedFile, options: SendOptio
   }
 }
 
-type Step = Readonly<{ progress: Progress; summary: ImportSummary; checked: CheckedFile; slice: Slice; body: Blob }>;
+type Step = Sent & Readonly<{ progress: Progress; summary: ImportSummary }>;
 
 async function withSummary({ progress, summary, checked, slice, body }: Step): Promise<Progress> {
   const { counts, problems, refusedLines } = progress;
-  const { header, format } = checked;
-  const told = summary.problems.map(({ line, error, message }) => ({ line: line - header.lines + slice.line - 1, error, message }));
+  const { header } = checked;
+  const told = summary.problems.map((problem) => inFile(problem, { header, slice }));
   const lines = new Set(summary.problems.map(({ line }) => line));
-  const picked = lines.size === 0 ? [] : [new Blob(await pickRows(body, format, lines))];
+  const picked = lines.size === 0 ? [] : [new Blob(await pickRows(body, checked, lines))];
   return {
     slices: progress.slices + 1,
     counts: {
@@ -94,4 +104,9 @@ async function withSummary({ progress, summary, checked, slice, body }: Step): P
     refusedLines: [...refusedLines, ...picked],
     isWaiting: false,
   };
+}
+
+/** A problem of a slice, by its line in the file. */
+export function inFile({ line, error, message }: Problem, { header, slice }: Pick<CheckedFile, "header"> & Pick<Sent, "slice">): Problem {
+  return { line: line - header.lines + slice.line - 1, error, message };
 }

@@ -25,11 +25,11 @@ export function SendProgress({ rows, progress, startedAt, startRows, onCancel }:
       <progress value={counts.read} max={rows} aria-label="Sent so far" />
       <p class="send-progress">
         <span>
-          {counts.read.toLocaleString("en")} of {rows.toLocaleString("en")}
+          {counts.read.toLocaleString()} of {rows.toLocaleString()}
         </span>
-        <span>{rate === undefined ? "" : `${Math.round(rate).toLocaleString("en")} a second`}</span>
+        <span>{rate === undefined ? "" : `${Math.round(rate).toLocaleString()} a second`}</span>
         <span>{rate === undefined ? "" : left((rows - counts.read) / rate)}</span>
-        <span>{counts.refused === 0 ? "" : `${counts.refused.toLocaleString("en")} refused`}</span>
+        <span>{counts.refused === 0 ? "" : `${counts.refused.toLocaleString()} refused`}</span>
       </p>
       <footer>
         <button class="button" type="button" onClick={onCancel} autofocus ref={takeFocus}>

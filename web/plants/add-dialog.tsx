@@ -1,73 +1,121 @@
-import { useState } from "preact/hooks";
-import { ERROR_NUMBERS, ServiceError } from "../../src/client/client.ts";
+import { useRef, useState } from "preact/hooks";
+import { ERROR_NUMBERS, makeId, ServiceError } from "../../src/client/client.ts";
+import type { Plant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure-text.ts";
-import { DONE_MS, quote } from "../notices.ts";
+import { useKept } from "../kept.ts";
+import { useHold } from "../leaving.ts";
+import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
+import { BackAgain } from "../ui/back-again.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
-import { EMPTY_DRAFT, ID_RULE, parseId, suggestId, toPlant } from "./draft.ts";
+import { useShown } from "../ui/shown.ts";
+import { ID_RULE, parseId, toPlant } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import { NameAndTag } from "./name-and-tag.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void; onEdit: ((id: bigint) => void) | undefined }>;
 
+type Typed = Readonly<{ draft: Draft; /** Whether the id is typed too. */ isOwnId: boolean }>;
+
 type Problem = Readonly<{ text: string; /** The plant that has the id already. */ taken?: bigint }>;
 
+/** An id that was made stays the same until the plant is saved: to save it once more after a lost answer is safe. */
 export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProps) {
-  const { client, tagCounts, deletions, note } = catalogue;
+  const { client, tagCounts, deletions, note, reveal } = catalogue;
   const tags = useValue(tagCounts.state) ?? [];
-  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const typed = useKept<Typed>("new-plant", () => newPlant(""));
+  const { draft, isOwnId } = typed.value;
+  const isTyped = draft.name !== "" || isOwnId;
+  useHold(isTyped);
+  const [saved, setSaved] = useState<Plant>();
   const [problem, setProblem] = useState<Problem>();
   const [isBusy, setBusy] = useState(false);
+  const isShown = useShown();
+  const form = useRef<HTMLFormElement>(null);
 
-  async function add(): Promise<void> {
+  async function save(): Promise<Plant | undefined> {
     const id = parseId(draft.id);
-    if (id === undefined) return setProblem({ text: ID_RULE });
-    if (draft.name.trim() === "") return setProblem({ text: "The plant needs a name: type one." });
+    const problemText = draft.name.trim() === "" ? "The plant needs a name: type one." : id === undefined ? ID_RULE : undefined;
+    setProblem(problemText === undefined ? undefined : { text: problemText });
+    if (id === undefined || problemText !== undefined || isBusy) return undefined;
     setBusy(true);
     try {
       await deletions.flush(id);
-      const { plant } = await client.create(toPlant(id, draft));
+      const mine = toPlant(id, draft);
+      const { plant } = await (isOwnId ? client.create(mine) : client.add(mine, { id }));
+      typed.forget();
       note(undefined, plant);
-      notices.add({ kind: "done", text: `${quote(plant.name)} is saved.`, lastsMs: DONE_MS });
-      onClose();
+      reveal(plant);
+      return plant;
     } catch (thrown) {
+      if (!isShown()) notices.add({ kind: "problem", text: failedText(draft.name, failureText(thrown)) });
       const isTaken = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.id_in_use;
       setProblem({ text: failureText(thrown), ...(isTaken ? { taken: id } : {}) });
+      return undefined;
+    } finally {
       setBusy(false);
     }
   }
 
+  async function saveAndClose(): Promise<void> {
+    const plant = await save();
+    if (!plant) return;
+    notices.add({ kind: "done", text: `${quote(plant.name)} is saved.`, together: SAVED, lastsMs: DONE_MS });
+    if (isShown()) onClose();
+  }
+
+  async function saveAndGoOn(): Promise<void> {
+    const plant = await save();
+    if (!plant) return;
+    setSaved(plant);
+    // The next one is often of the same kind.
+    startAgain(draft.tag);
+    form.current?.querySelector("input")?.focus();
+  }
+
+  function startAgain(tag: string): void {
+    typed.set(newPlant(tag));
+    typed.forget();
+  }
+
   return (
     <Dialog title="Add a plant" notices={notices} onClose={onClose}>
+      <p role="status">{saved === undefined ? "" : `${quote(saved.name)} is saved with the id ${saved.id}.`}</p>
+      {typed.isBack && isTyped && saved === undefined ? <BackAgain onDiscard={() => startAgain("")} /> : null}
       <form
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault();
-          void add();
+          void saveAndClose();
         }}
       >
-        <Field label="Id" hint="A whole number of up to 19 digits. It cannot be changed later.">
-          {(id, hintId) => (
-            <div class="joined">
+        <NameAndTag draft={draft} onDraft={(next) => typed.set({ draft: next, isOwnId })} tags={tags} />
+        {isOwnId ? (
+          <Field label="Id" hint="A whole number of up to 19 digits. It cannot be changed later.">
+            {(id, hintId) => (
               <input
                 id={id}
                 aria-describedby={hintId}
                 value={draft.id}
-                onInput={({ currentTarget: { value } }) => setDraft({ ...draft, id: value })}
+                onInput={({ currentTarget: { value } }) => typed.set({ draft: { ...draft, id: value }, isOwnId })}
                 inputMode="numeric"
                 autocomplete="off"
-                autofocus
                 ref={takeFocus}
               />
-              <button class="button" type="button" onClick={() => setDraft({ ...draft, id: String(suggestId(Date.now(), Math.random())) })}>
-                Suggest one
-              </button>
-            </div>
-          )}
-        </Field>
-        <NameAndTag draft={draft} onDraft={setDraft} tags={tags} isFirst={false} />
+            )}
+          </Field>
+        ) : (
+          <p class="hint">
+            Its id will be <span class="number">{draft.id}</span>.{" "}
+            <button class="link" type="button" onClick={() => typed.set({ draft, isOwnId: true })}>
+              Choose the id
+            </button>
+          </p>
+        )}
         {problem === undefined ? null : (
           <div class="problem" role="alert">
             <p>{problem.text}</p>
@@ -79,8 +127,18 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
           </div>
         )}
         <footer>
-          <button class="button" type="button" onClick={onClose}>
-            Cancel
+          <button
+            class="button"
+            type="button"
+            onClick={() => {
+              typed.forget();
+              onClose();
+            }}
+          >
+            {saved === undefined ? "Cancel" : "Close"}
+          </button>
+          <button class="button" type="button" disabled={isBusy} onClick={() => void saveAndGoOn()}>
+            Save and add another
           </button>
           <button class="button primary" type="submit" disabled={isBusy}>
             {isBusy ? "Saving…" : "Save"}
@@ -89,4 +147,8 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
       </form>
     </Dialog>
   );
+}
+
+function newPlant(tag: string): Typed {
+  return { draft: { id: String(makeId()), name: "", tag }, isOwnId: false };
 }

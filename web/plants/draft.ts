@@ -3,8 +3,6 @@ import type { Plant } from "../../src/client/client.ts";
 /** A plant as it is typed. */
 export type Draft = Readonly<{ id: string; name: string; tag: string }>;
 
-export const EMPTY_DRAFT: Draft = { id: "", name: "", tag: "" };
-
 const ID_MIN = -(2n ** 63n);
 const ID_MAX = 2n ** 63n - 1n;
 
@@ -16,11 +14,6 @@ export function parseId(text: string): bigint | undefined {
   if (!/^-?\d{1,30}$/.test(digits)) return undefined;
   const id = BigInt(digits);
   return id < ID_MIN || id > ID_MAX ? undefined : id;
-}
-
-/** An id that most likely nobody has: the time with some dice. */
-export function suggestId(now: number, random: number): bigint {
-  return BigInt(now) * 1000n + BigInt(Math.floor(random * 1000));
 }
 
 export function toDraft({ id, name, tag }: Plant): Draft {

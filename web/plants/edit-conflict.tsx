@@ -1,5 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
-import { nameLabel, tagLabel } from "./label.ts";
+import { PlantText } from "./plant-text.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type EditConflictProps = Readonly<{
@@ -40,18 +40,7 @@ function Side({ title, plant, other }: { title: string; plant: Plant | undefined
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
-      {plant === undefined ? (
-        <p class="none">Deleted</p>
-      ) : (
-        <dl>
-          <dt>Name</dt>
-          <dd class={plant.name === other?.name ? "" : "edit-conflict-differs"}>{nameLabel(plant.name)}</dd>
-          <dt>Tag</dt>
-          <dd class={plant.tag === other?.tag ? "" : "edit-conflict-differs"}>
-            {plant.tag === undefined ? "(no tag)" : tagLabel(plant.tag)}
-          </dd>
-        </dl>
-      )}
+      {plant === undefined ? <p class="none">Deleted</p> : <PlantText plant={plant} other={other} />}
     </section>
   );
 }

@@ -2,12 +2,18 @@ import { useEffect, useState } from "preact/hooks";
 import type { Plant, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure-text.ts";
-import { DONE_MS, quote } from "../notices.ts";
+import { useKept } from "../kept.ts";
+import { useHold } from "../leaving.ts";
+import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
+import { BackAgain } from "../ui/back-again.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { useShown } from "../ui/shown.ts";
 import { EditConflict } from "./edit-conflict.tsx";
-import { EMPTY_DRAFT, toDraft, toPlant } from "./draft.ts";
+import { toDraft, toPlant } from "./draft.ts";
+import type { Draft } from "./draft.ts";
+import { PlantText } from "./plant-text.tsx";
 import { NameAndTag } from "./name-and-tag.tsx";
 import { savePlant } from "./save-plant.ts";
 
@@ -16,17 +22,27 @@ type EditDialogProps = Readonly<{ id: bigint; catalogue: Catalogue; notices: Not
 /** "seen": the plant as it was when the dialog opened, the only one that a change may replace. */
 type Step =
   | Readonly<{ kind: "loading" }>
-  | Readonly<{ kind: "absent" }>
+  | Readonly<{ kind: "absent"; wasShown: boolean }>
   | Readonly<{ kind: "editing"; seen: StoredPlant }>
   | Readonly<{ kind: "conflict"; seen: StoredPlant; mine: Plant; theirs: StoredPlant | undefined }>;
 
+/** What is typed, and what it is to replace: somebody else may change the plant before it is saved. */
+type Typed = Readonly<{ draft: Draft; name: string; tag?: string; etag: string }>;
+
+/** A plant to be changed; to those who may not, it is only shown. */
 export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps) {
-  const { client, listing, tagCounts, note } = catalogue;
+  const { client, listing, tagCounts, note, access } = catalogue;
+  const mayChange = access.write;
   const tags = useValue(tagCounts.state) ?? [];
-  const [step, setStep] = useState<Step>({ kind: "loading" });
-  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const typed = useKept<Typed | undefined>(`plant-${id}`, () => undefined);
+  const [step, setStep] = useState<Step>(() =>
+    typed.value === undefined ? { kind: "loading" } : { kind: "editing", seen: toSeen(id, typed.value) },
+  );
+  const draft = typed.value?.draft ?? (step.kind === "editing" ? toDraft(step.seen.plant) : undefined);
+  useHold(typed.value !== undefined);
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const isShown = useShown();
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     setBusy(true);
@@ -34,10 +50,16 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
     try {
       await work();
     } catch (thrown) {
-      setProblem(failureText(thrown));
+      fail(failureText(thrown));
     } finally {
       setBusy(false);
     }
+  }
+
+  function fail(text: string): void {
+    setProblem(text);
+    if (!isShown() && draft !== undefined && typed.value !== undefined)
+      notices.add({ kind: "problem", text: failedText(draft.name, text) });
   }
 
   async function load(): Promise<void> {
@@ -45,33 +67,44 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
     if (!seen) {
       const shown = listing.state.get().plants.find((plant) => plant.id === id);
       if (shown) note(shown, undefined);
-      return setStep({ kind: "absent" });
+      return setStep({ kind: "absent", wasShown: shown !== undefined });
     }
-    setDraft(toDraft(seen.plant));
     setStep({ kind: "editing", seen });
   }
-  useEffect(() => void attempt(load), [id]);
+  useEffect(() => {
+    if (step.kind === "loading") void attempt(load);
+  }, []);
+
+  function discard(): void {
+    typed.set(undefined);
+    typed.forget();
+  }
 
   /** `current` is what `mine` may replace. */
   async function save(mine: Plant, seen: StoredPlant, current: StoredPlant | undefined): Promise<void> {
     const saved = await savePlant(client, mine, current);
+    if (saved.kind === "conflict" && !isShown()) return fail("Someone changed it in the meantime.");
     if (saved.kind === "conflict") return setStep({ kind: "conflict", seen, mine, theirs: saved.theirs });
+    typed.forget();
     note(current?.plant, saved.plant);
-    notices.add({ kind: "done", text: `${quote(saved.plant.name)} is saved.`, lastsMs: DONE_MS });
-    onClose();
+    notices.add({ kind: "done", text: `${quote(saved.plant.name)} is saved.`, together: SAVED, lastsMs: DONE_MS });
+    if (isShown()) onClose();
   }
 
   function leave(before: Plant, theirs: Plant | undefined): void {
+    typed.forget();
     note(before, theirs);
     onClose();
   }
 
   return (
-    <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : "Edit plant"} notices={notices} onClose={onClose}>
+    <Dialog title={step.kind === "conflict" ? "Yours or theirs?" : mayChange ? "Edit plant" : "Plant"} notices={notices} onClose={onClose}>
       <p class="hint number">Id {String(id)}</p>
       {step.kind === "loading" && problem === undefined ? <p>Loading the plant…</p> : null}
-      {step.kind === "absent" ? <p>This plant no longer exists: someone deleted it.</p> : null}
-      {step.kind === "editing" ? (
+      {step.kind === "absent" ? (
+        <p>{step.wasShown ? "This plant no longer exists: someone deleted it." : `There is no plant with the id ${id}.`}</p>
+      ) : null}
+      {step.kind === "editing" && draft !== undefined && mayChange ? (
         <form
           id="edit"
           onSubmit={(event) => {
@@ -79,9 +112,18 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
             void attempt(() => save(toPlant(id, draft, step.seen.plant), step.seen, step.seen));
           }}
         >
-          <NameAndTag draft={draft} onDraft={setDraft} tags={tags} isFirst />
+          {typed.isBack && typed.value !== undefined ? (
+            <BackAgain
+              onDiscard={() => {
+                discard();
+                void attempt(load);
+              }}
+            />
+          ) : null}
+          <NameAndTag draft={draft} onDraft={(next) => typed.set(toTyped(next, step.seen))} tags={tags} />
         </form>
       ) : null}
+      {step.kind === "editing" && !mayChange ? <PlantText plant={step.seen.plant} /> : null}
       {problem === undefined ? null : (
         <p class="problem" role="alert">
           {problem}
@@ -97,10 +139,17 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
         />
       ) : (
         <footer>
-          <button class="button" type="button" onClick={onClose}>
-            {step.kind === "absent" ? "Close" : "Cancel"}
+          <button
+            class="button"
+            type="button"
+            onClick={() => {
+              typed.forget();
+              onClose();
+            }}
+          >
+            {step.kind === "absent" || !mayChange ? "Close" : "Cancel"}
           </button>
-          {step.kind === "editing" ? (
+          {step.kind === "editing" && mayChange ? (
             <button class="button primary" type="submit" form="edit" disabled={isBusy}>
               {isBusy ? "Saving…" : "Save"}
             </button>
@@ -114,4 +163,12 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
       )}
     </Dialog>
   );
+}
+
+function toTyped(draft: Draft, { plant: { name, tag }, etag }: StoredPlant): Typed {
+  return { draft, name, etag, ...(tag === undefined ? {} : { tag }) };
+}
+
+function toSeen(id: bigint, { name, tag, etag }: Typed): StoredPlant {
+  return { plant: tag === undefined ? { id, name } : { id, name, tag }, etag };
 }

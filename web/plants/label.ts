@@ -1,9 +1,18 @@
 /** A name, or what is shown instead of one that nobody could see. */
 export function nameLabel(name: string): string {
-  return name.trim() === "" ? "(no name)" : name;
+  return isInvisible(name) ? "(no name)" : name;
 }
 
+/** What is said of plants without a tag. */
+export const WITHOUT_TAG = "Without a tag";
+
 /** A tag, or what is shown instead of one that nobody could see. */
-export function tagLabel(tag: string): string {
-  return tag.trim() === "" ? "(empty tag)" : tag;
+export function tagLabel(tag: string | null): string {
+  if (tag === null) return WITHOUT_TAG;
+  return isInvisible(tag) ? "(empty tag)" : tag;
+}
+
+/** Whether there is nothing to see: only spaces, and letters that have no form, such as marks of direction. */
+export function isInvisible(text: string): boolean {
+  return /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 }

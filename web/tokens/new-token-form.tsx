@@ -2,6 +2,9 @@ import { useState } from "preact/hooks";
 import type { NewToken } from "../../src/client/client.ts";
 import { SCOPES } from "../../src/scope.ts";
 import type { Scope } from "../../src/scope.ts";
+import { useKept } from "../kept.ts";
+import { useHold } from "../leaving.ts";
+import { BackAgain } from "../ui/back-again.tsx";
 import { Field } from "../ui/field.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
@@ -11,12 +14,18 @@ const MEANINGS = {
   admin: "create and revoke tokens",
 } as const satisfies Record<Scope, string>;
 
+/** What is typed here is kept under this name. */
+export const NEW_TOKEN = "new-token";
+
+/** A token as it is typed. */
+type Draft = Readonly<{ name: string; scopes: readonly Scope[]; days: string }>;
+
 type NewTokenFormProps = Readonly<{ onCreate: (token: NewToken) => Promise<void>; onBack: () => void }>;
 
 export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
-  const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<readonly Scope[]>(["plants:read", "plants:write"]);
-  const [days, setDays] = useState("");
+  const typed = useKept<Draft>(NEW_TOKEN, emptyDraft);
+  const { name, scopes, days } = typed.value;
+  useHold(name !== "" || days !== "");
   const [isBusy, setBusy] = useState(false);
 
   async function create(): Promise<void> {
@@ -32,13 +41,21 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
         void create();
       }}
     >
+      {typed.isBack ? (
+        <BackAgain
+          onDiscard={() => {
+            typed.set(emptyDraft());
+            typed.forget();
+          }}
+        />
+      ) : null}
       <Field label="Name" hint="Who or what it is for.">
         {(id, hintId) => (
           <input
             id={id}
             aria-describedby={hintId}
             value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
+            onInput={({ currentTarget: { value } }) => typed.set({ name: value, scopes, days })}
             autocomplete="off"
             autofocus
             ref={takeFocus}
@@ -54,7 +71,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
               type="checkbox"
               checked={scopes.includes(scope)}
               onChange={({ currentTarget: { checked } }) =>
-                setScopes(SCOPES.filter((other) => (other === scope ? checked : scopes.includes(other))))
+                typed.set({ name, scopes: SCOPES.filter((other) => (other === scope ? checked : scopes.includes(other))), days })
               }
             />
             {MEANINGS[scope]}
@@ -71,7 +88,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
             min={1}
             max={36_500}
             value={days}
-            onInput={({ currentTarget }) => setDays(currentTarget.value)}
+            onInput={({ currentTarget: { value } }) => typed.set({ name, scopes, days: value })}
           />
         )}
       </Field>
@@ -85,4 +102,8 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
       </footer>
     </form>
   );
+}
+
+function emptyDraft(): Draft {
+  return { name: "", scopes: ["plants:read", "plants:write"], days: "" };
 }

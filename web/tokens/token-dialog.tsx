@@ -2,29 +2,38 @@ import { useEffect, useState } from "preact/hooks";
 import type { NewToken, Token } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure-text.ts";
+import { forgetTyped } from "../kept.ts";
+import { useHold } from "../leaving.ts";
+import { quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
+import { useValue } from "../state.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { NewTokenForm } from "./new-token-form.tsx";
+import { useShown } from "../ui/shown.ts";
+import { NEW_TOKEN, NewTokenForm } from "./new-token-form.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import { TokenTable } from "./token-table.tsx";
-
-/** What is done with tokens: looking at them, making one, or showing the one that was just made. */
-type Step = Readonly<{ kind: "list" }> | Readonly<{ kind: "new" }> | Readonly<{ kind: "made"; secret: string }>;
 
 type TokenDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void }>;
 
 export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
-  const { client } = catalogue;
-  const [step, setStep] = useState<Step>({ kind: "list" });
+  const { client, newSecret } = catalogue;
+  const secret = useValue(newSecret);
+  const [isMaking, setMaking] = useState(false);
   const [list, setList] = useState<readonly Token[]>();
   const [problem, setProblem] = useState<string>();
+  const isShown = useShown();
+  // A secret that is shown only once does not go by Escape or a reload.
+  useHold(secret !== undefined);
 
-  async function attempt(work: () => Promise<void>): Promise<void> {
+  /** `doing`: what nobody would hear of if the dialog were closed. */
+  async function attempt(work: () => Promise<void>, doing?: string): Promise<void> {
     setProblem(undefined);
     try {
       await work();
     } catch (thrown) {
-      setProblem(failureText(thrown));
+      const text = failureText(thrown);
+      if (isShown()) setProblem(text);
+      else if (doing !== undefined) notices.add({ kind: "problem", text: `${doing} failed. ${text}` });
     }
   }
 
@@ -34,8 +43,10 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   useEffect(() => void attempt(load), [client]);
 
   async function create(token: NewToken): Promise<void> {
-    const { token: secret } = await client.createToken(token);
-    setStep({ kind: "made", secret });
+    const made = await client.createToken(token);
+    forgetTyped(NEW_TOKEN);
+    newSecret.set(made.token);
+    setMaking(false);
     await load();
   }
 
@@ -45,23 +56,33 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   }
 
   return (
-    <Dialog title="Tokens" notices={notices} onClose={onClose} isWide>
+    <Dialog title="Tokens" notices={notices} isWide {...(secret === undefined ? { onClose } : {})}>
       {problem === undefined ? null : (
         <p class="problem" role="alert">
           {problem}
         </p>
       )}
-      {step.kind === "new" ? (
-        <NewTokenForm onCreate={(token) => attempt(() => create(token))} onBack={() => setStep({ kind: "list" })} />
+      {isMaking ? (
+        <NewTokenForm
+          onCreate={(token) => attempt(() => create(token), `Making the token ${quote(token.name)}`)}
+          onBack={() => setMaking(false)}
+        />
       ) : (
         <>
-          {step.kind === "made" ? <NewSecret secret={step.secret} /> : <p>Anyone who has a token can do what its scopes allow.</p>}
-          {list === undefined ? null : <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id))} />}
+          {secret === undefined ? <p>Anyone who has a token can do what its scopes allow.</p> : <NewSecret secret={secret} />}
+          {list === undefined ? null : <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id), "Revoking the token")} />}
           <footer>
-            <button class="button" type="button" onClick={() => setStep({ kind: "new" })}>
+            <button class="button" type="button" onClick={() => setMaking(true)}>
               New token
             </button>
-            <button class="button primary" type="button" onClick={onClose}>
+            <button
+              class="button primary"
+              type="button"
+              onClick={() => {
+                newSecret.set(undefined);
+                onClose();
+              }}
+            >
               Done
             </button>
           </footer>

@@ -50,7 +50,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                     <button
                       class={asked === token.id ? "button danger" : "button"}
                       type="button"
-                      aria-label={asked === token.id ? `Revoke ${token.name} for good` : `Revoke ${token.name}`}
+                      aria-label={asked === token.id ? `Revoke for good? ${token.name}` : `Revoke ${token.name}`}
                       onBlur={() => setAsked(undefined)}
                       onClick={() => (asked === token.id ? onRevoke(token.id) : setAsked(token.id))}
                     >

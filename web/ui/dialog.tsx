@@ -5,7 +5,14 @@ import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { NoticeList } from "./notice-list.tsx";
 
-type DialogProps = Readonly<{ title: string; notices: Notices; onClose: () => void; isWide?: boolean; children: ComponentChildren }>;
+type DialogProps = Readonly<{
+  title: string;
+  notices: Notices;
+  /** Without it, people cannot close it. */
+  onClose?: () => void;
+  isWide?: boolean;
+  children: ComponentChildren;
+}>;
 
 /** A dialog that holds the page back while it is there, and gives the focus back to where it was. */
 export function Dialog({ title, notices, onClose, isWide = false, children }: DialogProps) {
@@ -35,22 +42,29 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
       ref={ref}
       class={isWide ? "wide" : ""}
       aria-labelledby={titleId}
+      onKeyDown={(event) => {
+        // A browser lets only the first Escape be cancelled, and closes it at the next.
+        if (event.key === "Escape" && !onClose) event.preventDefault();
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
       }}
       onClose={() => {
         // A browser may close it by itself; when we took it away, nobody needs to be told.
-        if (isOpen.current) onClose();
+        if (isOpen.current && onClose) onClose();
+        else if (isOpen.current) ref.current?.showModal();
       }}
     >
       <header>
         <h2 id={titleId} ref={heading} tabIndex={-1}>
           {title}
         </h2>
-        <button class="button quiet square" type="button" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        {onClose === undefined ? null : (
+          <button class="button quiet square" type="button" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        )}
       </header>
       {children}
       <NoticeList notices={notices} isInDialog />

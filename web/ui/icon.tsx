@@ -4,6 +4,8 @@ const PATHS = {
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   edit: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
   file: "M14 3H6v18h12V7zM14 3v4h4",
+  open: "M6 9l6 6l6-6",
+  refresh: "M20 12a8 8 0 1 1-2.4-5.7L20 9M20 4v5h-5",
   remove: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v6M14 11v6",
   search: "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13zM15.5 15.5L20 20",
 } as const;

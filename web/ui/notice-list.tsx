@@ -1,48 +1,61 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Notice, Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
+import { useDock } from "./dock.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
 /** All short messages, read out as they come. What is behind a dialog cannot be reached, so the dialog repeats what asks for something. */
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
   const shown = useValue(notices.state).filter(({ action }) => !isInDialog || action !== undefined);
+  const list = useDock("notices", !isInDialog);
   return (
-    <div class="notice-list" role="status" aria-live="polite">
+    <div class={isInDialog ? "notice-list" : "dock notice-list"} role="status" aria-live="polite" ref={list}>
       {shown.map((notice) => (
-        <NoticeItem key={notice.key} notice={notice} isInDialog={isInDialog} onClose={() => notices.close(notice.key)} />
+        <NoticeItem
+          key={notice.key}
+          notice={notice}
+          isInDialog={isInDialog}
+          onClose={() => {
+            notice.onClose?.();
+            notices.close(notice.key);
+          }}
+        />
       ))}
     </div>
   );
 }
 
 function NoticeItem({ notice, isInDialog, onClose }: { notice: Notice; isInDialog: boolean; onClose: () => void }) {
-  const { kind, text, detail, action } = notice;
+  const { kind, text, seen, detail, action, isClosable = action === undefined } = notice;
+  const item = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
-    const element = button.current;
+    const element = item.current;
     // A dialog that opens has a better place for it.
-    if (action?.isFocused === true && !isInDialog) element?.focus();
+    if (action?.isFocused === true && !isInDialog) button.current?.focus();
     return () => {
-      if (element === null || document.activeElement !== element) return;
+      if (element === null || !element.contains(document.activeElement)) return;
       const home = element.closest("dialog")?.querySelector("h2") ?? document.getElementById(FOCUS_HOME);
       home?.focus({ preventScroll: true });
     };
   }, []);
   return (
-    <div class={kind === "problem" ? "notice notice-problem" : "notice"}>
+    <div class={kind === "problem" ? "notice notice-problem" : "notice"} ref={item}>
       <p>
-        {text} {detail === undefined ? null : <span aria-hidden="true">{detail}</span>}
+        <span class={seen === undefined ? undefined : "unseen"}>{text}</span>{" "}
+        {seen === undefined && detail === undefined ? null : <span aria-hidden="true">{seen ?? detail}</span>}
       </p>
-      {action === undefined ? (
-        <button class="button quiet square" type="button" aria-label="Close this message" onClick={onClose}>
-          <Icon name="close" />
-        </button>
-      ) : (
+      {action === undefined ? null : (
         <button class="button" type="button" ref={button} onClick={action.run}>
           {action.label}
         </button>
       )}
+      {isClosable ? (
+        <button class="button quiet square" type="button" aria-label="Close this message" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      ) : null}
     </div>
   );
 }

@@ -41,6 +41,11 @@ export function parseFields(lines: readonly string[]): Fields | "too_many" | und
   return fields;
 }
 
+/** The same fields and another one. What is found out `once` does not see that one. */
+export function withField(fields: Fields, name: string, value: string): Fields {
+  return { get: (other) => (other === name ? value : fields.get(other)), once: fields.once };
+}
+
 /** The members of a comma-separated list, without empty ones (RFC 9110, 5.6.1). */
 export function membersOf(list: string): string[] {
   return list

@@ -1,5 +1,5 @@
 import { PlantStoreError } from "../../errors.ts";
-import { membersOf, parseFields } from "./fields.ts";
+import { membersOf, parseFields, withField } from "./fields.ts";
 import type { Fields } from "./fields.ts";
 
 /** The parsed head of a request (RFC 9112, 2 to 6). */
@@ -59,12 +59,37 @@ export type HeadParser = (text: string) => Head;
 const REMEMBERED_MAX = 1000;
 const REMEMBERED_LENGTH_MAX = 1000;
 
+/**
+ * Lines that differ with each request, of clients and proxies that name or trace their requests. Without them, the
+ * others are the same ones again, and are not parsed again: that would be a third of the main thread's part of a
+ * create. A longer text might have too many fields.
+ */
+const VARYING = /\r\n(traceparent|tracestate|x-request-id): ([!-~](?:[ -~]*[!-~])?)(?=\r\n|$)/i;
+const VARYING_LENGTH_MAX = 800;
+
 export function createHeadParser(): HeadParser {
   const remembered = new Map<string, HeaderSection>();
 
   function parseSection(text: string, isHttp10: boolean): HeaderSection {
     const known = remembered.get(text);
     if (known?.isHttp10 === isHttp10) return known;
+    return parseVarying(text, isHttp10) ?? parseWhole(text, isHttp10);
+  }
+
+  /** Undefined if the text has no such line, or several of one name. */
+  function parseVarying(text: string, isHttp10: boolean): HeaderSection | undefined {
+    const varying = text.length <= VARYING_LENGTH_MAX ? VARYING.exec(text) : null;
+    if (!varying) return undefined;
+    const [line, name = "", value = ""] = varying;
+    const key = name.toLowerCase();
+    const others = text.slice(0, varying.index) + text.slice(varying.index + line.length);
+    // Dozens of one name would be taken out one by one.
+    if (others.toLowerCase().includes(`\r\n${key}:`)) return undefined;
+    const section = parseSection(others, isHttp10);
+    return section.fields.get(key) === null ? { ...section, fields: withField(section.fields, key, value) } : undefined;
+  }
+
+  function parseWhole(text: string, isHttp10: boolean): HeaderSection {
     const section = readSection(text, isHttp10);
     if (text.length <= REMEMBERED_LENGTH_MAX) {
       if (remembered.size >= REMEMBERED_MAX) remembered.clear();

@@ -1,4 +1,5 @@
 import { openPauses } from "../../event-loop.ts";
+import { nameKey } from "../../name-order.ts";
 import { asPlantId } from "../../plant.ts";
 import type { NewPlant } from "../../plant.ts";
 import { tokenize } from "../../tokenizer.ts";
@@ -9,15 +10,15 @@ export type PlantRow = [id: bigint, name: string, tag: string | null];
 
 type ToElement = (plant: NewPlant) => string;
 
-/** The values of a row: its plant, and the words for search. */
-type RowValues = readonly [id: string, name: string, tag: string | null, words: string];
+/** The values of a row: its plant, the words for search, and the key of its name. */
+type RowValues = readonly [id: string, name: string, tag: string | null, words: string, nameKey: string];
 
 const COLUMNS: readonly ToElement[] = [
   ({ id }) => String(id),
   ({ name }) => quote(toColumn(name)),
   ({ tag }) => (tag === undefined ? "NULL" : quote(toColumn(tag))),
 ];
-const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => `"${toWords(name)}"`];
+const SEARCHABLE_COLUMNS: readonly ToElement[] = [...COLUMNS, ({ name }) => `"${toWords(name)}"`, ({ name }) => `"${nameKey(name)}"`];
 
 /** Names have rarely more words. */
 const FEW_WORDS = 16;
@@ -30,17 +31,17 @@ export function columnsOf(plants: readonly NewPlant[]): Promise<string[]> {
   return toColumns(plants, COLUMNS);
 }
 
-/** Plants as columns, with their words for search. */
+/** Plants as columns, with their words for search and the keys of their names. */
 export function searchableColumnsOf(plants: readonly NewPlant[]): Promise<string[]> {
   return toColumns(plants, SEARCHABLE_COLUMNS);
 }
 
-/** Plants as rows, one after the other, with their words for search. Yields like `toColumns`. */
+/** Plants as rows, one after the other, likewise. Yields like `toColumns`. */
 export async function rowsOf(plants: readonly NewPlant[]): Promise<Array<string | null>> {
   const values: Array<string | null> = [];
   const pauses = openPauses();
   for (const { id, name, tag } of plants) {
-    const row: RowValues = [String(id), toColumn(name), tag === undefined ? null : toColumn(tag), toWords(name)];
+    const row: RowValues = [String(id), toColumn(name), tag === undefined ? null : toColumn(tag), toWords(name), nameKey(name)];
     values.push(...row);
     const pause = pauses();
     if (pause) await pause;

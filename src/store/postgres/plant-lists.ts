@@ -8,13 +8,13 @@ import { toPlant, toQuery } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { LIST_PLANTS } from "./plant-statements.ts";
 
-const LIST_MS_MAX = 5000;
+export const LIST_MS_MAX = 5000;
 
 /**
  * Plants of up to this size are read without measuring, so that most pages need one cheap statement: a thousand of them
  * make a megabyte.
  */
-const SMALL_BYTES = 1000;
+export const SMALL_BYTES = 1000;
 
 /** The row of a larger plant. */
 type BriefRow = [id: bigint, name: null, tag: null];
@@ -28,8 +28,13 @@ export async function list(execute: Execute, query: ListQuery): Promise<Page> {
 }
 
 function statementsOf({ tag, words }: ListQuery) {
-  if (tag === undefined) return words.length === 0 ? LIST_PLANTS.all : LIST_PLANTS.withWords;
-  return words.length === 0 ? LIST_PLANTS.ofTag : LIST_PLANTS.ofTagWithWords;
+  const [alone, withWords] =
+    tag === undefined
+      ? [LIST_PLANTS.all, LIST_PLANTS.withWords]
+      : tag === null
+        ? [LIST_PLANTS.withoutTag, LIST_PLANTS.withoutTagWithWords]
+        : [LIST_PLANTS.ofTag, LIST_PLANTS.ofTagWithWords];
+  return words.length === 0 ? alone : withWords;
 }
 
 /** Fills a page from rows: one more than it holds, if there are more plants. Measures them as the database did. */
@@ -45,5 +50,5 @@ function areWhole(rows: ReadonlyArray<PlantRow | BriefRow>): rows is PlantRow[] 
 
 function valuesOf({ after, limit, tag, words }: ListQuery, bytes: number): unknown[] {
   const from = after === undefined ? PLANT_ID_MIN : after + 1n;
-  return [from, limit + 1, bytes, ...(tag === undefined ? [] : [toColumn(tag)]), ...(words.length === 0 ? [] : [toQuery(words)])];
+  return [from, limit + 1, bytes, ...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
 }

@@ -1,3 +1,4 @@
+import type { Order } from "../page.ts";
 import type { Statement } from "./engine/pool.ts";
 
 /*
@@ -7,7 +8,8 @@ import type { Statement } from "./engine/pool.ts";
  * size.
  */
 
-const NEW_PLANTS = `SELECT id, name, tag, words::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS v (id, name, tag, words)`;
+const NEW_PLANTS = `SELECT id, name, tag, words::tsvector, decode(name_key, 'hex')
+  FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS v (id, name, tag, words, name_key)`;
 const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, tag)`;
 
 /**
@@ -16,23 +18,23 @@ const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, 
  */
 const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
-const INSERT = `INSERT INTO plants (id, name, tag, words)`;
+const INSERT = `INSERT INTO plants (id, name, tag, words, name_key)`;
 const UNLESS_THERE = `ON CONFLICT (id) DO NOTHING RETURNING id`;
-const OR_REPLACE = `ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words`;
+const OR_REPLACE = `ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words, name_key = EXCLUDED.name_key`;
 
-/** Takes ids, names, tags and words. Returns the ids that were created. */
+/** Takes ids, names, tags, words and keys of the names. Returns the ids that were created. */
 export const INSERT_PLANTS = {
   name: "insert_plants",
   text: `${INSERT} ${NEW_PLANTS} ${UNLESS_THERE}`,
 } as const satisfies Statement;
 
-/** Takes ids, names, tags and words. No id may occur twice. */
+/** Takes the same. No id may occur twice. */
 export const REPLACE_PLANTS = {
   name: "replace_plants",
   text: `${INSERT} ${NEW_PLANTS} ${OR_REPLACE}`,
 } as const satisfies Statement;
 
-/** The same for Citus. Take the id, name, tag and words of one plant after the other. */
+/** The same for Citus. Take the id, name, tag, words and key of one plant after the other. */
 export function insertRows(count: number): Statement {
   return { text: `${INSERT} ${listRows(count)} ${UNLESS_THERE}` };
 }
@@ -43,8 +45,8 @@ export function replaceRows(count: number): Statement {
 
 function listRows(count: number): string {
   const rows = Array.from({ length: count }, (_, row) => {
-    const [id, name, tag, words] = [4 * row + 1, 4 * row + 2, 4 * row + 3, 4 * row + 4];
-    return `($${id}::bigint, $${name}::text, $${tag}::text, $${words}::tsvector)`;
+    const [id, name, tag, words, key] = [1, 2, 3, 4, 5].map((column) => 5 * row + column);
+    return `($${id}::bigint, $${name}::text, $${tag}::text, $${words}::tsvector, decode($${key}::text, 'hex'))`;
   });
   return `VALUES ${rows.join()}`;
 }
@@ -60,13 +62,14 @@ export const CONFIRM_PLANTS = {
 } as const satisfies Statement;
 
 /**
- * Takes the expected ids, names and tags, then the new names, tags and words. Returns the ids of the plants that
+ * Takes the expected ids, names and tags, then the new names, tags, words and keys of the names. Returns the ids of the plants that
  * matched.
  */
 export const UPDATE_PLANTS = {
   name: "update_plants",
-  text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS v (id, name, tag, new_name, new_tag, new_words)
+  text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector, name_key = decode(v.new_key, 'hex')
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      AS v (id, name, tag, new_name, new_tag, new_words, new_key)
     WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
@@ -86,7 +89,11 @@ export const FIND_PLANTS = {
  * for independent, expect almost no rows for any tag, and sort all plants of a frequent tag instead of reading them in
  * order.
  */
-const HAS_TAG = `left(md5(tag), 15) = left(md5($4::text), 15) AND CASE WHEN tag = $4::text THEN true ELSE false END`;
+export function hasTag(at: number): string {
+  return `left(md5(tag), 15) = left(md5($${at}::text), 15) AND CASE WHEN tag = $${at}::text THEN true ELSE false END`;
+}
+
+const HAS_TAG = hasTag(4);
 
 const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
 
@@ -96,14 +103,19 @@ const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
  * it and one more, which shows that there are others. It costs half as much again. Neither reads or sends a large text:
  * the server knows its length without reading it.
  */
+function readPage(found: string, order: string, key = "") {
+  const plants = `${found} ORDER BY ${order} LIMIT $2::bigint`;
+  const brief = `SELECT id, CASE WHEN ${BYTES} <= $3::bigint THEN name END, CASE WHEN ${BYTES} <= $3::bigint THEN tag END${key} ${plants}`;
+  const measured = `SELECT id, name, tag${key} FROM (
+      SELECT *, sum(${BYTES}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+      FROM (SELECT id, name, tag, name_key, added ${plants}) AS found
+    ) AS measured WHERE coalesce(bytes_before, 0) < $3::bigint ORDER BY ${order}`;
+  return { brief: { text: brief }, measured: { text: measured } };
+}
+
 function listWhere(condition: string, name?: string) {
-  const found = `FROM plants WHERE id >= $1::bigint${condition} ORDER BY id LIMIT $2::bigint`;
-  const brief = `SELECT id, CASE WHEN ${BYTES} <= $3::bigint THEN name END, CASE WHEN ${BYTES} <= $3::bigint THEN tag END ${found}`;
-  const measured = `SELECT id, name, tag FROM (
-      SELECT id, name, tag, sum(${BYTES}) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
-      FROM (SELECT id, name, tag ${found}) AS found
-    ) AS measured WHERE coalesce(bytes_before, 0) < $3::bigint ORDER BY id`;
-  return { brief: { ...(name === undefined ? {} : { name }), text: brief }, measured: { text: measured } };
+  const { brief, measured } = readPage(`FROM plants WHERE id >= $1::bigint${condition}`, "id");
+  return { brief: { ...(name === undefined ? {} : { name }), ...brief }, measured };
 }
 
 /**
@@ -115,4 +127,113 @@ export const LIST_PLANTS = {
   ofTag: listWhere(` AND ${HAS_TAG}`),
   withWords: listWhere(" AND words @@ $4::tsquery"),
   ofTagWithWords: listWhere(` AND ${HAS_TAG} AND words @@ $5::tsquery`),
+  withoutTag: listWhere(" AND tag IS NULL"),
+  withoutTagWithWords: listWhere(" AND tag IS NULL AND words @@ $4::tsquery"),
 } as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
+
+/** All plants with the times of their creates, for a backup. Take the lowest id, the number of plants and the bytes. */
+export const LIST_DATED_PLANTS = readPage("FROM plants WHERE id >= $1::bigint", "id", ", added");
+
+/** For a store that is restored. Takes ids, names, tags, words, keys of the names, and times. */
+export const RESTORE_PLANTS = {
+  name: "restore_plants",
+  text: `INSERT INTO plants (id, name, tag, words, name_key, added)
+    SELECT id, name, tag, words::tsvector, decode(name_key, 'hex'), added
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS v (id, name, tag, words, name_key, added)`,
+} as const satisfies Statement;
+
+export const HAS_PLANTS = { text: `SELECT EXISTS (SELECT 1 FROM plants)` } as const satisfies Statement;
+
+/**
+ * What plants are ordered by, with an index: the direction, the text of a key, and a key that is given. A result that has
+ * no name of its own would get that of its column, and the order would be that of the text.
+ */
+const ORDERS = {
+  name: { by: "name_key", isRising: true, key: "encode(name_key, 'hex')", given: "decode($1::text, 'hex')" },
+  newest: { by: "added", isRising: false, key: "added::text", given: "$1::text::bigint" },
+} as const satisfies Record<Order, unknown>;
+
+/** Which plants are meant, besides their place: values behind the others, the tag and then the words. */
+export type Filter = Readonly<{ tag: "any" | "none" | "given"; hasWords: boolean }>;
+
+function conditionsOf({ tag, hasWords }: Filter, at: number): string {
+  const isGiven = tag === "given";
+  return [
+    ...(isGiven ? [hasTag(at)] : tag === "none" ? ["tag IS NULL"] : []),
+    ...(hasWords ? [`words @@ $${isGiven ? at + 1 : at}::tsquery`] : []),
+  ].join(" AND ");
+}
+
+/** How many plants that match may be put into order, and how many plants are looked at in order, in one statement. */
+export const SORTED_MAX = 10_000;
+export const LOOKED_AT_MAX = 1000;
+
+const WHOLE = "id, name, tag, words, name_key, added";
+
+function orderOf(order: Order) {
+  const { by, isRising } = ORDERS[order];
+  const direction = isRising ? "" : " DESC";
+  return {
+    from: `(${by}, id) ${isRising ? ">=" : "<="} (${ORDERS[order].given}, $4::bigint)`,
+    sorting: `${by}${direction}, id${direction}`,
+  };
+}
+
+/** A page in an order. Takes the key of the first place, the number of plants, the bytes, and the id of that place. */
+export function orderedPlants(order: Order) {
+  const { from, sorting } = orderOf(order);
+  return readPage(`FROM plants WHERE ${from}`, sorting, `, ${ORDERS[order].key} AS key`);
+}
+
+/** The same for those among the next LOOKED_AT_MAX plants that match. Takes the filter's values too. */
+export function orderedAhead(order: Order, filter: Filter) {
+  const { from, sorting } = orderOf(order);
+  const ahead = `(SELECT ${WHOLE} FROM plants WHERE ${from} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}) AS ahead`;
+  return readPage(`FROM ${ahead} WHERE ${conditionsOf(filter, 5)}`, sorting, `, ${ORDERS[order].key} AS key`);
+}
+
+/** The same for all that match, of which there are at most SORTED_MAX. */
+export function orderedMatching(order: Order, filter: Filter) {
+  const { from, sorting } = orderOf(order);
+  const matching = `(SELECT ${WHOLE} FROM plants WHERE ${conditionsOf(filter, 5)} LIMIT ${SORTED_MAX}) AS matching`;
+  return readPage(`FROM ${matching} WHERE ${from}`, sorting, `, ${ORDERS[order].key} AS key`);
+}
+
+/**
+ * Behind a condition on the tag alone, makes the server walk an index, and stop at the limit. Otherwise it first notes
+ * where all plants of a frequent tag are: of three million in 0.6 s instead of 6 ms.
+ */
+export const IN_INDEX = " ORDER BY id";
+
+/** Takes the filter's values. Returns how many plants match, up to one more than SORTED_MAX. */
+export function countMatching(filter: Filter): Statement {
+  const matching = `SELECT 1 FROM plants WHERE ${conditionsOf(filter, 1)}${filter.hasWords ? "" : IN_INDEX}`;
+  return { text: `SELECT count(*) FROM (${matching} LIMIT ${SORTED_MAX + 1}) AS matching` };
+}
+
+/** Takes the key and id of a place. Returns the last of the next LOOKED_AT_MAX places, and how many there are. */
+export function lastAhead(order: Order): Statement {
+  const { by, isRising, key } = ORDERS[order];
+  const { from, sorting } = orderOf(order);
+  const back = isRising ? " DESC" : "";
+  return {
+    text: `SELECT ${key} AS key, id, count(*) OVER () FROM (
+        SELECT ${by}, id FROM plants WHERE ${from.replace("$4", "$2")} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}
+      ) AS ahead ORDER BY ${by}${back}, id${back} LIMIT 1`,
+  };
+}
+
+/**
+ * Takes an id and a number. Returns plants from that id on that have no key yet, with as much of their name as a key
+ * depends on, in the order of the index that knows them.
+ */
+export const FIND_UNKEYED = {
+  text: `SELECT id, left(name, 201) FROM plants WHERE name_key IS NULL AND id >= $1::bigint ORDER BY name_key, id LIMIT $2::bigint`,
+} as const satisfies Statement;
+
+/** Takes ids, the starts of names, and keys. Changes no plant that has another name now, or its key from another replica. */
+export const SET_KEYS = {
+  text: `UPDATE plants SET name_key = decode(v.name_key, 'hex') FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, name_key)
+    WHERE plants.id = ANY($1::bigint[]) AND plants.id = v.id AND left(plants.name, 201) = left(v.name, 201)
+      AND plants.name_key IS DISTINCT FROM decode(v.name_key, 'hex')`,
+} as const satisfies Statement;

@@ -1,9 +1,13 @@
+import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { GroupCommit, QueueLimits } from "../group-commit.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { keepCounts } from "../tags.ts";
+import { countFoundTags, countPlants, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "./counts.ts";
 import type { Execute } from "./engine/retry.ts";
+import type { NameKeys } from "./name-keys.ts";
+import { listOrdered } from "./ordered-lists.ts";
 import { list } from "./plant-lists.ts";
 import type { ServerPlants } from "./server-plants.ts";
 import { countTags } from "./tags.ts";
@@ -19,18 +23,22 @@ export type Servers = Readonly<{
   /** The server that has this plant, or would have it. */
   of(id: PlantId): ServerPlants;
   all(): readonly ServerPlants[];
+  /** Whether they are workers of Citus. */
+  areWorkers(): boolean;
 }>;
 
 type PlantsOptions = Readonly<{
   servers: Servers;
   /** Asks all of them. */
   execute: Execute;
+  /** Only a store opened to serve has them. */
+  nameKeys: NameKeys | undefined;
   snapshots: Snapshots;
   now: QueueLimits["now"];
 }>;
 
 /** Plants on one server or several: each server commits its own, and one that is away keeps only those waiting. */
-export function createPlants({ servers, execute, snapshots, now }: PlantsOptions): Plants {
+export function createPlants({ servers, execute, nameKeys, snapshots, now }: PlantsOptions): Plants {
   async function importPlants(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]> {
     const parts = Map.groupBy(plants.keys(), (at) => servers.of(plants[at]!.id));
     const outcomes: ImportOutcome[] = [];
@@ -58,9 +66,16 @@ export function createPlants({ servers, execute, snapshots, now }: PlantsOptions
       import: importPlants,
       find: (id) => servers.of(id).find(id),
       list: (query) => list(execute, query),
+      listOrdered: async (query) => {
+        if (!nameKeys) throw new PlantStoreError("index_building");
+        if (query.order === "name") await nameKeys.check();
+        return listOrdered({ execute, onStale: nameKeys.renew }, query);
+      },
       snapshot: snapshots.open,
       takesTurns: () => true,
       countTags: keepCounts(() => countTags(execute), now),
+      count: (terms) => countPlants(execute, terms, servers.areWorkers() ? ESTIMATE_SHARDS : ESTIMATE_PLANTS),
+      countFoundTags: (terms) => countFoundTags(execute, terms),
     },
     queues: { creates: isFull("creates"), changes: isFull("changes") },
   };

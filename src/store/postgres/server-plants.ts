@@ -1,6 +1,7 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
+import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { PlantStore } from "../plants.ts";
@@ -26,6 +27,7 @@ type ServerPlantsOptions = Readonly<{
   layout: PlantLayout;
   /** For each queue. */
   limits: QueueLimits;
+  meter: CommitMeter;
 }>;
 
 /** How many commits of creates, and of swaps, run at a time, each on its own connection. */
@@ -37,7 +39,7 @@ const FINDS_IN_FLIGHT = 2;
 
 const IMPORT_MS_MAX = 20_000;
 
-export function createServerPlants({ execute, layout, limits }: ServerPlantsOptions): ServerPlants {
+export function createServerPlants({ execute, layout, limits, meter }: ServerPlantsOptions): ServerPlants {
   let isClosed = false;
   const single = createPut(execute.writes, layout, { isRepeatable: true });
   const bulk = createPut(execute.imports, layout, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
@@ -60,8 +62,8 @@ export function createServerPlants({ execute, layout, limits }: ServerPlantsOpti
   }
 
   // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
-  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, ...limits });
-  const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, ...limits });
+  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, meter, ...limits });
+  const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, meter, ...limits });
 
   return {
     create: creates.create,

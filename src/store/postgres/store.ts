@@ -1,9 +1,15 @@
 import type { Log } from "../../log.ts";
+import type { Metrics } from "../../metrics.ts";
+import type { CommitTracer } from "../../tracing/commit-tracer.ts";
+import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";
 import type { Store } from "../store.ts";
+import { openContents } from "./contents.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
+import { addPostgresGauges } from "./metrics.ts";
+import { keepNameKeys } from "./name-keys.ts";
 import { ONE_TABLE } from "./plant-layout.ts";
 import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
@@ -18,9 +24,13 @@ type PostgresOptions = Readonly<{
   url: string;
   /** Wait for a database that is not up yet. Commands fail at once instead. */
   isServing: boolean;
+  /** Whether to create a store if there is none. */
+  isNew: boolean;
   queueMax: number;
   queueWaitMs: number;
   log: Log;
+  metrics: Metrics;
+  tracer?: CommitTracer | undefined;
 }>;
 
 /**
@@ -40,16 +50,18 @@ const SEARCHED_MAX = 20_000;
 const START_MS_MAX = 30_000;
 
 /** Opens or creates the store in a PostgreSQL database. Rejects, with advice, when it cannot promise durability. */
-export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs, log }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { url, isServing, isNew, queueMax, queueWaitMs, log, metrics, tracer } = options;
   const hosts = parseHosts(url);
   const server = openServer({ hosts, queueWaitMs, log });
   const { execute, health } = server;
   const now = () => performance.now();
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: SEARCHED_MAX, queueMax, waitMs: queueWaitMs, now };
-  const home = createServerPlants({ execute, layout: ONE_TABLE, limits });
-  const workers = createWorkers({ home, hosts, execute: execute.probes, limits, log });
+  const meter = createCommitMeter(metrics, tracer);
+  const home = createServerPlants({ execute, layout: ONE_TABLE, limits, meter });
+  const workers = createWorkers({ home, hosts, execute: execute.probes, limits, meter, log });
   try {
-    await startUp(server.pools.lists, { name: hosts.name, waitMs: isServing ? START_MS_MAX : 0, log });
+    await startUp(server.pools.lists, { name: hosts.name, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
     if (isServing) await probe(server.pools.lists, { name: hosts.name, random: Math.random, log });
     // If it fails, statements go the longer way until the next look.
     await workers.follow().catch(() => {});
@@ -63,8 +75,10 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
     await execute.lists(SCHEMA.read, [], { isRepeatable: true });
     return takeSnapshot(server.pools.snapshots);
   });
-  const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, snapshots, now: limits.now });
-  const { tokens, queue } = createTokens({ execute, limits });
+  const nameKeys = isServing ? keepNameKeys({ execute, log, now }) : undefined;
+  const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now: limits.now });
+  const { tokens, queue } = createTokens({ execute, limits, meter });
+  addPostgresGauges(metrics, { plants, execute: execute.lists, pools: server.pools });
   const full = { ...queues, tokens: queue };
   server.watch(SCHEMA.probe, workers.follow);
   return {
@@ -74,12 +88,13 @@ export async function openPostgresStore({ url, isServing, queueMax, queueWaitMs,
     isFull: (name, owner) => full[name].isFull(owner),
     check() {
       health.check();
-      workers.check();
+      return workers.check();
     },
+    contents: () => openContents(server.pools.snapshots),
     async close() {
       health.close();
       snapshots.close();
-      await Promise.all([workers.close(), queue.close()]);
+      await Promise.all([workers.close(), queue.close(), nameKeys?.close()]);
       await server.close();
     },
   };

@@ -27,6 +27,19 @@ export const LIST_TOKENS = {
   text: `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
 } as const satisfies Statement;
 
+/** With their hashes. */
+export const LIST_STORED_TOKENS = {
+  text: `SELECT ${TOKEN_COLUMNS}, hash FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
+} as const satisfies Statement;
+
+/** For a store that is restored. Takes a row. */
+export const RESTORE_TOKEN = {
+  text: `INSERT INTO tokens (id, name, scopes, created, expires, revoked, parent, used, hash)
+    VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint, $7::text, $8::bigint, $9::text)`,
+} as const satisfies Statement;
+
+export const REMOVE_TOKENS = { text: `DELETE FROM tokens` } as const satisfies Statement;
+
 /** Takes the id. */
 export const IS_TOKEN_REVOKED = {
   name: "is_token_revoked",

@@ -1,7 +1,8 @@
 import { PlantStoreError } from "../../errors.ts";
 import { isScope } from "../../scope.ts";
-import { queuedChanges } from "../tokens.ts";
+import { queuedChanges, toTime } from "../tokens.ts";
 import type { Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
+import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcomes, QueueLimits } from "../group-commit.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -17,7 +18,7 @@ import {
 } from "./token-statements.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 
-type TokenRow = [
+export type TokenRow = [
   id: string,
   name: string,
   scopes: string,
@@ -38,12 +39,13 @@ type TokensOptions = Readonly<{
   /** Each has connections of its own. */
   execute: Readonly<Record<"writes" | "reads", Execute>>;
   limits: QueueLimits;
+  meter: CommitMeter;
 }>;
 
 /** How many commits run at a time, each on its own connection. A change takes several statements. */
 const CHANGES_IN_FLIGHT = 2;
 
-export function createTokens({ execute, limits }: TokensOptions): Tokens {
+export function createTokens({ execute, limits, meter }: TokensOptions): Tokens {
   const how = { isRepeatable: true };
 
   async function find(hash: string): Promise<Token | undefined> {
@@ -107,7 +109,7 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
     return { tokens: outcomes };
   }
 
-  const queue = createGroupCommit({ commit, inFlightMax: CHANGES_IN_FLIGHT, ...limits });
+  const queue = createGroupCommit({ commit, inFlightMax: CHANGES_IN_FLIGHT, meter, ...limits });
 
   return {
     tokens: {
@@ -119,15 +121,15 @@ export function createTokens({ execute, limits }: TokensOptions): Tokens {
   };
 }
 
-function toToken([id, name, scopes, created, expires, revoked, parent, used]: TokenRow): Token {
+export function toToken([id, name, scopes, created, expires, revoked, parent, used]: TokenRow): Token {
   return {
     id,
     name: fromColumn(name),
     scopes: scopes.split(" ").filter(isScope),
-    created: Number(created),
-    ...(expires === null ? {} : { expires: Number(expires) }),
-    ...(revoked === null ? {} : { revoked: Number(revoked) }),
+    created: toTime(created),
+    ...(expires === null ? {} : { expires: toTime(expires) }),
+    ...(revoked === null ? {} : { revoked: toTime(revoked) }),
     ...(parent === null ? {} : { parent }),
-    ...(used === null ? {} : { lastUsed: Number(used) }),
+    ...(used === null ? {} : { lastUsed: toTime(used) }),
   };
 }

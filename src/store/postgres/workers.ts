@@ -1,4 +1,5 @@
 import type { Log } from "../../log.ts";
+import type { CommitMeter } from "../commit-meter.ts";
 import type { QueueLimits } from "../group-commit.ts";
 import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
@@ -17,8 +18,8 @@ export type Workers = Servers &
   Readonly<{
     /** Reads where the shards are now. */
     follow(): Promise<void>;
-    /** Throws why no worker takes changes. While one does, the service has work. */
-    check(): void;
+    /** Throws why no worker takes changes. While one does, the service has work: returns what is missing, for people. */
+    check(): string | undefined;
     close(): Promise<void>;
   }>;
 
@@ -28,6 +29,7 @@ type WorkersOptions = Readonly<{
   hosts: Hosts;
   execute: Execute;
   limits: QueueLimits;
+  meter: CommitMeter;
   log: Log;
 }>;
 
@@ -38,7 +40,7 @@ type Worker = Readonly<{ server: Server; plants: ServerPlants }>;
  * own shards itself, in one commit, and warns us of a commit that did not wait for its standby. While our knowledge is
  * out of date, Citus passes statements on.
  */
-export function createWorkers({ home, hosts, execute, limits, log }: WorkersOptions): Workers {
+export function createWorkers({ home, hosts, execute, limits, meter, log }: WorkersOptions): Workers {
   let shards: ShardMap | undefined;
   const workers = new Map<string, Worker>();
 
@@ -46,7 +48,7 @@ export function createWorkers({ home, hosts, execute, limits, log }: WorkersOpti
     const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOf(log, address) });
     const layout = layOutShards((id) => shards?.shardOf(id) ?? 0);
     server.watch(PROBE_WORKER);
-    return { server, plants: createServerPlants({ execute: server.execute, layout, limits }) };
+    return { server, plants: createServerPlants({ execute: server.execute, layout, limits, meter }) };
   }
 
   async function close({ server, plants }: Worker): Promise<void> {
@@ -71,13 +73,16 @@ export function createWorkers({ home, hosts, execute, limits, log }: WorkersOpti
   return {
     of: (id) => (shards ? workers.get(shards.workerOf(id))!.plants : home),
     all: () => (shards ? Array.from(workers.values(), ({ plants }) => plants) : [home]),
+    areWorkers: () => shards !== undefined,
     async follow() {
       update(await readShards((statement, values) => execute(statement, values, { isRepeatable: true })));
     },
     check() {
       const all = [...workers.values()];
-      if (all.length === 0 || all.some(({ server }) => isWell(server.health))) return;
-      all[0]!.server.health.check();
+      const ill = all.filter(({ server }) => !isWell(server.health));
+      if (ill.length === 0) return undefined;
+      if (ill.length === all.length) ill[0]!.server.health.check();
+      return `${ill.length} of ${all.length} database servers cannot be used now: requests for their plants, lists and exports get 503.`;
     },
     async close() {
       await Promise.all([home.close(), ...Array.from(workers.values(), close)]);

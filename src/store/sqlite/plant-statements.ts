@@ -1,8 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { asPlantId } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
+import type { DatedPlant } from "../contents.ts";
 import { openPage } from "../page.ts";
 import type { Page } from "../page.ts";
+import { TOTAL } from "./search/changes.ts";
 import type { ImportOutcome, ListQuery, Swap } from "../plants.ts";
 
 /** Plants as columns: three arrays reach the Worker three times as fast as an object for each plant. */
@@ -12,6 +14,7 @@ export type PlantColumns = Readonly<{ ids: BigInt64Array; names: readonly string
 export const OUTCOMES = ["created", "same", "in_use", "replaced"] as const satisfies readonly ImportOutcome[];
 
 type PlantRow = { id: bigint; name: string; tag: string | null };
+type DatedRow = PlantRow & { added: bigint | null };
 
 export function preparePlantReads(db: DatabaseSync) {
   const begin = db.prepare("BEGIN");
@@ -21,6 +24,8 @@ export function preparePlantReads(db: DatabaseSync) {
   const firstPlants = readPlants("ORDER BY id LIMIT ?");
   const plantsOfTag = readPlants("WHERE tag = ? AND id > ? ORDER BY id LIMIT ?");
   const firstPlantsOfTag = readPlants("WHERE tag = ? ORDER BY id LIMIT ?");
+  const total = db.prepare(`SELECT ${TOTAL} AS plants`);
+  const countOfTag = db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM plants WHERE tag = ? LIMIT ?)");
 
   function readPlants(condition: string): StatementSync {
     const statement = db.prepare(`SELECT id, name, tag FROM plants ${condition}`);
@@ -34,6 +39,9 @@ export function preparePlantReads(db: DatabaseSync) {
   }
 
   return {
+    count: (): number => Number(total.get()?.["plants"]),
+    /** At most `max`. */
+    countOfTag: (tag: string, max: number): number => Number(countOfTag.get(tag, max)?.["plants"]),
     /** The plants with these ids, in the same order, from one snapshot. */
     find(ids: readonly PlantId[]): Array<NewPlant | undefined> {
       begin.run();
@@ -43,10 +51,10 @@ export function preparePlantReads(db: DatabaseSync) {
         commit.run();
       }
     },
-    /** A page of plants. Ignores `words`. */
+    /** A page of plants. Ignores `words`, and a tag that is null. */
     list({ after, tag, limit, bytesMax }: ListQuery): Page {
-      const [ofTag, firstOfTag] = tag === undefined ? [plants, firstPlants] : [plantsOfTag, firstPlantsOfTag];
-      const wanted = tag === undefined ? [] : [tag];
+      const [ofTag, firstOfTag] = typeof tag === "string" ? [plantsOfTag, firstPlantsOfTag] : [plants, firstPlants];
+      const wanted = typeof tag === "string" ? [tag] : [];
       const page = openPage({ limit, bytesMax });
       const rows = after === undefined ? firstOfTag.iterate(...wanted, limit + 1) : ofTag.iterate(...wanted, after, limit + 1);
       for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) break;
@@ -59,16 +67,31 @@ function toPlant({ id, name, tag }: PlantRow): NewPlant {
   return tag === null ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
+/** All plants with the times of their creates, by id, as they are read. */
+export function* readDatedPlants(db: DatabaseSync): Generator<DatedPlant, void, void> {
+  const statement = db.prepare("SELECT id, name, tag, added FROM plants ORDER BY id");
+  statement.setReadBigInts(true);
+  for (const row of statement.iterate() as Iterable<DatedRow>)
+    yield row.added === null ? toPlant(row) : { ...toPlant(row), added: row.added };
+}
+
+/** Writes plants into an empty table. Throws if an id is there already. */
+export function prepareDatedPuts(db: DatabaseSync): (plant: DatedPlant) => void {
+  const insert = db.prepare("INSERT INTO plants (id, name, tag, added) VALUES (?, ?, ?, ?)");
+  return ({ id, name, tag, added }) => void insert.run(id, name, tag ?? null, added ?? null);
+}
+
 /** Writes plants. Call it inside a transaction of the writer. */
 export function preparePlantWrites(db: DatabaseSync) {
-  const insert = db.prepare("INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING");
+  const insert = db.prepare("INSERT INTO plants (id, name, tag, added) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING");
   const same = db.prepare("SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?");
   const replace = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ?");
   const update = db.prepare("UPDATE plants SET name = ?, tag = ? WHERE id = ? AND name = ? AND tag IS ?");
   const remove = db.prepare("DELETE FROM plants WHERE id = ? AND name = ? AND tag IS ?");
+  let added = 0;
 
   function createOne(id: bigint, name: string, tag: string | null): ImportOutcome {
-    if (insert.run(id, name, tag).changes === 1) return "created";
+    if (insert.run(id, name, tag, added).changes === 1) return "created";
     return same.get(id, name, tag) ? "same" : "in_use";
   }
 
@@ -80,6 +103,10 @@ export function preparePlantWrites(db: DatabaseSync) {
   }
 
   return {
+    /** Plants are created at this time from now on, in milliseconds, but after all those before, even if the clock goes back. */
+    setTime(now: number): void {
+      added = Math.max(added + 1, now * 1000);
+    },
     /** Writes plants in order. Adds the ids of those that changed to `changed`. */
     put({ ids, names, tags }: PlantColumns, { isReplacing }: { isReplacing: boolean }, changed: bigint[]): Uint8Array {
       const put = isReplacing ? replaceOne : createOne;
@@ -93,7 +120,7 @@ export function preparePlantWrites(db: DatabaseSync) {
     },
     /** False when the plant is no longer equal to `from`: then nothing changes. */
     compareAndSwap({ from, to }: Swap): boolean {
-      if (!from) return to !== undefined && insert.run(to.id, to.name, to.tag ?? null).changes === 1;
+      if (!from) return to !== undefined && insert.run(to.id, to.name, to.tag ?? null, added).changes === 1;
       const expected = [from.id, from.name, from.tag ?? null] as const;
       const { changes } = to ? update.run(to.name, to.tag ?? null, ...expected) : remove.run(...expected);
       return changes === 1;

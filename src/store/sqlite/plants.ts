@@ -2,15 +2,17 @@ import { PlantStoreError } from "../../errors.ts";
 import { createPace } from "../../event-loop.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
+import { COUNTED_MAX, toCount } from "../count.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, GroupCommit, Outcome, Outcomes } from "../group-commit.ts";
-import type { PlantStore } from "../plants.ts";
+import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
 import { createSnapshots } from "../snapshots.ts";
 import { translated } from "./engine/failure.ts";
 import type { Health } from "./engine/health.ts";
 import type { openSnapshot, Reader } from "./engine/reader.ts";
 import { SNAPSHOT_WAL_PAGES_MAX, WAL_PAGES_MAX } from "./engine/requirements.ts";
 import type { Committed } from "./engine/writer.ts";
+import type { SqliteMeter } from "./metrics.ts";
 import { OUTCOMES } from "./plant-statements.ts";
 import type { PlantColumns } from "./plant-statements.ts";
 import { NOTHING_INDEXED } from "./search/changes.ts";
@@ -31,14 +33,17 @@ type PlantsOptions = Readonly<{
   searcher: Searcher | undefined;
   queueMax: number;
   queueWaitMs: number;
+  meter: Pick<SqliteMeter, "commits" | "syncs">;
   now: () => number;
 }>;
 
 const GATHER_TURNS = 4;
 
-export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax, queueWaitMs, now }: PlantsOptions): Plants {
+export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax, queueWaitMs, meter, now }: PlantsOptions): Plants {
   const pace = createPace(now);
   let isClosed = false;
+  // One commit of imports at a time: a group commit would otherwise wait for one of each import that runs.
+  let importing: Promise<void> = Promise.resolve();
 
   const indexed = () => searcher?.indexed() ?? NOTHING_INDEXED;
 
@@ -53,7 +58,8 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     };
   });
 
-  function note({ isChanged, walPages }: Committed, isBulk: boolean): void {
+  function note({ isChanged, walPages, syncMs }: Committed, isBulk: boolean): void {
+    meter.syncs.observe(syncMs / 1000);
     if (isChanged) searcher?.follow(isBulk);
     if (walPages >= SNAPSHOT_WAL_PAGES_MAX) snapshots.endAll();
     // Only the process that serves makes checkpoints: two at once would clear each other's marks.
@@ -65,6 +71,13 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     note(committed, false);
     const outcomes = Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome] as Outcome);
     return { creates: outcomes, swaps: committed.swapped, tokens: committed.tokens };
+  }
+
+  async function importNow(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]> {
+    if (isClosed) throw new PlantStoreError("draining");
+    const committed = await writer.call("importPlants", toColumns(plants), options, indexed());
+    if (!options.isDryRun) note(committed, true);
+    return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
   }
 
   function requireSearcher(): Searcher {
@@ -82,28 +95,41 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     queueMax,
     waitMs: queueWaitMs,
     now,
+    meter: meter.commits,
   });
 
   return {
     plants: {
       create: group.create,
       compareAndSwap: group.compareAndSwap,
-      async import(plants, options) {
-        if (isClosed) throw new PlantStoreError("draining");
-        const committed = await writer.call("importPlants", toColumns(plants), options, indexed());
-        note(committed, !options.isDryRun);
-        return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
+      import(plants, options) {
+        const turn = importing.then(() => importNow(plants, options));
+        importing = turn.then(
+          () => undefined,
+          () => undefined,
+        );
+        return turn;
       },
       find: coalesceReads({ readAll: (ids: readonly PlantId[]) => translated(() => reader.find(ids)), inFlightMax: 1 }),
       async list(query) {
-        if (query.words.length > 0) return requireSearcher().list(query);
+        // Only the index of names knows which plants have no tag: an index of the table would cost each create.
+        if (query.words.length > 0 || query.tag === null) return requireSearcher().list(query);
         await pace();
         return translated(() => reader.list(query));
       },
+      listOrdered: async (query) => requireSearcher().listOrdered(query),
       snapshot: snapshots.open,
       // One thread runs all searches. Every other slow call is limited before it gets here.
       takesTurns: (kind) => kind === "search",
       countTags: async () => requireSearcher().countTags(),
+      async count(terms) {
+        const { words, tag } = terms;
+        if (words.length === 0 && tag === undefined) return { plants: translated(reader.count), precision: "exact" };
+        if (words.length === 0 && tag !== null) return toCount(translated(() => reader.countOfTag(tag!, COUNTED_MAX + 1)));
+        const { plants, precision } = await requireSearcher().countFoundTags(terms);
+        return { plants, precision };
+      },
+      countFoundTags: async (terms) => requireSearcher().countFoundTags(terms),
     },
     changes: {
       changeToken: group.changeToken,

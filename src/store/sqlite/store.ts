@@ -1,13 +1,16 @@
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log.ts";
+import type { Metrics } from "../../metrics.ts";
+import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import type { Store } from "../store.ts";
-import { isOfMachine } from "./engine/failure.ts";
-import { findFilesFault } from "./engine/files.ts";
+import { openContents } from "./contents.ts";
+import { isOfMachine, translated } from "./engine/failure.ts";
+import { findLastingFault } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
 import { holdLock } from "./engine/lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
 import { startThread } from "./engine/thread.ts";
+import { addSqliteGauges, createSqliteMeter } from "./metrics.ts";
 import { createPlants } from "./plants.ts";
 import { createSearcher } from "./search/searcher.ts";
 import { createTokens } from "./tokens.ts";
@@ -19,13 +22,11 @@ type SqliteOptions = Readonly<{
   queueMax: number;
   queueWaitMs: number;
   log: Log;
+  metrics: Metrics;
+  tracer?: CommitTracer | undefined;
   /** The disk cannot be trusted, or a thread has died: end the process at once, without sending any response. */
   onFatal: (reason: Error) => void;
 }>;
-
-/** How often files that seem wrong are checked, and the pause between checks. */
-const FILES_TRIES = 4;
-const FILES_PAUSE_MS = 50;
 
 /** Opens or creates the store in a file. Rejects when it cannot promise durability. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
@@ -49,29 +50,26 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /**
- * Throws what is wrong with the files. Another process may be closing the store right now, so it checks more than once.
- * Where the store has been served before, a missing WAL is only logged: SQLite removes it when a start fails between
+ * Throws what is wrong with the files. Where the store has been served before, a missing WAL is only logged: SQLite removes it when a start fails between
  * two steps of a checkpoint.
  */
 async function checkFiles({ path, log }: SqliteOptions, { wasServedHere }: { wasServedHere: boolean }): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const fault = findFilesFault(path);
-    if (!fault) return;
-    if (tries < FILES_TRIES) await sleep(FILES_PAUSE_MS);
-    else if (fault.kind === "alone" && wasServedHere) return log.error("wal_missing", { path, todo: fault.message });
-    else throw new Error(fault.message);
-  }
+  const fault = await findLastingFault(path);
+  if (!fault) return;
+  if (fault.kind !== "alone" || !wasServedHere) throw new Error(fault.message);
+  log.error("wal_missing", { path, todo: fault.message });
 }
 
 async function openWhileLocked(options: SqliteOptions, unlock: () => void): Promise<Store> {
-  const { path, isServing, queueMax, queueWaitMs, log, onFatal } = options;
+  const { path, isServing, queueMax, queueWaitMs, log, metrics, tracer, onFatal } = options;
   const now = () => performance.now();
+  const meter = createSqliteMeter(metrics, tracer);
   // The two load their code at the same time.
   const writerThread = startThread("writer", { path, onDeath: onFatal });
   const searchThread = isServing ? startThread("search", { path, onDeath: onFatal }) : undefined;
   const opened: Array<() => unknown> = [() => searchThread?.abandon()];
   try {
-    const writer = createHealth({ thread: await writerThread.open(), log, onFatal });
+    const writer = createHealth({ thread: await writerThread.open(), log, checkpoints: meter.checkpoints, onFatal });
     opened.unshift(() => writer.close());
     const reader = openReader(path);
     opened.unshift(() => reader.close());
@@ -87,14 +85,25 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
       searcher,
       queueMax,
       queueWaitMs,
+      meter,
       now,
+    });
+    addSqliteGauges(metrics, {
+      path,
+      countPlants: () => reader.plants.count(),
+      schemaVersion: reader.schemaVersion,
+      indexLagMs: searcher?.lagMs,
     });
     return {
       name: `SQLite ${path}`,
       plants,
       tokens: createTokens({ reader: reader.tokens, changes }),
       isFull: (_queue, owner) => changes.isFull(owner),
-      check: writer.check,
+      check() {
+        writer.check();
+        return undefined;
+      },
+      contents: async () => translated(() => openContents(path, () => writer.call("countWalPages"))),
       async close() {
         await changes.close();
         for (const close of opened) await close();

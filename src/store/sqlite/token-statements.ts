@@ -1,30 +1,43 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isScope } from "../../scope.ts";
+import type { TokenColumns } from "../check.ts";
+import type { StoredToken } from "../contents.ts";
+import { toTime } from "../tokens.ts";
 import type { Token, TokenChange, TokenOutcome } from "../tokens.ts";
 
 type TokenRow = {
   id: string;
   name: string;
   scopes: string;
-  created: number;
-  expires: number | null;
-  revoked: number | null;
+  created: bigint;
+  expires: bigint | null;
+  revoked: bigint | null;
   parent: string | null;
-  used: number | null;
+  used: bigint | null;
 };
+
+type StoredRow = TokenRow & { hash: string };
 
 const COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
 
 export function prepareTokenReads(db: DatabaseSync) {
   const byHash = db.prepare(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`);
-  const all = db.prepare(`SELECT ${COLUMNS} FROM tokens ORDER BY created, id`);
+  const all = db.prepare(`SELECT ${COLUMNS}, hash FROM tokens ORDER BY created, id`);
+  for (const statement of [byHash, all]) statement.setReadBigInts(true);
   return {
     find(hash: string): Token | undefined {
       const row = byHash.get(hash) as TokenRow | undefined;
       return row && toToken(row);
     },
     list(): Token[] {
-      return (all.all() as TokenRow[]).map(toToken);
+      return (all.all() as StoredRow[]).map(toToken);
+    },
+    /** As they are stored, whatever that is. */
+    listColumns(): TokenColumns[] {
+      return (all.all() as StoredRow[]).map((row) => ({ ...row, times: [row.created, row.expires, row.revoked, row.used] }));
+    },
+    listStored(): StoredToken[] {
+      return (all.all() as StoredRow[]).map((row) => ({ token: toToken(row), hash: row.hash }));
     },
   };
 }
@@ -34,11 +47,11 @@ function toToken({ id, name, scopes, created, expires, revoked, parent, used }: 
     id,
     name,
     scopes: scopes.split(" ").filter(isScope),
-    created,
-    ...(expires === null ? {} : { expires }),
-    ...(revoked === null ? {} : { revoked }),
+    created: toTime(created),
+    ...(expires === null ? {} : { expires: toTime(expires) }),
+    ...(revoked === null ? {} : { revoked: toTime(revoked) }),
     ...(parent === null ? {} : { parent }),
-    ...(used === null ? {} : { lastUsed: used }),
+    ...(used === null ? {} : { lastUsed: toTime(used) }),
   };
 }
 
@@ -49,6 +62,7 @@ export function prepareTokenWrites(db: DatabaseSync) {
       ON CONFLICT DO NOTHING`,
   );
   const find = db.prepare("SELECT revoked FROM tokens WHERE id = ?");
+  find.setReadBigInts(true);
   const revoke = db.prepare("UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id = ? RETURNING id");
   // UNION, unlike UNION ALL, ends even if parents form a circle.
   const revokeChildren = db.prepare(
@@ -60,10 +74,15 @@ export function prepareTokenWrites(db: DatabaseSync) {
   );
   const touch = db.prepare("UPDATE tokens SET used = ? WHERE id = ? AND coalesce(used, 0) < ?");
 
-  function create({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, hash: string): TokenOutcome {
-    if (parent !== undefined && find.get(parent)?.["revoked"] !== null) return "orphaned";
+  function create(token: Token, hash: string): TokenOutcome {
+    if (token.parent !== undefined && find.get(token.parent)?.["revoked"] !== null) return "orphaned";
+    return put({ token, hash }) ? "created" : "taken";
+  }
+
+  /** False if its id or its hash is there already. */
+  function put({ token: { id, name, scopes, created, expires, revoked, parent, lastUsed }, hash }: StoredToken): boolean {
     const values = [id, name, hash, scopes.join(" "), created, expires ?? null, revoked ?? null, parent ?? null, lastUsed ?? null];
-    return insert.run(...values).changes === 1 ? "created" : "taken";
+    return insert.run(...values).changes === 1;
   }
 
   function revokeFamily({ id, at, isKeepingChildren }: TokenChange & { kind: "revoke" }): TokenOutcome {
@@ -73,6 +92,7 @@ export function prepareTokenWrites(db: DatabaseSync) {
   }
 
   return {
+    put,
     change(change: TokenChange): TokenOutcome {
       if (change.kind === "create") return create(change.token, change.hash);
       if (change.kind === "revoke") return revokeFamily(change);

@@ -39,6 +39,25 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   await note("remove", () => plants.remove(1n));
   await note("remove again", () => plants.remove(1n));
 
+  const birch = { id: 3n, name: "Betula", tag: "tree" };
+  const change = (from: client.Plant | undefined, to: client.Plant | undefined) => gather(plants.change([{ from, to }]), toShort);
+  await note("change: create", () => change(undefined, birch));
+  await note("change: as it is already", () => change(undefined, birch));
+  await note("change: another is there", () => change({ id: 3n, name: "Acer" }, undefined));
+  await note("change: delete", () => change(birch, undefined));
+  await note("change: none is there", () => change(birch, { id: 3n, name: "Betula" }));
+  await note("change: no plant at all", () => change(undefined, undefined));
+  await note("change: several requests", async () => {
+    const many = Array.from({ length: 2500 }, (_, at) => ({ id: BigInt(at), name: "Betula ".repeat(20) }));
+    const made = await gather(plants.change(many.map((to) => ({ from: undefined, to }))), ({ kind }) => kind);
+    const undone = await gather(plants.change(many.map((from) => ({ from, to: undefined }))), ({ kind }) => kind);
+    return [made.filter((kind) => kind === "changed").length, undone.filter((kind) => kind === "changed").length];
+  });
+  await note("change: one after the other", async () => {
+    const steps = [undefined, birch, { ...birch, tag: "birch" }, undefined];
+    return gather(plants.change([0, 1, 2].map((at) => ({ from: steps[at], to: steps[at + 1] }))), ({ kind }) => kind);
+  });
+
   await note("import plants", () =>
     plants.importPlants([
       { id: -7n, name: "Salix" },
@@ -53,6 +72,9 @@ export async function travel({ client, url, token }: JourneyOptions): Promise<Jo
   await note("find its name", async () => (await plants.find(9n))?.plant.name);
   await plants.remove(9n);
   await note("count tags", () => until(async () => (await plants.tags()).tags.filter(({ tag }) => tag === "tree")));
+  await note("count", () => plants.count());
+  await note("count what has a tag", () => plants.count({ tag: "tree" }));
+  await note("count tags of what has a tag", async () => (await plants.tags({ tag: "tree" })).tags);
   await note("export", async () => new Response(await plants.exportPlants()).text());
   await note("export CSV", async () =>
     (await new Response(await plants.exportPlants({ format: "csv", profile: "dwc" })).text()).replaceAll("\r\n", "\n"),
@@ -92,10 +114,14 @@ function cut(text: string): ReadableStream<Uint8Array> {
   });
 }
 
-async function gather<Item>(plants: AsyncIterable<client.Plant>, pick: (plant: client.Plant) => Item): Promise<Item[]> {
+async function gather<From, Item>(all: AsyncIterable<From>, pick: (one: From) => Item): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const plant of plants) items.push(pick(plant));
+  for await (const one of all) items.push(pick(one));
   return items;
+}
+
+function toShort({ kind, ...rest }: client.ChangeOutcome): unknown[] {
+  return "now" in rest ? [kind, rest.now] : [kind];
 }
 
 /** What the service finds within some seconds of the change. */

@@ -9,7 +9,7 @@ type Script = Readonly<{
   text: string;
   /** Its arguments. */
   words: readonly string[];
-  /** The folder that it runs in: a package that resolves its own name. */
+  /** The folder that it runs in: a project that has what it imports. */
   cwd: string;
 }>;
 

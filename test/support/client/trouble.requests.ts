@@ -1,7 +1,10 @@
+import type { ChangeOutcome } from "../../../src/client/client.ts";
 import { answer, chunks, drop, stayStill } from "./faulty-server.ts";
+import type { Fault } from "./faulty-server.ts";
 import type { Troubles } from "./trouble.ts";
 
 const PLANT = { id: 1n, name: "Ficus" };
+const CHANGES = [1n, 2n, 3n, 4n].map((id) => ({ from: undefined, to: { id, name: "Ficus" } }));
 const FOUND = '{"plant":{"id":"1","name":"Ficus"},"etag":"\\"x\\""}';
 const good = answer(200, { id: 1, name: "Ficus" });
 const busy = answer(503, { error: 50300, message: "Busy." }, { "retry-after": "0", "x-request-id": "r1" });
@@ -155,6 +158,48 @@ export const requestTroubles: Troubles = {
     outcome: "Error: enough",
     requests: 1,
   },
+  "many changes, of which some fail for a moment": {
+    faults: [outcomes([1, "changed"], [2, "failed"], [3, "conflict"], [4, "failed"]), drop, outcomes([2, "same"], [4, "changed"])],
+    call: (plants) => kinds(plants.change(CHANGES)),
+    outcome: '"changed same, maybe by us, conflict changed"',
+    requests: 3,
+  },
+  "many changes, of which some fail for ever": {
+    faults: [outcomes([1, "changed"], [2, "failed"], [3, "same"], [4, "failed"]), drop],
+    options: { retries: 2 },
+    call: (plants) => kinds(plants.change(CHANGES)),
+    outcome: '"changed failed 50300 same failed 50300"',
+    requests: 3,
+  },
+  "many changes and no service": {
+    faults: [drop],
+    options: { retries: 1 },
+    call: (plants) => kinds(plants.change(CHANGES)),
+    outcome: "ConnectionError repeatable with a cause",
+    requests: 2,
+  },
+  "many changes and fewer outcomes": {
+    faults: [outcomes([1, "changed"])],
+    call: (plants) => kinds(plants.change(CHANGES)),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "many changes and the outcomes of others": {
+    faults: [outcomes([1, "changed"], [2, "changed"], [4, "changed"], [3, "changed"])],
+    call: (plants) => kinds(plants.change(CHANGES)),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "many changes that are too large together for this service": {
+    faults: [
+      answer(413, { error: 41300, message: "Too large." }),
+      outcomes([1, "changed"], [2, "changed"]),
+      outcomes([3, "changed"], [4, "changed"]),
+    ],
+    call: (plants) => kinds(plants.change(CHANGES)),
+    outcome: '"changed changed changed changed"',
+    requests: 3,
+  },
   "a page of HTML instead of a plant": {
     faults: [answer(200, htmlPage, { "content-type": "text/html" })],
     call: (plants) => plants.find(1n).catch((thrown: unknown) => String(thrown)),
@@ -205,6 +250,24 @@ export const requestTroubles: Troubles = {
     requests: 0,
   },
 };
+
+/** The response to changes: the outcome of each id. */
+function outcomes(...all: ReadonlyArray<readonly [id: number, outcome: string]>): Fault {
+  return answer(200, {
+    outcomes: all.map(([id, outcome]) => ({ id, outcome, ...(outcome === "failed" ? { error: 50300, message: "Busy." } : {}) })),
+  });
+}
+
+async function kinds(all: AsyncIterable<ChangeOutcome>): Promise<string> {
+  const found: string[] = [];
+  for await (const outcome of all) found.push(kind(outcome));
+  return found.join(" ");
+}
+
+function kind(outcome: ChangeOutcome): string {
+  if (outcome.kind === "failed") return `failed ${outcome.error}`;
+  return outcome.kind === "same" && outcome.isRetried ? "same, maybe by us," : outcome.kind;
+}
 
 function abortAfter(waitMs: number): AbortSignal {
   const controller = new AbortController();

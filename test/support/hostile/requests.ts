@@ -18,8 +18,8 @@ export type HostileRequest = Readonly<{
 }>;
 
 /**
- * How many requests may be under way. Those of one connection come in turn, so that no more imports run than the
- * service accepts.
+ * How many requests may be under way. Those of one connection come in turn, so that no more imports, and requests with
+ * many changes, run than the service accepts.
  */
 export const CONNECTIONS = 24;
 const IMPORTERS = 3;
@@ -86,14 +86,25 @@ function remove(random: Random): Draft {
 function list(random: Random): Draft {
   return {
     method: pick(random, ["GET", "GET", "HEAD"]),
-    target: `/plants${drawQuery(random, ["limit", "after", "tag", "q"])}`,
+    target: `/plants${drawQuery(random, ["limit", "after", "sort", "cursor", "id", ...FILTERS])}`,
     path: "/plants",
     headers: [],
   };
 }
 
+function count(random: Random): Draft {
+  return { method: "GET", target: `/plants/count${drawQuery(random, FILTERS)}`, path: "/plants/count", headers: [] };
+}
+
 function listTags(random: Random): Draft {
-  return { method: "GET", target: `/tags${drawQuery(random, ["limit"])}`, path: "/tags", headers: [] };
+  return { method: "GET", target: `/tags${drawQuery(random, ["limit", ...FILTERS])}`, path: "/tags", headers: [] };
+}
+
+function changeMany(random: Random): Draft {
+  const side = () => (random() < 0.3 ? "null" : drawPlant(random, { hasId: false }));
+  const changes = Array.from({ length: 1 + below(random, 3) }, () => `{"id":${drawId(random)},"from":${side()},"to":${side()}}`);
+  const body = `{"changes":[${changes.join()}]}`;
+  return { method: "POST", target: "/plants/changes", path: "/plants/changes", headers: [JSON_TYPE], body };
 }
 
 function createToken(random: Random): Draft {
@@ -118,14 +129,14 @@ function ask(random: Random): Draft {
 
 function importFile(random: Random): Draft {
   const [type, body] = random() < 0.5 ? ["application/x-ndjson", drawNdjson(random)] : ["text/csv", drawCsv(random)];
-  const target = `/plants/import${random() < 0.7 ? "" : drawQuery(random, ["onConflict", "dryRun"])}`;
+  const target = `/plants/import${random() < 0.7 ? "" : drawQuery(random, ["onConflict", "dryRun", "guess", "encoding", "ids", "firstId", "nameColumn"])}`;
   return { method: "POST", target, path: "/plants/import", headers: [`Content-Type: ${type}`], body };
 }
 
 function exportFile(random: Random): Draft {
   // Mostly without the file itself, which is long.
   const method = random() < 0.9 ? "HEAD" : "GET";
-  return { method, target: `/plants/export${drawQuery(random, ["format", "profile"])}`, path: "/plants/export", headers: [] };
+  return { method, target: `/plants/export${drawQuery(random, ["format", "profile", ...FILTERS])}`, path: "/plants/export", headers: [] };
 }
 
 const OPERATIONS = [
@@ -141,6 +152,7 @@ const OPERATIONS = [
   remove,
   list,
   list,
+  count,
   listTags,
   createToken,
   revokeToken,
@@ -148,7 +160,9 @@ const OPERATIONS = [
   strangePath,
   strangeMethod,
 ];
-const STREAMS = [importFile, importFile, importFile, exportFile];
+const STREAMS = [importFile, importFile, importFile, exportFile, changeMany, changeMany];
+
+const FILTERS = ["tag", "untagged", "q"] as const;
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   limit: ["1", "0", "-1", "3", "1000", "1001", "2147483647", "2147483648", "1e3", "1.0", "+5", "%31", "", "x", "9".repeat(400)],
@@ -157,6 +171,16 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   dryRun: ["true", "false", "1", ""],
   format: ["csv", "ndjson", "xml"],
   profile: ["dwc", "plain", "x"],
+  sort: ["id", "name", "newest", "Name", ""],
+  // By name behind "a", by newest, and what nobody made.
+  cursor: ["AQAAAAAAAAABBAA", "AgAAAAAAAAABAAAAAAAAAAE", "AQ", "A===", "-_-_"],
+  id: ["0", "1", "-9223372036854775808", "9223372036854775808", "01", ""],
+  untagged: ["true", "true", "false", "1", ""],
+  guess: ["true", "false", "yes"],
+  encoding: ["utf-8", "windows-1252", "utf-16"],
+  ids: ["file", "content", "x"],
+  firstId: ["1", "9223372036854775807", "-9223372036854775808", "x"],
+  nameColumn: ["name", "column 2", "column 0", "column 99999", "x"],
 };
 
 const BROKEN_ESCAPES = [

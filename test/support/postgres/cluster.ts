@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { findBinaries } from "./binaries.ts";
 import { until } from "../until.ts";
 import { openPostmaster, type Postmaster } from "./postmaster.ts";
 import { openServer, type DatabaseServer } from "./database-server.ts";
-import { findServerUser, serverFolder, writeForServer } from "./user.ts";
+import { findServerUser, giveToServer, serverFolder, writeForServer } from "./user.ts";
 
 /** A PostgreSQL server of our own. Its superuser `plants` needs no password. */
 export type Cluster = DatabaseServer &
@@ -27,7 +27,12 @@ export type Standby = Cluster &
 
 /** Settings of postgresql.conf by name. */
 type Settings = Readonly<Record<string, string>>;
-type ClusterOptions = Readonly<{ binaries?: string; settings?: Settings }>;
+type ClusterOptions = Readonly<{
+  binaries?: string;
+  settings?: Settings;
+  /** A folder in which the server stays, and is there already if it was made before; by default a temporary one. */
+  folder?: string;
+}>;
 
 const USER = "plants";
 const SETTINGS: Settings = {
@@ -46,8 +51,15 @@ let external: DatabaseServer | undefined;
 let found: string | undefined;
 
 /** Creates and starts a server. `stopClusters` ends it after the last test. */
-export async function startCluster({ binaries = (found ??= findBinaries()), settings = {} }: ClusterOptions = {}): Promise<Cluster> {
-  const data = join(serverFolder(), "data");
+export async function startCluster({
+  binaries = (found ??= findBinaries()),
+  settings = {},
+  folder = serverFolder(),
+}: ClusterOptions = {}): Promise<Cluster> {
+  const data = join(folder, "data");
+  if (existsSync(data)) return openCluster({ binaries, data });
+  mkdirSync(folder, { recursive: true });
+  giveToServer(folder);
   const encoding = ["--encoding=UTF8", "--locale=C"];
   run(join(binaries, "initdb"), ["-D", data, "-U", USER, "--auth=trust", ...encoding, "--no-sync", "--no-instructions"]);
   addSettings(join(data, "postgresql.conf"), { ...SETTINGS, ...settings });

@@ -26,7 +26,8 @@ export function writeForServer(path: string, text: string): void {
   giveToServer(path);
 }
 
-function giveToServer(path: string): void {
+/** Makes the servers' user the owner. */
+export function giveToServer(path: string): void {
   const user = findServerUser();
   if (user) chownSync(path, user.uid, user.gid);
 }

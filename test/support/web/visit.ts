@@ -8,6 +8,8 @@ export type Visit = Readonly<{
   /** The rendered rows of the table, without its head. */
   rows: Locator;
   dialog: Locator;
+  /** Opens the menu in the header that offers this, and chooses it. */
+  choose: (item: string) => Promise<void>;
   signIn: (token?: string) => Promise<void>;
   /** Waits until the table shows exactly these plants, by their names. */
   sees: (names: readonly string[]) => Promise<void>;
@@ -35,10 +37,14 @@ export function toVisit(page: Page, firstToken: string): Visit {
     field: (label) => page.getByLabel(label, { exact: true }),
     rows,
     dialog: page.getByRole("dialog"),
+    async choose(item) {
+      await button(item.startsWith("Export") ? "Export" : "Settings").click();
+      await button(item).click();
+    },
     async signIn(token = firstToken) {
       await page.getByLabel("Token").fill(token);
       await button("Sign in").click();
-      await button("Sign out").or(button("Menu")).first().waitFor();
+      await button("Settings").waitFor();
     },
     async sees(names) {
       const expected = names.join("|");

@@ -36,6 +36,7 @@ export function createHealth(log: Log): Health {
   /** Whether a statement failed or was late: the next probe writes. */
   let isDoubted = false;
   let isProbing = false;
+  let isClosed = false;
   let probes = 0;
   let probe: Probe | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,6 +69,8 @@ export function createHealth(log: Log): Health {
   }
 
   function note(error: PlantStoreError, reason: unknown): void {
+    // A look that is under way then fails because its connection ends.
+    if (isClosed) return;
     if (!trouble) log.error("store_trouble", { reason });
     trouble = error;
   }
@@ -98,6 +101,7 @@ export function createHealth(log: Log): Health {
       watchOn();
     },
     close() {
+      isClosed = true;
       probe = undefined;
       clearTimeout(timer);
     },

@@ -9,6 +9,10 @@ export type Migration = Readonly<{
   run: Run;
   /** Runs a statement that may take hours, without a limit, and waits for locks that block nobody. */
   runLong: (statement: Statement) => Promise<void>;
+  /** Whether tables may be made where there are none. */
+  isNew: boolean;
+  /** What and where the database is, for the log. */
+  name: string;
   log: Log;
 }>;
 
@@ -24,6 +28,8 @@ export const INDEX = {
     text: `SELECT coalesce(phase, 'of another user'), coalesce(blocks_done, 0), coalesce(blocks_total, 0)
       FROM pg_stat_progress_create_index WHERE datname = current_database() AND (relid IS NULL OR relid = to_regclass($1::text))`,
   },
+  /** Makes an index anew, beside reads and writes. Takes its name. */
+  rebuild: (name: string) => ({ text: `REINDEX INDEX CONCURRENTLY ${name}` }),
   drop: (name: string) => ({ text: `DROP INDEX CONCURRENTLY IF EXISTS ${name}` }),
   /** Blocks no writes, unlike the statement without this word. */
   concurrently: ({ text }: Statement) => ({ text: text.replace(" INDEX ", " INDEX CONCURRENTLY ") }),
@@ -48,6 +54,10 @@ export function isCollision(thrown: unknown): boolean {
 
 export function isIndex({ text }: Statement): boolean {
   return FORM.test(text);
+}
+
+export function indexName({ text }: Statement): string | undefined {
+  return FORM.exec(text)?.groups?.["name"];
 }
 
 /**

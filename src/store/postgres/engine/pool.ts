@@ -16,6 +16,8 @@ export type Database = Readonly<{
   query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits): Promise<Row[]>;
   /** Resolves with a connection for one caller alone, until it is closed. For transactions of several statements. */
   reserve(connectMs: number): Promise<Session>;
+  /** How many connections there are, and how many calls wait for one. */
+  connections(): Readonly<{ used: number; idle: number; waiting: number }>;
   /** Rejects calls that still wait for a connection. Resolves when the connections in use have ended. */
   close(): Promise<void>;
 }>;
@@ -141,6 +143,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
         close: () => (running ? void giveUp(connection, running) : connection.release(true)),
       };
     },
+    connections: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   };
 }

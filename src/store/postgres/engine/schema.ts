@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { buildIndex, isCollision, isIndex } from "./index-build.ts";
+import { addColumn, isColumn } from "./column.ts";
+import { buildIndex, indexName, isCollision, isIndex } from "./index-build.ts";
 import type { Migration, Run } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 import { UnfitError } from "./requirements.ts";
@@ -8,7 +9,8 @@ import { UnfitError } from "./requirements.ts";
  * One step for each version: a statement that may run again, and in several processes at once. Never edit a released
  * step. A row holds what its plant is found by, so that one statement writes all of it: the words that `tokenize`
  * returns, and the tag. Tags are indexed by 60 bits of their MD5: an index cannot hold long texts, and a short key
- * halves its size.
+ * halves its size. `name_key` is what names are ordered by; replicas from before it write none. `added` is the time of
+ * the create by the clock of the server, the same for all replicas; plants from before it have that of the upgrade.
  */
 export const STEPS: readonly Statement[] = [
   { text: `CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)` },
@@ -23,13 +25,21 @@ export const STEPS: readonly Statement[] = [
   { text: `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS parent TEXT` },
   { text: `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS used BIGINT` },
   { text: `CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_without_tag ON plants (id) WHERE tag IS NULL` },
+  { text: `ALTER TABLE plants ADD COLUMN IF NOT EXISTS name_key BYTEA` },
+  { text: `ALTER TABLE plants ADD COLUMN IF NOT EXISTS added BIGINT DEFAULT (extract(epoch FROM now()) * 1000000)::bigint` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_by_name ON plants (name_key, id)` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_by_newest ON plants (added, id)` },
 ];
 
 /**
  * How many of the steps a replica must know. More of them keep a replica of a version before from starting, so a new
- * step behind them is an index, which that replica need not know: what is there tells whether it was made.
+ * step behind them is an index or a column, which that replica need not know: what is there tells whether it was made.
  */
-const VERSION = 8;
+export const VERSION = 8;
+
+/** The indexes that a store has, besides those of its keys. */
+export const INDEX_NAMES = STEPS.flatMap((step) => indexName(step) ?? []);
 
 /** The version of the schema, in one row. */
 export const SCHEMA = {
@@ -37,7 +47,7 @@ export const SCHEMA = {
     text: `SELECT to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL OR to_regclass('tokens') IS NOT NULL`,
   },
   make: { text: `CREATE TABLE IF NOT EXISTS plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)` },
-  begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING` },
+  begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING RETURNING id` },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
   /** Fails when there is no table. */
@@ -45,6 +55,8 @@ export const SCHEMA = {
     text: `SELECT has_table_privilege('plants', 'SELECT') AND has_table_privilege('plants', 'INSERT')
       AND has_table_privilege('plants', 'UPDATE') AND has_table_privilege('plants', 'DELETE')`,
   },
+  /** The size of the whole database, in bytes. */
+  size: { text: `SELECT pg_database_size(current_database())` },
   /** Changes nothing, but shows whether the database takes writes. */
   probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;
@@ -69,26 +81,29 @@ export async function migrate(migration: Migration): Promise<void> {
 }
 
 async function tryToMigrate(migration: Migration): Promise<void> {
-  const { run } = migration;
+  const { run, isNew, name, log } = migration;
   const [there] = await run<[ours: string, taken: string]>(SCHEMA.isThere);
   const [isOurs, isTaken] = there!.map((answer) => answer === "t");
   if (!isOurs && isTaken)
     throw new UnfitError("The database has tables named plants or tokens of another program: use a separate database.");
+  if (!isOurs && !isNew) throw new UnfitError("There is no store in this database: name the right one with --database.");
   if (!isOurs) await run(SCHEMA.make);
   let version = await readVersion(run);
   if (version === undefined) {
-    await run(SCHEMA.begin);
+    // Of several that begin at once, one has made it.
+    if ((await run(SCHEMA.begin)).length > 0) log.info("store_made", { store: name });
     version = (await readVersion(run)) ?? 0;
   }
   if (version > VERSION) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
   for (const [at, step] of STEPS.entries()) {
     if (isIndex(step)) await buildIndex(step, migration);
+    else if (isColumn(step)) await addColumn(step, migration);
     else if (at >= version) await run(step);
     if (at >= version && at < VERSION) await run(SCHEMA.advance, [at, at + 1]);
   }
 }
 
-async function readVersion(run: Run): Promise<number | undefined> {
+export async function readVersion(run: Run): Promise<number | undefined> {
   const [row] = await run<[version: bigint]>(SCHEMA.read);
   return row && Number(row[0]);
 }

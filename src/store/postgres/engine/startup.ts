@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../../log.ts";
+import { describeFailure } from "../../../system-failure.ts";
 import type { Run } from "./index-build.ts";
 import type { Database, Statement } from "./pool.ts";
 import { UnsentError } from "./failure.ts";
 import { migrate } from "./schema.ts";
 import { UnfitError, UNLIMIT } from "./requirements.ts";
 
-type StartUpOptions = Readonly<{ name: string; waitMs: number; log: Log }>;
+type StartUpOptions = Readonly<{ name: string; isNew: boolean; waitMs: number; log: Log }>;
 
 /** Pause between tries while the database is not up yet, in milliseconds. */
 const PAUSE_MS = 500;
@@ -19,34 +20,42 @@ const LIMITS = { connectMs: 2000, statementMs: 30_000 };
 const FOREVER_MS = 2 ** 31 - 1;
 
 /** Migrates the database, once it is up. */
-export async function startUp(database: Database, { name, waitMs, log }: StartUpOptions): Promise<void> {
+export async function startUp(database: Database, { name, isNew, waitMs, log }: StartUpOptions): Promise<void> {
   const run: Run = (statement, values = []) => database.query(statement, values, LIMITS);
 
-  async function runLong(statement: Statement): Promise<void> {
-    const session = await database.reserve(LIMITS.connectMs);
-    try {
-      await session.query(UNLIMIT, [], LIMITS.statementMs);
-      await session.query(statement, [], FOREVER_MS);
-    } finally {
-      session.close();
-    }
-  }
+  const runLong = (statement: Statement) => runUnlimited(database, statement);
 
   const until = performance.now() + waitMs;
   for (let tries = 0; ; tries += 1) {
     try {
-      return await migrate({ run, runLong, log });
+      return await migrate({ run, runLong, isNew, name, log });
     } catch (thrown) {
       if (!isAbsent(thrown) || performance.now() + PAUSE_MS > until) throw explain(thrown, name);
-      if (tries === 0) log.warn("database_waiting", { store: name, forMs: waitMs, reason: thrown });
+      if (tries === 0) log.warn("database_waiting", { store: name, forMs: waitMs, reason: describeFailure(reasonOf(thrown)) });
       await sleep(PAUSE_MS);
     }
   }
 }
 
+/** What is wrong with a connection that could not even be asked. */
+function reasonOf(thrown: unknown): unknown {
+  return thrown instanceof UnsentError ? thrown.cause : thrown;
+}
+
+/** Runs a statement that may take hours. */
+export async function runUnlimited(database: Database, statement: Statement, values: readonly unknown[] = []): Promise<void> {
+  const session = await database.reserve(LIMITS.connectMs);
+  try {
+    await session.query(UNLIMIT, [], LIMITS.statementMs);
+    await session.query(statement, values, FOREVER_MS);
+  } finally {
+    session.close();
+  }
+}
+
 /** Whether the database may be up soon: it is starting, or taking over from another one. */
 function isAbsent(thrown: unknown): boolean {
-  const reason = thrown instanceof UnsentError ? thrown.cause : thrown;
+  const reason = reasonOf(thrown);
   if (reason instanceof UnfitError) return reason.isPassing;
   const state = sqlStateOf(reason);
   if (state !== undefined) return ["57P03", "53300"].includes(state);
@@ -69,9 +78,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   "25006": "It is read-only: name the primary, or end its read-only mode.",
 };
 
-function explain(thrown: unknown, name: string): Error {
-  const reason = thrown instanceof UnsentError ? thrown.cause : thrown;
-  const message = reason instanceof Error ? reason.message : String(reason);
+/** A failure of the database with its name, and what people can do about it. */
+export function explain(thrown: unknown, name: string): Error {
+  const reason = reasonOf(thrown);
+  const message = describeFailure(reason);
   const code = sqlStateOf(reason) ?? "";
   const advice = Object.entries(ADVICE).find(([start]) => code.startsWith(start))?.[1];
   if (reason instanceof UnfitError) return new Error(`${name}: ${message}`, { cause: thrown });

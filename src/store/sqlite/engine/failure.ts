@@ -61,6 +61,27 @@ export function isOfMachine(thrown: unknown): thrown is Error & { errcode: numbe
   return thrown instanceof Error && "errcode" in thrown && [READONLY, IOERR, FULL, CANTOPEN].includes(Number(thrown.errcode) & 0xff);
 }
 
+const ERROR = 1;
+const IOERR_READ = 266;
+const IOERR_SHORT_READ = 522;
+/** What SQLite makes of an EIO when it reads. */
+const IOERR_CORRUPTFS = 8458;
+
+export function isSqliteFailure(thrown: unknown): thrown is Error & { errcode: number } {
+  return thrown instanceof Error && "errcode" in thrown && typeof thrown.errcode === "number";
+}
+
+/** Whether SQLite has read what is no whole database, or the disk cannot read it. */
+export function isDamage(thrown: unknown): boolean {
+  if (!isSqliteFailure(thrown)) return false;
+  return [CORRUPT, NOTADB].includes(thrown.errcode & 0xff) || [IOERR_READ, IOERR_SHORT_READ, IOERR_CORRUPTFS].includes(thrown.errcode);
+}
+
+/** Whether a statement names what is not there. */
+export function isSqlError(thrown: unknown): boolean {
+  return isSqliteFailure(thrown) && (thrown.errcode & 0xff) === ERROR;
+}
+
 /**
  * After a failed fsync the kernel may drop the data and report success the next time, so no later sync can be trusted.
  */

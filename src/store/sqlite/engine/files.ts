@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SCHEMA_VERSION_MAX } from "./schema.ts";
 
 /**
@@ -12,12 +13,17 @@ import { SCHEMA_VERSION_MAX } from "./schema.ts";
  */
 export const UNMARKED = 0;
 
-/** What is wrong with the files of a store. "alone": a database without its WAL, which can still be accepted. */
-export type FilesFault = Readonly<{ kind: "alone" | "foreign" | "gone"; message: string }>;
+/**
+ * What is wrong with the files of a store. "alone": a database without its WAL, which can still be accepted. "gone": a
+ * missing database, of which files are left. A restore can take the place of "gone" and "unfinished".
+ */
+export type FilesFault = Readonly<{ kind: "alone" | "foreign" | "gone" | "unfinished" | "cut" | "other"; message: string }>;
 
 /** From SQLite's file format (sqlite.org/fileformat2.html, 1.3 and 4.1). */
+const MAGIC = "SQLite format 3\0";
 const HEADER_BYTES = 100;
 const WAL_HEADER_BYTES = 32;
+export const PAGE_BYTES = 4096;
 const WAL_MAGIC = 0x377f0682;
 const MODE_OF_WAL = 2;
 
@@ -54,15 +60,29 @@ export function findFilesFault(name: string): FilesFault | undefined {
   // Read the WAL first: if another process is closing the store, the WAL goes only once the database is complete.
   const wal = readStart(`${path}-wal`, WAL_HEADER_BYTES);
   const header = readStart(path, HEADER_BYTES);
+  if (existsSync(unfinished(path))) return leftUnfinished(path);
   if (header.length === 0) return findGone(path, wal);
-  if (header.length < HEADER_BYTES) return undefined;
-  if (header[18] !== MODE_OF_WAL) return wal.length > 0 ? foreign(path) : undefined;
+  if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) return other(path);
+  if (header[18] !== MODE_OF_WAL) return wal.length > 0 ? foreign(path) : findCut(path, header);
   const mark = Math.trunc(header.readInt32BE(60) / (SCHEMA_VERSION_MAX + 1));
   if (mark === UNMARKED) return undefined;
   if (wal.length === 0) return alone(path);
   const isWal = wal.length === WAL_HEADER_BYTES && (wal.readUInt32BE(0) & ~1) === WAL_MAGIC;
   const steps = isWal ? (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS : Infinity;
   return steps <= SALT_STEPS_MAX ? undefined : foreign(path);
+}
+
+/** How often files that seem wrong are looked at, and the pause between, in milliseconds. */
+const TRIES = 4;
+const PAUSE_MS = 50;
+
+/** The same while another process may be closing the store: looks more than once. */
+export async function findLastingFault(name: string): Promise<FilesFault | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    const fault = findFilesFault(name);
+    if (!fault || tries === TRIES) return fault;
+    await sleep(PAUSE_MS);
+  }
 }
 
 /** Throws when there is no store, so that a mistyped folder does not become one. */
@@ -84,6 +104,41 @@ export function takeAlone(path: string): void {
   }
 }
 
+/** The name of a database that a restore has not completed. */
+export function unfinished(path: string): string {
+  return `${path}.restoring`;
+}
+
+function leftUnfinished(path: string): FilesFault {
+  const message = `${unfinished(path)} is what a restore left that did not end: restore again, or remove that file to start without the backup.`;
+  return { kind: "unfinished", message };
+}
+
+function other(path: string): FilesFault {
+  const message = `${path} is not a database: put the right file there. A file of \`plant-store backup\` goes in with \`plant-store restore\`, into an empty folder.`;
+  return { kind: "other", message };
+}
+
+/** How many bytes a page of a database has. Its header may be wrong: then as many as those that we make. */
+export function pageBytesOf(path: string): number {
+  const header = readStart(path, HEADER_BYTES);
+  const bytes = header.length < HEADER_BYTES ? PAGE_BYTES : pageBytesIn(header);
+  return bytes >= 512 && Number.isInteger(Math.log2(bytes)) ? bytes : PAGE_BYTES;
+}
+
+function pageBytesIn(header: Buffer): number {
+  return header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+}
+
+/** A database that is not in WAL mode has all pages that its header counts, if the header is valid (1.3.7). */
+function findCut(path: string, header: Buffer): FilesFault | undefined {
+  const bytes = header.readUInt32BE(28) * pageBytesIn(header);
+  const isValid = header.readUInt32BE(24) === header.readUInt32BE(92);
+  if (!isValid || statSync(path).size >= bytes) return undefined;
+  const message = `${path} has ${statSync(path).size} of its ${bytes} bytes: it was copied in part. Copy it again, or restore a backup.`;
+  return { kind: "cut", message };
+}
+
 /** A missing or empty database is a new one, unless a file beside it shows that there was a store. */
 function findGone(path: string, wal: Uint8Array): FilesFault | undefined {
   const others = [`${path}.search`, join(dirname(path), "first-token")].filter((one) => existsSync(one));
@@ -94,7 +149,7 @@ function findGone(path: string, wal: Uint8Array): FilesFault | undefined {
 }
 
 function alone(path: string): FilesFault {
-  const message = `${path} was copied without ${basename(path)}-wal, which holds the newest changes: stop the store and copy both. If that file is lost, \`plant-store repair\` accepts the database as it is.`;
+  const message = `${path} was copied without ${basename(path)}-wal, which holds the newest changes: stop the store and copy both. If that file is lost, \`plant-store check --without-wal\` accepts the database as it is.`;
   return { kind: "alone", message };
 }
 
@@ -105,7 +160,7 @@ function foreign(path: string): FilesFault {
 }
 
 /** A link's WAL is beside the file that the link leads to. */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 

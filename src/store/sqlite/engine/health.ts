@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
+import type { SqliteMeter } from "../metrics.ts";
 import type { Thread } from "./thread.ts";
 import type { Writer } from "./writer.ts";
 
@@ -25,6 +26,7 @@ export type Health = Readonly<{
 type HealthOptions = Readonly<{
   thread: WriterThread;
   log: Log;
+  checkpoints: SqliteMeter["checkpoints"];
   /** A sync failed, so no response can be trusted: end the process at once, without sending any. */
   onFatal: (reason: Error) => void;
 }>;
@@ -32,7 +34,7 @@ type HealthOptions = Readonly<{
 /** Pause before the disk is probed after a failed write, or a checkpoint tried again, in milliseconds. */
 const PROBE_MS = 500;
 
-export function createHealth({ thread, log, onFatal }: HealthOptions): Health {
+export function createHealth({ thread, log, checkpoints, onFatal }: HealthOptions): Health {
   let trouble: PlantStoreError | undefined;
   let isCheckpointing = false;
   let probing: ReturnType<typeof setTimeout> | undefined;
@@ -69,12 +71,16 @@ export function createHealth({ thread, log, onFatal }: HealthOptions): Health {
 
   async function runCheckpoint(): Promise<void> {
     isCheckpointing = true;
+    const started = performance.now();
+    const measure = (outcome: "done" | "blocked" | "failed") => checkpoints(outcome).observe((performance.now() - started) / 1000);
     try {
       const isDone = await thread.call("checkpoint");
+      measure(isDone ? "done" : "blocked");
       // While a reader blocks it, a try at each commit would be wasted.
       if (!isDone) await sleep(PROBE_MS, undefined, { ref: false });
     } catch (thrown) {
       endIfSyncFailed(thrown);
+      measure("failed");
       log.warn("checkpoint_failed", { reason: thrown });
       await sleep(PROBE_MS, undefined, { ref: false });
     }

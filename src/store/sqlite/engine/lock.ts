@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+
+/** A look at the lock holds it for a moment too. */
+const WAIT_MS = 200;
 
 /**
  * Locks a file, so that no second service can use it. The lock is SQLite's own, on an empty database: the kernel
@@ -6,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
  * that releases it.
  */
 export function holdLock(path: string): () => void {
-  const db = new DatabaseSync(path, { timeout: 0 });
+  const db = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     // Nothing is ever written, so no journal file is needed.
     db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
@@ -18,4 +22,18 @@ export function holdLock(path: string): () => void {
     );
   }
   return () => db.close();
+}
+
+/** Whether a process holds the lock now. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    db.close();
+  }
 }

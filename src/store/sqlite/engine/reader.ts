@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { preparePlantReads } from "../plant-statements.ts";
 import { prepareTokenReads } from "../token-statements.ts";
+import { schemaVersion } from "./schema.ts";
 
 export type Reader = ReturnType<typeof openReader>;
 
@@ -13,6 +14,7 @@ export function openReader(path: string) {
   return {
     plants: preparePlantReads(db),
     tokens: prepareTokenReads(db),
+    schemaVersion: () => schemaVersion(db),
     close: () => db.close(),
   };
 }

@@ -15,6 +15,11 @@ export const WAL_PAGES_MAX = 4000;
  */
 export const SNAPSHOT_WAL_PAGES_MAX = 131_072;
 
+/** Ends a look at one moment of a store. */
+export function tooMuchWritten(todo: string): Error {
+  return new Error(`More than 512 MB were written to the store meanwhile, and its WAL must not grow for ever: ${todo}.`);
+}
+
 /** Sets up a connection for durable commits. Throws when SQLite does not accept a setting. */
 export function makeDurable(db: DatabaseSync): void {
   const version = String(pragma(db, "SELECT sqlite_version()"));

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { pragma } from "./requirements.ts";
 
 /** The highest schema version. The bits of `user_version` above it hold a mark (files.ts). */
@@ -23,7 +23,19 @@ const MIGRATIONS = [
   `ALTER TABLE tokens ADD COLUMN parent TEXT;
    ALTER TABLE tokens ADD COLUMN used INTEGER;
    CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;`,
+  // `total`: how many plants all commits of the table's kind made, less what they deleted. Both tables together say how
+  // many plants there are. They are counted once. A service of the version before, which still runs, leaves it out.
+  `ALTER TABLE changes ADD COLUMN total INTEGER;
+   ALTER TABLE bulk_changes ADD COLUMN total INTEGER;
+   INSERT INTO changes (ids, total) SELECT x'', count(*) FROM plants HAVING count(*) > 0;`,
+  // When the plant was created, in microseconds since 1970. Plants from before have none.
+  `ALTER TABLE plants ADD COLUMN added INTEGER;`,
 ] as const;
+
+/** The version of the tables, without the mark that `user_version` may have above it. */
+export function schemaVersion(db: DatabaseSync): number {
+  return Number(pragma(db, "PRAGMA user_version")) & SCHEMA_VERSION_MAX;
+}
 
 /**
  * Creates the tables, or migrates them to the newest version. Throws on a file of another program or of a newer
@@ -32,11 +44,8 @@ const MIGRATIONS = [
 export function migrate(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
   try {
-    const version = Number(pragma(db, "PRAGMA user_version")) & SCHEMA_VERSION_MAX;
-    const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
-    if (!isEmpty && pragma(db, "PRAGMA application_id") !== APPLICATION_ID)
-      throw new Error("The file is a database of another program: name another folder with --data.");
-    if (version > MIGRATIONS.length) throw new Error("The file was made by a newer Plant Store: use that version.");
+    const version = schemaVersion(db);
+    expectOurs(db);
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     if (version < MIGRATIONS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`);
     db.exec("COMMIT");
@@ -44,4 +53,39 @@ export function migrate(db: DatabaseSync): void {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw reason;
   }
+}
+
+/** Throws if another program, or a newer version, has made the file. */
+export function expectOurs(db: DatabaseSync): void {
+  const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
+  if (!isEmpty && pragma(db, "PRAGMA application_id") !== APPLICATION_ID)
+    throw new Error("The file is a database of another program: name another folder with --data.");
+  if (schemaVersion(db) > MIGRATIONS.length) throw new Error("The file was made by a newer Plant Store: use that version.");
+}
+
+/** What is different from the tables and indexes that its version has. */
+export type SchemaFault = "tables" | "indexes";
+
+/** Undefined when nothing is. What other programs have added does not count. */
+export function findSchemaFault(db: DatabaseSync): SchemaFault | undefined {
+  const version = schemaVersion(db);
+  const model = new DatabaseSync(":memory:");
+  try {
+    for (const step of MIGRATIONS.slice(0, version)) model.exec(step);
+    const there = new Set(objectsOf(db).map(({ sql }) => sql));
+    const missing = objectsOf(model).filter(({ sql }) => !there.has(sql));
+    if (missing.length === 0) return undefined;
+    return missing.every(({ type }) => type === "index") ? "indexes" : "tables";
+  } finally {
+    model.close();
+  }
+}
+
+/** Whether the next start has nothing to migrate. */
+export function isCurrent(db: DatabaseSync): boolean {
+  return schemaVersion(db) === MIGRATIONS.length;
+}
+
+function objectsOf(db: DatabaseSync) {
+  return db.prepare("SELECT type, sql FROM sqlite_schema WHERE sql IS NOT NULL").all() as { type: string; sql: string }[];
 }

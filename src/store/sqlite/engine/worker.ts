@@ -1,10 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Failure } from "./failure.ts";
+import { openChecker } from "../database-check.ts";
 import { openIndexer } from "../search/indexer.ts";
 import { openWriter } from "./writer.ts";
 
 /** What can run in a Worker. Each opens with the path of the database and returns an object of methods. */
-const PARTS = { writer: openWriter, search: openIndexer } as const;
+const PARTS = { writer: openWriter, search: openIndexer, check: openChecker } as const;
 
 export type PartName = keyof typeof PARTS;
 export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;

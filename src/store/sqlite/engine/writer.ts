@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { syncFolder } from "../../../data-folder.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
 import type { TokenChange, TokenOutcome } from "../../tokens.ts";
-import { preparePlantWrites } from "../plant-statements.ts";
+import { OUTCOMES, preparePlantWrites } from "../plant-statements.ts";
 import type { PlantColumns } from "../plant-statements.ts";
 import { prepareChanges } from "../search/changes.ts";
 import type { Position } from "../search/changes.ts";
@@ -14,8 +14,11 @@ import { markVersion, UNMARKED, walMark } from "./files.ts";
 import { makeDurable } from "./requirements.ts";
 import { migrate } from "./schema.ts";
 
-/** `walPages`: the size of the WAL, or 0 when this commit did not look. From WAL_PAGES_MAX on a `checkpoint` is due. */
-export type Committed = Readonly<{ outcomes: Uint8Array; isChanged: boolean; walPages: number }>;
+/**
+ * `walPages`: the size of the WAL, or 0 when this commit did not look. From WAL_PAGES_MAX on a `checkpoint` is due.
+ * `syncMs`: how long COMMIT took, which writes the WAL and syncs it. A dry run has none of its own.
+ */
+export type Committed = Readonly<{ outcomes: Uint8Array; isChanged: boolean; walPages: number; syncMs: number }>;
 
 type CommittedChanges = Committed & Readonly<{ swapped: readonly boolean[]; tokens: readonly TokenOutcome[] }>;
 
@@ -49,12 +52,15 @@ export function openWriter(path: string) {
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   let isMarked = false;
   let commits = 0;
+  let syncMs = 0;
 
   function transaction<Result>(work: () => Result): Result {
     begin.run();
     try {
       const result = work();
+      const started = performance.now();
       commit.run();
+      syncMs = performance.now() - started;
       return result;
     } catch (reason) {
       // SQLite may have rolled back already (sqlite.org/lang_transaction.html, "Response To Errors Within A
@@ -124,26 +130,36 @@ export function openWriter(path: string) {
     commit(creates: PlantColumns, swaps: readonly Swap[], tokenChanges: readonly TokenChange[], indexed: Position): CommittedChanges {
       const written = transaction(() => {
         changes.forget(indexed);
+        plants.setTime(Date.now());
         const changed: bigint[] = [];
         const outcomes = plants.put(creates, { isReplacing: false }, changed);
+        let grown = changed.length;
         const swapped = swaps.map(plants.compareAndSwap);
-        swaps.forEach(({ from, to }, at) => swapped[at] && changed.push((to ?? from)!.id));
-        return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), isChanged: changes.note(changed, { isBulk: false }) };
+        swaps.forEach(({ from, to }, at) => {
+          if (!swapped[at]) return;
+          changed.push((to ?? from)!.id);
+          if (!from) grown += 1;
+          if (!to) grown -= 1;
+        });
+        return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), isChanged: changes.note(changed, { isBulk: false, grown }) };
       });
       commits += 1;
-      return { ...written, walPages: commits % COMMITS_A_LOOK === 0 ? countWalPages() : 0 };
+      return { ...written, walPages: commits % COMMITS_A_LOOK === 0 ? countWalPages() : 0, syncMs };
     },
     /** Commits all plants or none. A dry run commits none. */
     importPlants(columns: PlantColumns, { isReplacing, isDryRun }: ImportOptions, indexed: Position): Committed {
       const written = (isDryRun ? dryRun : transaction)(() => {
         if (!isDryRun) changes.forget(indexed);
+        plants.setTime(Date.now());
         const changed: bigint[] = [];
         const outcomes = plants.put(columns, { isReplacing }, changed);
-        return { outcomes, isChanged: !isDryRun && changes.note(changed, { isBulk: true }) };
+        const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
+        return { outcomes, isChanged: !isDryRun && changes.note(changed, { isBulk: true, grown }) };
       });
-      return { ...written, walPages: countWalPages() };
+      return { ...written, walPages: countWalPages(), syncMs };
     },
     probe,
+    countWalPages,
     /**
      * Copies the whole WAL into the database again and syncs it. After a failed sync, pages of the WAL may count as
      * clean without being on disk: syncing them again would write nothing. Throws when another process uses the

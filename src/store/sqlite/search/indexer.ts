@@ -1,25 +1,31 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
-import { hash } from "node:crypto";
 import { PLANT_ID_MIN } from "../../../plant.ts";
+import type { SearchTerms } from "../../../tokenizer.ts";
 import { createTagCounter } from "../tags.ts";
+import { createOrderedWalk } from "./ordered-walk.ts";
+import type { OrderedWalk, Walked } from "./ordered-walk.ts";
+import { createTally } from "./tally.ts";
+import type { Tally } from "./tally.ts";
 import { isDamage, openWordIndex, removeWordIndex } from "./word-index.ts";
 import type { FindQuery, PlantRow } from "./word-index.ts";
-import { NOTHING_INDEXED } from "./changes.ts";
+import { NOTHING_INDEXED, prepareChangeReads } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
 /** `isBehind`: another step is needed. `indexed`: what the index holds durably, even after a power cut. */
 export type Progress = Readonly<{ isBehind: boolean; indexed: Position }>;
 
 /**
- * - `ids`: the ids of plants that matched when they were indexed, in order.
+ * - `ids`: the ids of plants that matched when they were indexed, in order. `isWhole`: imports are indexed too.
  * - `behind`: the index has not reached the change `upTo` yet. Ask again with it.
  * - `building`: there is no complete index yet.
  */
-export type Found =
-  | Readonly<{ kind: "ids"; ids: BigInt64Array }>
-  | Readonly<{ kind: "behind"; upTo: number }>
-  | Readonly<{ kind: "building" }>;
+export type Found = Readonly<{ kind: "ids"; ids: BigInt64Array; isWhole: boolean }> | NotIndexed;
+
+type NotIndexed = Readonly<{ kind: "behind"; upTo: number }> | Readonly<{ kind: "building" }>;
+
+/** Like `Found`, for an order. */
+export type Placed = (Readonly<{ kind: "places" }> & Walked) | NotIndexed;
 
 /**
  * Work that takes too long for the main thread: the index of names, and the counts of tags. It runs in a Worker. The
@@ -40,25 +46,16 @@ const WORDS_A_PLANT = 2;
 export function openIndexer(plantsPath: string) {
   const path = `${plantsPath}.search`;
   const plants = new DatabaseSync(plantsPath, { readOnly: true });
-  const plantsWithin = plants.prepare("SELECT id, name, tag FROM plants WHERE id BETWEEN ? AND ? ORDER BY id");
+  const plantsWithin = plants.prepare("SELECT id, name, tag, added FROM plants WHERE id BETWEEN ? AND ? ORDER BY id");
   plantsWithin.setReadBigInts(true);
-  const plantsFrom = plants.prepare("SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id");
+  const plantsFrom = plants.prepare("SELECT id, name, tag, added FROM plants WHERE id >= ? ORDER BY id");
   plantsFrom.setReadBigInts(true);
   const change = plants.prepare("SELECT seq, ids FROM changes WHERE seq > ? ORDER BY seq LIMIT 1");
   const bulkChange = plants.prepare("SELECT seq, ids FROM bulk_changes WHERE seq > ? ORDER BY seq LIMIT 1");
-  const newest = plants.prepare(
-    "SELECT (SELECT coalesce(max(seq), 0) FROM changes) AS changes, (SELECT coalesce(max(seq), 0) FROM bulk_changes) AS bulkChanges",
-  );
-  const changeAt = plants.prepare("SELECT ids FROM changes WHERE seq = ?");
-  const bulkChangeAt = plants.prepare("SELECT ids FROM bulk_changes WHERE seq = ?");
+  const { newest, markOf } = prepareChangeReads(plants);
+  const tally = createTally(plants);
   let index = openWordIndex(path);
   let synced = NOTHING_INDEXED;
-
-  /** Identifies a history of changes by its newest indexed rows, which are never deleted. */
-  function markOf({ changes, bulkChanges }: Position): string {
-    const rows = [changeAt.get(changes), bulkChangeAt.get(bulkChanges)] as ({ ids: Uint8Array } | undefined)[];
-    return rows.map((row) => (row ? hash("sha256", row.ids, "hex") : "none")).join(" ");
-  }
 
   function save(indexed: Position): void {
     index.save({ indexed, mark: markOf(indexed) });
@@ -123,7 +120,7 @@ export function openIndexer(plantsPath: string) {
     const { buildFrom, indexed } = index.state();
     if (buildFrom === null) return catchUp(indexed);
     // What changes during the build is indexed again afterwards.
-    if (buildFrom === PLANT_ID_MIN) save({ ...(newest.get() as Position) });
+    if (buildFrom === PLANT_ID_MIN) save(newest());
     build(buildFrom);
     return true;
   }
@@ -138,12 +135,32 @@ export function openIndexer(plantsPath: string) {
     }
   }
 
+  function newestChange(): number {
+    return newest().changes;
+  }
+
   /** Replaces a damaged index with an empty one. */
   function replaceIndex(): void {
     index.close();
     removeWordIndex(path);
     index = openWordIndex(path);
     synced = NOTHING_INDEXED;
+  }
+
+  const walk = createOrderedWalk(plants);
+
+  /** Asks the index once it holds all single changes up to `upTo`. Indexes at most one step of them. */
+  function ask<Answer>(answer: (indexed: Position) => Answer, upTo: number): Answer | NotIndexed {
+    try {
+      const { buildFrom, indexed } = index.state();
+      if (buildFrom !== null) return { kind: "building" };
+      const at = indexed.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(indexed))) : indexed.changes;
+      return at < upTo ? { kind: "behind", upTo } : answer(indexed);
+    } catch (reason) {
+      if (!isDamage(reason)) throw reason;
+      replaceIndex();
+      return { kind: "building" };
+    }
   }
 
   // The indexed database may have been replaced, for example by a backup.
@@ -163,23 +180,20 @@ export function openIndexer(plantsPath: string) {
         return { isBehind: true, indexed: synced };
       }
     },
-    /**
-     * Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. Indexes
-     * at most one step of them.
-     */
-    find(query: FindQuery, upTo = (newest.get() as Position).changes): Found {
-      try {
-        const { buildFrom, indexed } = index.state();
-        if (buildFrom !== null) return { kind: "building" };
-        const at = indexed.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(indexed))) : indexed.changes;
-        return at < upTo ? { kind: "behind", upTo } : { kind: "ids", ids: index.find(query) };
-      } catch (reason) {
-        if (!isDamage(reason)) throw reason;
-        replaceIndex();
-        return { kind: "building" };
-      }
+    /** Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. */
+    find(query: FindQuery, upTo = newestChange()): Found {
+      return ask(({ bulkChanges }) => {
+        const isWhole = bulkChanges === newest().bulkChanges;
+        return { kind: "ids", ids: index.find(query), isWhole };
+      }, upTo);
+    },
+    /** Places in an order, likewise. */
+    order(query: OrderedWalk, upTo = newestChange()): Placed {
+      return ask(() => ({ kind: "places", ...inSnapshot(() => walk(index, query)) }), upTo);
     },
     countTags: createTagCounter(plants),
+    /** Counts what matches among these plants, as they are now, from the first on. */
+    tally: (ids: BigInt64Array, terms: SearchTerms): Tally => inSnapshot(() => tally(ids, terms)),
     close(): void {
       index.close();
       plants.close();

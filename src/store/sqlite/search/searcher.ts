@@ -3,29 +3,36 @@ import type { Log } from "../../../log.ts";
 import { PlantStoreError } from "../../../errors.ts";
 import type { NewPlant, PlantId } from "../../../plant.ts";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../plant.ts";
+import { nameKey } from "../../../name-order.ts";
 import { isFound } from "../../../tokenizer.ts";
+import type { SearchTerms } from "../../../tokenizer.ts";
+import { COUNTED_MAX } from "../../count.ts";
 import { TAGS_MAX, keepCounts, mostFrequent } from "../../tags.ts";
-import { openPage } from "../../page.ts";
-import type { ListQuery } from "../../plants.ts";
+import { openOrderedPage, openPage } from "../../page.ts";
+import type { OrderedPage } from "../../page.ts";
+import type { ListQuery, OrderedQuery } from "../../plants.ts";
 import type { Page } from "../../page.ts";
-import type { TagCount, TagCounts } from "../../tags.ts";
+import type { FoundTags, TagCount, TagCounts } from "../../tags.ts";
 import { isSyncFailure, toStoreError } from "../engine/failure.ts";
-import type { Found, Indexer } from "./indexer.ts";
+import type { Indexer } from "./indexer.ts";
 import { FIRST_TAG } from "../tags.ts";
 import type { TagCursor, TagStep } from "../tags.ts";
 import type { Thread } from "../engine/thread.ts";
-import type { FindQuery } from "./word-index.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
 /** Finds plants by words and counts tags, on the search thread. Keeps the index up to date with the commits. */
 export type Searcher = Readonly<{
   list(query: ListQuery): Promise<Page>;
+  listOrdered(query: OrderedQuery): Promise<OrderedPage>;
   countTags(): Promise<TagCounts>;
+  countFoundTags(terms: SearchTerms): Promise<FoundTags>;
   /** Reports that a commit changed plants; `isBulk` when it was part of an import. */
   follow(isBulk: boolean): void;
   /** What the index holds durably, even after a crash. */
   indexed(): Position;
+  /** For how long the index has been behind the commits, in milliseconds. */
+  lagMs(): number;
   close(): Promise<void>;
 }>;
 
@@ -51,16 +58,32 @@ const CHECKED_PLANTS = 10;
 /** Longest time that a search may take, in milliseconds. */
 const LIST_MS_MAX = 5000;
 
+/** How many steps a count of what is found may take: ten thousand usual plants need ten of them. */
+const TALLY_STEPS_MAX = 20;
+
+/**
+ * How often one page asks for places. Where many plants match, the first calls find enough. If they do not, those that
+ * match are put into order; if that is too much, the page stays short.
+ */
+const CALLS_MAX = 5;
+const SORTING_CALL = 3;
+
+type Behind = Readonly<{ kind: "behind"; upTo: number }>;
+type Building = Readonly<{ kind: "building" }>;
+
 export function createSearcher({ thread, find, log, onFatal, now }: SearcherOptions): Searcher {
   let indexed: Position = NOTHING_INDEXED;
   let lastBulk = -Infinity;
   let isFollowing = false;
   let isChanged = false;
   let isClosed = false;
+  /** When the oldest commit that is not indexed was made. */
+  let behindSince: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function follow(isBulk: boolean): void {
     isChanged = true;
+    behindSince ??= now();
     if (isBulk) lastBulk = now();
     if (!isFollowing && !isClosed) timer ??= setTimeout(() => void catchUp(), GATHER_MS).unref();
   }
@@ -73,15 +96,18 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     timer = undefined;
     isFollowing = true;
     isChanged = false;
+    const started = now();
     let pauseMs = GATHER_MS;
     try {
-      for (let isBehind = true; isBehind && !isClosed;) {
+      for (let isLate = true; isLate && !isClosed;) {
         const progress = await thread.call("step");
-        isBehind = progress.isBehind;
+        isLate = progress.isBehind;
         indexed = progress.indexed;
         // A running import needs the processor more than its index does.
-        if (isBehind && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
+        if (isLate && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
+      // What was committed meanwhile may be missing.
+      behindSince = isChanged ? started : undefined;
     } catch (reason) {
       endIfSyncFailed(reason);
       log.warn("search_behind", { reason });
@@ -92,27 +118,24 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     if (isChanged && !isClosed) timer = setTimeout(() => void catchUp(), pauseMs).unref();
   }
 
-  async function callSearch(query: FindQuery, upTo: number | undefined): Promise<Found> {
-    try {
-      return await thread.call("find", query, upTo);
-    } catch (reason) {
-      endIfSyncFailed(reason);
-      throw toStoreError(reason);
-    }
-  }
-
-  /** Ids from the index, once it holds all that was committed before the call. */
-  async function findIds(query: FindQuery, deadline: number): Promise<BigInt64Array> {
+  /** Asks the index once it holds all that was committed before the call. */
+  async function ask<Answer extends Readonly<{ kind: string }>>(
+    call: (upTo: number | undefined) => Promise<Answer | Behind | Building>,
+    deadline: number,
+  ): Promise<Answer> {
     for (let upTo: number | undefined; ;) {
-      const found = await callSearch(query, upTo);
-      if (found.kind === "ids") return found.ids;
-      if (found.kind === "building") {
+      const answer = await call(upTo).catch((reason: unknown) => {
+        endIfSyncFailed(reason);
+        throw toStoreError(reason);
+      });
+      if (isBuilding(answer)) {
         // A new index may have just replaced a damaged one: have it built.
         follow(false);
         throw new PlantStoreError("index_building");
       }
+      if (!isBehind(answer)) return answer;
       if (now() > deadline) throw new PlantStoreError("overloaded");
-      ({ upTo } = found);
+      ({ upTo } = answer);
     }
   }
 
@@ -122,13 +145,15 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
   return {
     follow,
     indexed: () => indexed,
+    lagMs: () => (behindSince === undefined ? 0 : now() - behindSince),
     async list({ words, tag, after, limit, bytesMax }) {
       const page = openPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;
       let from = after === undefined ? PLANT_ID_MIN : after + 1n;
       // Plants may have changed since they were indexed. If that leaves fewer plants than ids, check further ids.
       while (from <= PLANT_ID_MAX) {
-        const ids = await findIds({ words, tag, from, limit: limit + 1 }, deadline);
+        const query = { words, tag, from, limit: limit + 1 };
+        const { ids } = await ask((upTo) => thread.call("find", query, upTo), deadline);
         for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
           for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.add(plant)) return page.close();
@@ -141,13 +166,47 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       }
       return page.close();
     },
+    async listOrdered({ words, tag, order, after, limit, bytesMax }) {
+      const page = openOrderedPage({ limit, bytesMax });
+      const deadline = now() + LIST_MS_MAX;
+      let from = after;
+      for (let calls = 1; ; calls += 1) {
+        const query = { words, tag, order, after: from, limit: limit + 1, isSorting: calls === SORTING_CALL };
+        const { places, reached } = await ask((upTo) => thread.call("order", query, upTo), deadline);
+        for (let at = 0; at < places.length; at += CHECKED_PLANTS) {
+          const some = places.slice(at, at + CHECKED_PLANTS);
+          const found = find(some.map(({ id }) => id));
+          for (const [next, plant] of found.entries()) {
+            const place = some[next]!;
+            const isThere = plant && isFound(plant, { words, tag }) && (order !== "name" || nameKey(plant.name) === place.key);
+            if (isThere && !page.add(plant, place)) return page.close(undefined);
+          }
+          await new Promise(setImmediate);
+        }
+        if (reached === undefined || calls === CALLS_MAX) return page.close(reached);
+        from = reached;
+      }
+    },
     countTags: keepCounts(() => withStoreErrors(countTags(thread)), now),
+    async countFoundTags(terms) {
+      const query = { ...terms, from: PLANT_ID_MIN, limit: COUNTED_MAX + 1 };
+      const { ids, isWhole } = await ask((upTo) => thread.call("find", query, upTo), now() + LIST_MS_MAX);
+      return withStoreErrors(countFoundTags(thread, { ids, isWhole, terms }));
+    },
     async close() {
       isClosed = true;
       clearTimeout(timer);
       await thread.call("close");
     },
   };
+}
+
+function isBehind(answer: Readonly<{ kind: string }>): answer is Behind {
+  return answer.kind === "behind";
+}
+
+function isBuilding(answer: Readonly<{ kind: string }>): answer is Building {
+  return answer.kind === "building";
 }
 
 /** Counts tags in steps, so that searches can run in between. */
@@ -168,6 +227,23 @@ async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
     cursor = next;
   }
   return open ? [...tags, open] : tags;
+}
+
+type FoundIds = Readonly<{ ids: BigInt64Array; isWhole: boolean; terms: SearchTerms }>;
+
+/** Looks at the plants with these ids, in steps like `countTags`, but only in so many. */
+async function countFoundTags(thread: Thread<Indexer>, { ids, isWhole, terms }: FoundIds): Promise<FoundTags> {
+  const counts = new Map<string | null, number>();
+  const end = Math.min(ids.length, COUNTED_MAX);
+  let at = 0;
+  for (let steps = 0; at < end && steps < TALLY_STEPS_MAX; steps += 1) {
+    const { tags, checked } = await thread.call("tally", ids.slice(at, end), terms);
+    for (const [tag, plants] of tags) counts.set(tag, (counts.get(tag) ?? 0) + plants);
+    at += checked;
+  }
+  const plants = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const tags = Array.from(counts, ([tag, count]) => ({ tag, plants: count })).filter((count): count is TagCount => count.tag !== null);
+  return { plants, precision: isWhole && at === ids.length ? "exact" : "atLeast", tags: mostFrequent(tags) };
 }
 
 async function withStoreErrors<Result>(result: Promise<Result>): Promise<Result> {

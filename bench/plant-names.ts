@@ -1,0 +1,61 @@
+import { asPlantId } from "../src/plant.ts";
+import type { NewPlant } from "../src/plant.ts";
+
+/** The plants of a store, as a collection might have them. The same number is always the same plant. */
+type Collection = Readonly<{ plants: number }>;
+
+/** Tags by the share of plants that have them. */
+export const TAGS = { ofOne: "holotype", ofHundredth: "carnivorous", ofThird: "houseplant" } as const;
+
+/** This many plants of every collection have a name with this word, which is the last one by name. */
+export const LAST_WORD = "zygopetalum";
+export const LAST_COUNT = 50;
+
+const GENERA =
+  `Abies Acer Adiantum Agave Aglaonema Allium Aloe Alocasia Anthurium Aquilegia Begonia Betula Calathea Camellia Campanula Carex
+  Clematis Crocus Cyclamen Dahlia Dianthus Dracaena Drosera Echeveria Euphorbia Ficus Fuchsia Galanthus Geranium Haworthia Hedera
+  Helleborus Hosta Hoya Hydrangea Ilex Iris Kalanchoe Lavandula Lilium Magnolia Mammillaria Maranta Monstera Narcissus Nepenthes
+  Nymphaea Opuntia Paeonia Pelargonium Peperomia Philodendron Pinus Primula Quercus Rhododendron Rosa Salvia Sansevieria Sarracenia
+  Saxifraga Sedum Sempervivum Tillandsia Tulipa Viola Yucca Zamioculcas`.split(/\s+/);
+const EPITHETS =
+  `acaulis alba alpina amabilis angustifolia argentea aurea australis bicolor borealis campestris canadensis chinensis coccinea
+  communis cordata crassifolia deliciosa elegans europaea fragrans glabra glauca gracilis grandiflora hederifolia horrida humilis
+  japonica lanceolata latifolia longifolia lutea macrophylla maculata major maritima microphylla minor montana nana nigra nivalis
+  odorata officinalis orientalis palustris parviflora pendula perennis pubescens pumila purpurea repens rotundifolia rubra sativa
+  sempervirens spinosa sylvestris tomentosa tricolor undulata variegata viridis vulgaris`.split(/\s+/);
+const CULTIVARS =
+  `Albo Björn Crème Dawn Étoile Frost Gold Königin Luna Marble Moonlight Nana Pearl Rubra Señorita Snow Sunrise Zebra`.split(" ");
+const OTHERS = ["苔の庭", "Ромашка лекарственная", "Ελιά", "זית", "서양민들레", "किनारा"];
+
+/** Numbers as random as a name needs, for a plant and a purpose: murmur3's finalizer. */
+function draw(number: number, purpose: number, choices: number): number {
+  let bits = Math.imul(number ^ Math.imul(purpose, 0x9e3779b9), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  return ((bits ^ (bits >>> 15)) >>> 0) % choices;
+}
+
+/** The plant with this number, from 1 on. Few kinds of plants are frequent, and many are rare. */
+export function plantOf(number: number, { plants }: Collection): NewPlant {
+  const tag = tagOf(number, plants);
+  return { id: asPlantId(BigInt(number)), name: nameOf(number, plants), ...(tag === undefined ? {} : { tag }) };
+}
+
+function nameOf(number: number, plants: number): string {
+  if (number % Math.trunc(plants / LAST_COUNT) === 0) return `Zygopetalum maculosum ${number}`;
+  const genus = GENERA[Math.trunc((draw(number, 1, 1000) / 1000) ** 2 * GENERA.length)]!;
+  const species = `${genus} ${EPITHETS[Math.trunc((draw(number, 2, 1000) / 1000) ** 2 * EPITHETS.length)]!}`;
+  const kind = draw(number, 3, 100);
+  if (kind < 55) return species;
+  if (kind < 80) return `${species} '${CULTIVARS[draw(number, 4, CULTIVARS.length)]!}'`;
+  if (kind < 98) return `${species} ${1950 + draw(number, 5, 76)}-${draw(number, 6, 10_000)}`;
+  return OTHERS[draw(number, 7, OTHERS.length)]!;
+}
+
+function tagOf(number: number, plants: number): string | undefined {
+  if (number === Math.trunc(plants / 3)) return TAGS.ofOne;
+  const place = draw(number, 8, 100);
+  if (place < 30) return TAGS.ofThird;
+  if (place < 31) return TAGS.ofHundredth;
+  return place < 80 ? `bed ${place}` : undefined;
+}

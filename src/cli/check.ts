@@ -1,0 +1,75 @@
+import { Command } from "commander";
+import type { Config } from "../config.ts";
+import { createLog } from "../log.ts";
+import { acceptWithoutWal, checkStore, repairStore } from "../open-store.ts";
+import type { Look } from "../store/check.ts";
+import { escapeControls } from "../terminal-text.ts";
+import { giveWay } from "./priority.ts";
+import { showProgress } from "./progress.ts";
+import { addJson, isJson, printResult } from "./result.ts";
+import { addSettings, configOf } from "./settings.ts";
+
+type Flags = Readonly<{ repair?: true; withoutWal?: true }>;
+
+const WIDTH = 8;
+
+export function checkCommand(): Command {
+  const command = new Command("check")
+    .description(
+      "Look at all that the store holds, while the service runs or not, and change nothing: files, pages, indexes, tokens, each plant, the search index.",
+    )
+    .option("--repair", "make anew what is wrong and can be made from the plants; on SQLite while no service runs")
+    .option("--without-wal", "accept plants.db as it is, after it was copied without its WAL and the WAL is lost for good");
+  return addSettings(addJson(command), ["data", "database"]).action(async () => {
+    const { repair, withoutWal } = command.opts<Flags>();
+    const config = configOf(command, process.env);
+    const say = (text: string) => (isJson(command) ? process.stderr : process.stdout).write(text);
+    giveWay();
+    if (withoutWal) {
+      acceptWithoutWal(config);
+      say(`The store in ${config.data} was accepted as it is. Changes that were only in its WAL are lost.\n`);
+    }
+    const faults = await check(command, config);
+    // What is damaged must not be made to look sound.
+    const isMendable = faults.length > 0 && faults.every(({ state }) => state === "wrong");
+    if (!repair || !isMendable) return expectSound(config, faults);
+    await repairStore(config, {
+      wrong: faults,
+      log: createLog({ level: "info", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now }),
+    });
+    say("Repaired. Checking again:\n");
+    expectSound(config, await check(command, config));
+  });
+}
+
+/** Prints each look. Resolves with what is wrong. */
+async function check(command: Command, config: Config): Promise<readonly Look[]> {
+  const faults: Look[] = [];
+  let progress = showProgress("check", undefined);
+  try {
+    for await (const step of checkStore(config)) {
+      if (step.kind === "progress") {
+        progress.count(step.bytes);
+        continue;
+      }
+      progress.stop();
+      const { state, part, text } = step;
+      printResult(command, { json: { state, part, text }, words: `${state.padEnd(WIDTH)}${part.padEnd(WIDTH)}${escapeControls(text)}` });
+      if (step.state === "wrong" || step.state === "damaged") faults.push(step);
+      progress = showProgress("check", undefined);
+    }
+  } finally {
+    progress.stop();
+  }
+  return faults;
+}
+
+/** Throws what to do about faults. */
+function expectSound({ data, database }: Config, faults: readonly Look[]): void {
+  if (faults.length === 0) return;
+  if (faults.some(({ state }) => state === "damaged"))
+    throw new Error("The store is damaged in what only a backup has. Keep a copy of it as it is, and see docs/how-to/repair.md.");
+  const how =
+    database.kind === "sqlite" ? `stop the service, and run plant-store check --repair --data ${data}` : "run plant-store check --repair";
+  throw new Error(`Something is wrong that can be made anew from the plants that are there: ${how}.`);
+}

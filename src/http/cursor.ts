@@ -1,0 +1,40 @@
+import { PlantStoreError } from "../errors.ts";
+import { asPlantId } from "../plant.ts";
+import type { Order, Place } from "../store/page.ts";
+
+/** The first byte of a cursor. When keys of an order change, it gets another number. */
+const KINDS = { name: 1, newest: 2 } as const satisfies Record<Order, number>;
+
+const HEAD_BYTES = 9;
+const INT64_BYTES = 8;
+
+/** A place as text for the link to the next page: its kind, id and key, as bytes in base64url. */
+export function toCursor(order: Order, { key, id }: Place): string {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head[0] = KINDS[order];
+  head.writeBigInt64BE(id, 1);
+  return Buffer.concat([head, toBytes(order, key)]).toString("base64url");
+}
+
+/** Throws `invalid_query` for a text that `toCursor` cannot have made for this order. Whoever makes one up reads on from there. */
+export function parseCursor(order: Order, text: string): Place {
+  const bytes = Buffer.from(text, "base64url");
+  const key = bytes.subarray(HEAD_BYTES);
+  const isWhole = bytes.length >= HEAD_BYTES && (order === "name" || key.length === INT64_BYTES);
+  // What is no base64url is left out when it is decoded.
+  if (!isWhole || bytes[0] !== KINDS[order] || bytes.toString("base64url") !== text) throw unknownCursor();
+  return { key: order === "name" ? key.toString("hex") : String(key.readBigInt64BE()), id: asPlantId(bytes.readBigInt64BE(1)) };
+}
+
+function toBytes(order: Order, key: string): Buffer {
+  if (order === "name") return Buffer.from(key, "hex");
+  const bytes = Buffer.alloc(INT64_BYTES);
+  bytes.writeBigInt64BE(BigInt(key));
+  return bytes;
+}
+
+function unknownCursor(): PlantStoreError {
+  return new PlantStoreError("invalid_query", {
+    message: "The query parameter `cursor` is not from a `Link` with the same `sort`: leave it out to begin at the first page.",
+  });
+}

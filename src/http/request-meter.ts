@@ -1,0 +1,44 @@
+import type { ErrorCode } from "../errors.ts";
+import { SECONDS } from "../metrics.ts";
+import type { Histogram, Metrics } from "../metrics.ts";
+
+/** Counts the requests and the errors that they got. */
+export type RequestMeter = Readonly<{
+  /** `operation`: of the contract; else "static" or "none". `since`: when the request began, by `performance.now()`. */
+  answered(operation: string, status: number, since: number): void;
+  failed(code: ErrorCode): void;
+}>;
+
+export function createRequestMeter(metrics: Metrics): RequestMeter {
+  const durations = metrics.histogram({
+    name: "plant_store_http_request_duration_seconds",
+    help: "From the head of a request to its response, without the time to send that.",
+    labels: ["operation", "status"],
+    bounds: SECONDS,
+  });
+  const errors = metrics.counter({
+    name: "plant_store_http_errors_total",
+    help: "Error responses by the name of the error in the contract.",
+    labels: ["code"],
+  });
+  // One for each status, by operation: finding it by its labels would cost a request three times as much.
+  const found = new Map<string, Histogram[]>();
+
+  function find(operation: string, status: number): Histogram {
+    const histogram = durations(operation, String(status));
+    const byStatus = found.get(operation) ?? [];
+    byStatus[status] = histogram;
+    found.set(operation, byStatus);
+    return histogram;
+  }
+
+  return {
+    answered(operation, status, since) {
+      const histogram = found.get(operation)?.[status] ?? find(operation, status);
+      histogram.observe((performance.now() - since) / 1000);
+    },
+    failed(code) {
+      errors(code).value += 1;
+    },
+  };
+}

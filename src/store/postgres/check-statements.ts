@@ -1,0 +1,40 @@
+import type { Statement } from "./engine/pool.ts";
+
+/** All indexes of our tables: whether each is valid, and its kind. */
+export const LIST_INDEXES = {
+  text: `SELECT indexrelid::regclass::text, indisvalid AND indisready, amname FROM pg_index
+    JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
+    WHERE indrelid = to_regclass('plants') OR indrelid = to_regclass('tokens') ORDER BY 1`,
+} as const satisfies Statement;
+
+/** Whether indexes of text were built with another order of it than the system has now. PostgreSQL alone tells. */
+export const IS_ORDER_OUTDATED = {
+  text: `SELECT datcollversion IS DISTINCT FROM pg_database_collation_actual_version(oid) FROM pg_database WHERE datname = current_database()`,
+} as const satisfies Statement;
+
+/** How many pages the server has found damaged by their checksums. */
+export const COUNT_DAMAGED_PAGES = {
+  text: `SELECT coalesce(checksum_failures, 0) FROM pg_stat_database WHERE datname = current_database()`,
+} as const satisfies Statement;
+
+/** Whether the server has amcheck, and this user may use it. */
+export const HAS_AMCHECK = {
+  text: `SELECT to_regprocedure('bt_index_check(regclass, boolean)') IS NOT NULL
+    AND has_function_privilege(to_regprocedure('bt_index_check(regclass, boolean)')::oid, 'EXECUTE')`,
+} as const satisfies Statement;
+
+/** Compares an index with its table, beside reads and writes. Takes its name. Fails when they differ. */
+export const CHECK_INDEX = { text: `SELECT bt_index_check($1::regclass, true)` } as const satisfies Statement;
+
+export const HAS_UNKEYED = { text: `SELECT EXISTS (SELECT 1 FROM plants WHERE name_key IS NULL)` } as const satisfies Statement;
+
+/** Rows as they should be, and those that are not so. A plant that has changed meanwhile does not count. */
+const SHOULD_BE = `unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS v (id, name, tag, words, name_key)`;
+const IS_OTHERWISE = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag
+    AND (plants.words <> v.words::tsvector OR plants.name_key <> decode(v.name_key, 'hex'))`;
+
+/** Take ids, names, tags, words and keys of the names. Return the ids of plants whose words or key are others. */
+export const FIND_WRONG = { text: `SELECT plants.id FROM plants, ${SHOULD_BE} WHERE ${IS_OTHERWISE}` } as const satisfies Statement;
+export const MEND_WRONG = {
+  text: `UPDATE plants SET words = v.words::tsvector, name_key = decode(v.name_key, 'hex') FROM ${SHOULD_BE} WHERE ${IS_OTHERWISE} RETURNING plants.id`,
+} as const satisfies Statement;

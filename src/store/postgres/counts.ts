@@ -1,0 +1,98 @@
+import type { SearchTerms } from "../../tokenizer.ts";
+import { COUNTED_MAX, toCount } from "../count.ts";
+import type { PlantCount } from "../count.ts";
+import { TAGS_MAX } from "../tags.ts";
+import type { FoundTags } from "../tags.ts";
+import type { Statement } from "./engine/pool.ts";
+import type { Execute } from "./engine/retry.ts";
+import { fromColumn, toColumn } from "./engine/text.ts";
+import { toQuery } from "./plant-columns.ts";
+import { hasTag, IN_INDEX } from "./plant-statements.ts";
+
+/** As long as a list may take, in milliseconds. */
+const HOW = { statementMs: 5000, isRepeatable: true } as const;
+
+/** From this many plants on, statistics are trusted. Below, plants are counted. */
+const ESTIMATED_MIN = 2 * COUNTED_MAX;
+
+/** Digits of an estimate that mean something. */
+const DIGITS = 2;
+
+/**
+ * The plants as PostgreSQL counts them in passing: those that the last VACUUM or ANALYZE found, with every insert and
+ * delete since. After a crash it has lost that count, until it has looked again. Then, as the planner estimates: the
+ * plants that a page held when it last looked, times the pages that there are now. Below zero when it never has.
+ */
+const ESTIMATE = `SELECT CASE
+    WHEN coalesce(pg_stat_get_last_vacuum_time(oid), pg_stat_get_last_autovacuum_time(oid), pg_stat_get_last_analyze_time(oid),
+      pg_stat_get_last_autoanalyze_time(oid)) IS NOT NULL THEN pg_stat_get_live_tuples(oid)
+    WHEN reltuples >= 0 AND relpages > 0
+      THEN (reltuples::float8 / relpages * pg_relation_size(oid) / current_setting('block_size')::bigint)::bigint
+    ELSE -1 END
+  FROM pg_class WHERE oid =`;
+
+export const ESTIMATE_PLANTS = { text: `${ESTIMATE} to_regclass('plants')` } as const satisfies Statement;
+
+/** The same on Citus, where each shard is a table. */
+export const ESTIMATE_SHARDS = {
+  text: `SELECT CASE WHEN bool_and(success) AND min(result::float8) >= 0 THEN sum(result::float8)::bigint ELSE -1 END
+    FROM run_command_on_shards('plants', '${ESTIMATE.replaceAll("'", "''")} ''%s''::regclass')`,
+} as const satisfies Statement;
+
+/** Takes the most to count, then the tag, the words, or both. */
+export function countStatement(terms: SearchTerms): Statement {
+  return { text: `SELECT count(*) FROM (${findStatement("1", terms)}) AS found` };
+}
+
+/**
+ * Takes the most to count, then the tag, the words, or both. Returns each tag with its plants, and all
+ * plants that were counted.
+ */
+export function countTagsStatement(terms: SearchTerms): Statement {
+  return {
+    text: `SELECT tag, count(*), (sum(count(*)) OVER ())::bigint FROM (${findStatement("tag", terms)}) AS found
+      GROUP BY tag ORDER BY count(*) DESC, convert_to(tag, 'UTF8') LIMIT ${TAGS_MAX + 1}`,
+  };
+}
+
+function findStatement(what: string, { tag, words }: SearchTerms): string {
+  const ofTag = tag === undefined ? [] : [tag === null ? "tag IS NULL" : hasTag(2)];
+  const withWords = words.length === 0 ? [] : [`words @@ $${typeof tag === "string" ? 3 : 2}::tsquery`];
+  const conditions = [...ofTag, ...withWords];
+  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+  return `SELECT ${what} FROM plants${where}${ofTag.length > 0 && words.length === 0 ? IN_INDEX : ""} LIMIT $1::bigint`;
+}
+
+function valuesOf({ tag, words }: SearchTerms, max = COUNTED_MAX): unknown[] {
+  return [max + 1, ...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
+}
+
+/** Counts what matches, or takes all plants from the statistics if there are many. */
+export async function countPlants(execute: Execute, terms: SearchTerms, estimate: Statement): Promise<PlantCount> {
+  if (terms.tag === undefined && terms.words.length === 0) return countAll(execute, estimate);
+  return toCount(await count(execute, terms, COUNTED_MAX));
+}
+
+async function countAll(execute: Execute, estimate: Statement): Promise<PlantCount> {
+  // A relative of PostgreSQL may have no such statistics.
+  const [row] = await execute<[plants: bigint]>(estimate, [], HOW).catch(() => []);
+  const estimated = Number(row?.[0] ?? -1);
+  if (estimated >= ESTIMATED_MIN) return { plants: rounded(estimated), precision: "about" };
+  return toCount(await count(execute, { tag: undefined, words: [] }, ESTIMATED_MIN), ESTIMATED_MIN);
+}
+
+async function count(execute: Execute, terms: SearchTerms, max: number): Promise<number> {
+  const [row] = await execute<[plants: bigint]>(countStatement(terms), valuesOf(terms, max), HOW);
+  return Number(row![0]);
+}
+
+/** Counts the tags of what matches. */
+export async function countFoundTags(execute: Execute, terms: SearchTerms): Promise<FoundTags> {
+  const rows = await execute<[tag: string | null, plants: bigint, all: bigint]>(countTagsStatement(terms), valuesOf(terms), HOW);
+  const tags = rows.flatMap(([tag, plants]) => (tag === null ? [] : [{ tag: fromColumn(tag), plants: Number(plants) }]));
+  return { ...toCount(Number(rows[0]?.[2] ?? 0)), tags: tags.slice(0, TAGS_MAX) };
+}
+
+function rounded(plants: number): number {
+  return Number(plants.toPrecision(DIGITS));
+}

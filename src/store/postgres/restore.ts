@@ -1,0 +1,70 @@
+import type { Log } from "../../log.ts";
+import { expectUnused } from "../contents.ts";
+import type { ContentsPart, DatedPlant, Filled, StoredToken } from "../contents.ts";
+import { listTokens, UNDATED } from "./contents.ts";
+import { sqlStateOf } from "./engine/failure.ts";
+import { parseHosts } from "./engine/hosts.ts";
+import { openPool } from "./engine/pool.ts";
+import type { Statement } from "./engine/pool.ts";
+import type { Execute } from "./engine/retry.ts";
+import { SCHEMA } from "./engine/schema.ts";
+import { startUp } from "./engine/startup.ts";
+import { toColumn } from "./engine/text.ts";
+import { searchableColumnsOf } from "./plant-columns.ts";
+import { HAS_PLANTS, RESTORE_PLANTS } from "./plant-statements.ts";
+import { REMOVE_TOKENS, RESTORE_TOKEN } from "./token-statements.ts";
+import { beginTransaction } from "./transaction.ts";
+
+/** All of a backup or nothing: until the COMMIT, the store stays as it is. */
+export const RESTORE_BEGIN = { text: "BEGIN" } as const satisfies Statement;
+const COMMIT = { text: "COMMIT" } as const satisfies Statement;
+
+/** The server ends a statement, and a transaction whose process is silent, after this, in milliseconds. */
+const STATEMENT_MS_MAX = 120_000;
+const HOW = { statementMs: STATEMENT_MS_MAX, isRepeatable: false };
+
+const TAKEN = "23505";
+
+/** Puts contents into a database without a store, or with an unused one. On Citus too, it is one transaction. */
+export async function restorePostgresStore(
+  { url, log }: Readonly<{ url: string; log: Log }>,
+  contents: AsyncIterable<ContentsPart>,
+): Promise<Filled> {
+  const hosts = parseHosts(url);
+  const database = openPool({ hosts, connectionsMax: 1, serverMs: STATEMENT_MS_MAX });
+  try {
+    await startUp(database, { name: hosts.name, isNew: true, waitMs: 0, log });
+    const { execute, close } = await beginTransaction(database, [RESTORE_BEGIN]);
+    return await fill(execute, contents).finally(close);
+  } catch (reason) {
+    if (sqlStateOf(reason) !== TAKEN) throw reason;
+    throw new Error("A plant or token of the backup is there already: something else writes to the store. Nothing was restored.", {
+      cause: reason,
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+async function fill(execute: Execute, contents: AsyncIterable<ContentsPart>): Promise<Filled> {
+  // Locks a row, so that only one restore runs at a time.
+  await execute(SCHEMA.probe, [], HOW);
+  const [[hasPlants] = []] = await execute<[hasPlants: string]>(HAS_PLANTS, [], HOW);
+  const replaced = expectUnused(await listTokens(execute), hasPlants === "t");
+  await execute(REMOVE_TOKENS, [], HOW);
+  for await (const { tokens, plants } of contents) {
+    for (const stored of tokens) await execute(RESTORE_TOKEN, valuesOf(stored), HOW);
+    if (plants.length > 0) await execute(RESTORE_PLANTS, [...(await searchableColumnsOf(plants)), timesOf(plants)], HOW);
+  }
+  await execute(COMMIT, [], HOW);
+  return { replaced };
+}
+
+function valuesOf({ token: { id, name, scopes, created, expires, revoked, parent, lastUsed }, hash }: StoredToken): unknown[] {
+  const dates = [created, expires ?? null, revoked ?? null];
+  return [id, toColumn(name), scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null, hash];
+}
+
+function timesOf(plants: readonly DatedPlant[]): string {
+  return `{${plants.map(({ added }) => added ?? UNDATED).join()}}`;
+}

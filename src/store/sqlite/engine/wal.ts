@@ -1,0 +1,63 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+/** How many frames of a WAL SQLite reads, and how many were written since it began. */
+export type WalFrames = Readonly<{ readable: number; written: number }>;
+
+/** From SQLite's file format (sqlite.org/fileformat2.html, 4.1 and 4.2). */
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+type Sums = readonly [number, number];
+
+/**
+ * Counts the frames of the WAL of a store that nobody uses, whose database has pages of so many bytes. SQLite reads them
+ * up to the first one that is not whole, and ignores the rest without a word. It writes one after the other: a process
+ * that was killed leaves none behind that one. A header that is not whole hides all frames.
+ */
+export function countFrames(path: string, pageBytes: number): WalFrames {
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return { readable: 0, written: 0 };
+    const sum = header.readUInt32BE(0) & 1 ? sumBigEndian : sumLittleEndian;
+    const salts = header.subarray(16, 24);
+    const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
+    let sums = sum(header.subarray(0, 24), [0, 0]);
+    let isWhole = isEqual(sums, header.subarray(24));
+    if (!isWhole) return { readable: 0, written: Math.floor((fstatSync(file).size - HEADER_BYTES) / frame.length) };
+    let readable = 0;
+    let written = 0;
+    for (let at = 1; readSync(file, frame, 0, frame.length, HEADER_BYTES + (at - 1) * frame.length) === frame.length; at += 1) {
+      const isOfThisWal = frame.subarray(8, 16).equals(salts);
+      sums = isWhole ? sum(frame.subarray(FRAME_HEADER_BYTES), sum(frame.subarray(0, 8), sums)) : sums;
+      isWhole &&= isOfThisWal && isEqual(sums, frame.subarray(16));
+      if (isWhole) readable = at;
+      if (isOfThisWal) written = at;
+    }
+    return { readable, written };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isEqual([first, second]: Sums, bytes: Buffer): boolean {
+  return bytes.readUInt32BE(0) === first && bytes.readUInt32BE(4) === second;
+}
+
+function sumBigEndian(bytes: Buffer, sums: Sums): Sums {
+  return sumOf(bytes, sums, (at) => bytes.readUInt32BE(at));
+}
+
+function sumLittleEndian(bytes: Buffer, sums: Sums): Sums {
+  return sumOf(bytes, sums, (at) => bytes.readUInt32LE(at));
+}
+
+function sumOf(bytes: Buffer, [first, second]: Sums, wordAt: (at: number) => number): Sums {
+  let left = first;
+  let right = second;
+  for (let at = 0; at < bytes.length; at += 8) {
+    left = (left + wordAt(at) + right) >>> 0;
+    right = (right + wordAt(at + 4) + left) >>> 0;
+  }
+  return [left, right];
+}

@@ -1,0 +1,54 @@
+import { statSync } from "node:fs";
+import { SECONDS } from "../../metrics.ts";
+import type { Histogram, Metrics } from "../../metrics.ts";
+import { createCommitMeter } from "../commit-meter.ts";
+import type { CommitMeter } from "../commit-meter.ts";
+import type { CommitTracer } from "../../tracing/commit-tracer.ts";
+
+/** What the store measures about itself. */
+export type SqliteMeter = Readonly<{
+  commits: CommitMeter;
+  /** The last step of each commit, which writes the WAL and syncs it. */
+  syncs: Histogram;
+  /** Checkpoints, by outcome: done; blocked, when a reader needs what is in the WAL; failed. */
+  checkpoints: (outcome: "done" | "blocked" | "failed") => Histogram;
+}>;
+
+export function createSqliteMeter(metrics: Metrics, tracer: CommitTracer | undefined): SqliteMeter {
+  return {
+    commits: createCommitMeter(metrics, tracer),
+    syncs: metrics.histogram({
+      name: "plant_store_sqlite_sync_duration_seconds",
+      help: "The end of a commit: writing the WAL and syncing it to the disk.",
+      bounds: SECONDS,
+    })(),
+    checkpoints: metrics.histogram({
+      name: "plant_store_sqlite_checkpoint_duration_seconds",
+      help: "Checkpoints by outcome: done; blocked, if a reader such as an export kept it from the end of the WAL; failed.",
+      labels: ["outcome"],
+      bounds: SECONDS,
+    }),
+  };
+}
+
+type Measured = Readonly<{ path: string; countPlants: () => number; schemaVersion: () => number; indexLagMs: (() => number) | undefined }>;
+
+/** Adds what is looked up only when somebody asks. */
+export function addSqliteGauges(metrics: Metrics, { path, countPlants, schemaVersion, indexLagMs }: Measured): void {
+  metrics.gauge({ name: "plant_store_plants", help: "Plants in the store." }, countPlants);
+  metrics.gauge({ name: "plant_store_schema_version", help: "Version of the tables." }, schemaVersion);
+  metrics.gauge({ name: "plant_store_bytes", help: "Bytes of the database, without the WAL and the search index." }, () => sizeOf(path));
+  metrics.gauge({ name: "plant_store_sqlite_wal_bytes", help: "Bytes of the file of the write-ahead log (WAL)." }, () =>
+    sizeOf(`${path}-wal`),
+  );
+  if (indexLagMs)
+    metrics.gauge(
+      { name: "plant_store_search_lag_seconds", help: "How long the search index has been behind the commits." },
+      () => indexLagMs() / 1000,
+    );
+}
+
+/** 0 if there is no such file: a WAL is made with the first commit. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,78 @@
+import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { syncFolder } from "../../data-folder.ts";
+import { describeFailure } from "../../system-failure.ts";
+import type { Look } from "../check.ts";
+import { openContents } from "./contents.ts";
+import { isOfMachine } from "./engine/failure.ts";
+import { realPath } from "./engine/files.ts";
+import { pragma } from "./engine/requirements.ts";
+import { build } from "./restore.ts";
+import { removeWordIndex } from "./search/word-index.ts";
+
+/**
+ * Makes anew what a check found wrong: the search index, which the next start builds, and otherwise the whole database,
+ * from its tables. Hold the lock of the store.
+ */
+export async function repairSqliteStore(name: string, wrong: readonly Look[]): Promise<void> {
+  if (wrong.some(({ part }) => part !== "search")) await rebuild(realPath(name));
+  // It follows the changes of a database that is gone.
+  removeWordIndex(`${name}.search`);
+}
+
+async function rebuild(path: string): Promise<void> {
+  expectNoneLeft(path);
+  const built = `${path}.repairing`;
+  rmSync(built, { force: true });
+  const old = openContents(path, () => Promise.resolve(0));
+  try {
+    await build(built, old.read());
+    expectWhole(built);
+  } catch (reason) {
+    rmSync(built, { force: true });
+    if (!isOfMachine(reason)) throw reason;
+    throw new Error(`${path} cannot be repaired (${describeFailure(reason)}): make room for a second one beside it. Nothing was changed.`, {
+      cause: reason,
+    });
+  } finally {
+    old.close();
+  }
+  leaveOneFile(path);
+  replace(path, built);
+}
+
+function expectWhole(path: string): void {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    const found = pragma(db, "PRAGMA integrity_check(1)");
+    if (found !== "ok")
+      throw new Error(`What was made anew is damaged too (${String(found)}): see whether the disk fails. Nothing was changed.`);
+  } finally {
+    db.close();
+  }
+}
+
+/** A WAL would belong to no other database. */
+function leaveOneFile(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec("PRAGMA journal_mode = DELETE");
+  } finally {
+    db.close();
+  }
+  if (existsSync(`${path}-wal`)) throw new Error(`Another program uses ${path}: end it. Nothing was changed.`);
+}
+
+/** What an earlier repair left may be the only copy of what that one could not read. */
+function expectNoneLeft(path: string): void {
+  if (existsSync(`${path}.damaged`))
+    throw new Error(`${path}.damaged, which a repair before has left, is still there: move it away first. Nothing was changed.`);
+}
+
+/** Keeps the old database under another name. Killed at any moment, this leaves a complete one. */
+function replace(path: string, built: string): void {
+  linkSync(path, `${path}.damaged`);
+  renameSync(built, path);
+  syncFolder(dirname(path));
+}

@@ -1,0 +1,99 @@
+import type { DatabaseSync } from "node:sqlite";
+import { nameKey } from "../../../name-order.ts";
+import { asPlantId, PLANT_ID_MIN } from "../../../plant.ts";
+import { isFound, SEARCHED_LENGTH_MAX } from "../../../tokenizer.ts";
+import type { SearchTerms } from "../../../tokenizer.ts";
+import type { Order, Place } from "../../page.ts";
+import { timeKey } from "./place-tokens.ts";
+import type { PlantRow, WalkQuery, WordIndex } from "./word-index.ts";
+
+export type OrderedWalk = WalkQuery &
+  SearchTerms &
+  Readonly<{
+    /** Whether to put those that match into order, if there are not too many. Otherwise all plants are looked at in order. */
+    isSorting: boolean;
+  }>;
+
+/** Places in an order. `reached`: up to here nothing was left out; undefined when nothing follows. */
+export type Walked = Readonly<{ places: readonly Place[]; reached: Place | undefined }>;
+
+/** How many plants that match may be put into order, and how many plants are looked at in order, in one call. */
+const SORTED_MAX = 10_000;
+const LOOKED_AT_MAX = 1000;
+
+/** The most to read in one call, in characters: ten thousand usual plants have half of that. */
+const CHARACTERS_MAX = 1_000_000;
+
+/** What reading a plant costs besides its text, in characters. */
+const CHARACTERS_A_PLANT = 20;
+
+/** A character has at most four bytes. */
+const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
+
+/** Walks through plants in an order, with bounded work. */
+export function createOrderedWalk(plants: DatabaseSync) {
+  // Only the start of a name counts, for a search and for its place. The substr of a text ends at a NUL, that of an empty blob is null.
+  const row = plants.prepare(
+    `SELECT id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added FROM plants WHERE id = ?`,
+  );
+  row.setReadBigInts(true);
+
+  /** Those of these plants that match, and how many were looked at: at least one. */
+  function findAll(ids: readonly bigint[], terms: SearchTerms): Readonly<{ found: readonly PlantRow[]; lookedAt: number }> {
+    const found: PlantRow[] = [];
+    let work = 0;
+    let lookedAt = 0;
+    for (; lookedAt < ids.length && work < CHARACTERS_MAX; lookedAt += 1) {
+      const plant = row.get(ids[lookedAt]!) as PlantRow | undefined;
+      work += CHARACTERS_A_PLANT;
+      if (!plant) continue;
+      const { id, name, tag } = plant;
+      work += name.length + (tag?.length ?? 0);
+      if (isFound({ id: asPlantId(id), name, ...(tag === null ? {} : { tag }) }, terms)) found.push(plant);
+    }
+    return { found, lookedAt };
+  }
+
+  /** Those that match, in order; undefined if there are too many, or their names and tags are too long. */
+  function sortFew(index: WordIndex, { words, tag, order, after, limit }: OrderedWalk): Walked | undefined {
+    const ids = index.find({ words, tag, from: PLANT_ID_MIN, limit: SORTED_MAX + 1 });
+    if (ids.length > SORTED_MAX) return undefined;
+    const { found, lookedAt } = findAll([...ids], { words, tag });
+    if (lookedAt < ids.length) return undefined;
+    const isBefore = IS_BEFORE[order];
+    const places = found
+      .map((plant) => placeOf(order, plant))
+      .filter((place) => after === undefined || isBefore(after, place))
+      .toSorted((left, right) => (isBefore(left, right) ? -1 : 1));
+    return toWalked(places.slice(0, limit), limit);
+  }
+
+  return (index: WordIndex, query: OrderedWalk): Walked => {
+    const { words, tag, order, after, limit, isSorting } = query;
+    if (words.length === 0 && tag === undefined) return toWalked(index.walk({ order, after, limit }), limit);
+    const few = isSorting ? sortFew(index, query) : undefined;
+    if (few) return few;
+    const next = index.walk({ order, after, limit: LOOKED_AT_MAX });
+    const { found, lookedAt } = findAll(
+      next.map(({ id }) => id),
+      { words, tag },
+    );
+    const ids = new Set(found.map(({ id }) => id));
+    const isEnd = lookedAt === next.length && next.length < LOOKED_AT_MAX;
+    return { places: next.slice(0, lookedAt).filter(({ id }) => ids.has(id)), reached: isEnd ? undefined : next[lookedAt - 1] };
+  };
+}
+
+function toWalked(places: readonly Place[], limit: number): Walked {
+  return { places, reached: places.length < limit ? undefined : places.at(-1) };
+}
+
+function placeOf(order: Order, { id, name, added }: PlantRow): Place {
+  return { key: order === "name" ? nameKey(name) : timeKey(added), id: asPlantId(id) };
+}
+
+/** Whether one place is before another. */
+const IS_BEFORE = {
+  name: (left, right) => (left.key === right.key ? left.id < right.id : left.key < right.key),
+  newest: (left, right) => (left.key === right.key ? left.id > right.id : BigInt(left.key) > BigInt(right.key)),
+} as const satisfies Record<Order, (left: Place, right: Place) => boolean>;

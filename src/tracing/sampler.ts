@@ -1,0 +1,70 @@
+import type { Metrics } from "../metrics.ts";
+import type { RemoteParent } from "./trace-context.ts";
+
+export type SamplerSettings = Readonly<{
+  /** Whether callers that have a trace decide about our part of it. */
+  isParentBased: boolean;
+  /** The share of all other requests that is recorded. */
+  ratio: number;
+}>;
+
+/** Who wants a request recorded: we ourselves, or its caller. */
+export type Wish = "own" | "caller";
+
+/** Decides which requests are recorded. */
+export type Sampler = Readonly<{
+  /** Undefined if nobody wants this request recorded, or too many were. */
+  wishOf(parent: RemoteParent | undefined): Wish | undefined;
+  /** Counts one more, if there is room for it. A stranger has no valid token. */
+  admits(who: Wish | "stranger"): boolean;
+}>;
+
+type SamplerOptions = SamplerSettings & Readonly<{ metrics: Metrics; random: () => number; now: () => number }>;
+
+/**
+ * How many requests are recorded in a second, whatever is sent. So the cost is bounded, and anybody may wish: callers
+ * keep out nobody but callers, and strangers nobody but strangers.
+ */
+const PER_SECOND = { own: 100, caller: 100, stranger: 20 } as const;
+
+export function createSampler({ isParentBased, ratio, metrics, random, now }: SamplerOptions): Sampler {
+  const limited = metrics.counter({
+    name: "plant_store_traces_limited_total",
+    help: "Requests that were not traced because there were too many: own choice, the caller's wish, strangers.",
+    labels: ["who"],
+  });
+  const counted = {
+    own: { taken: 0, limited: limited("own") },
+    caller: { taken: 0, limited: limited("caller") },
+    stranger: { taken: 0, limited: limited("stranger") },
+  };
+  let second = 0;
+
+  function hasRoom(who: keyof typeof counted): boolean {
+    const current = Math.floor(now() / 1000);
+    if (current !== second) for (const one of Object.values(counted)) one.taken = 0;
+    second = current;
+    const isFull = counted[who].taken >= PER_SECOND[who];
+    if (isFull) counted[who].limited.value += 1;
+    return !isFull;
+  }
+
+  return {
+    wishOf(parent) {
+      if (parent && isParentBased) return parent.isSampled ? "caller" : undefined;
+      const isChosen = (parent ? shareOf(parent.traceId) : random()) < ratio;
+      // Looked at here already, so that those who are too many cost nothing.
+      return isChosen && hasRoom("own") ? "own" : undefined;
+    },
+    admits(who) {
+      if (!hasRoom(who)) return false;
+      counted[who].taken += 1;
+      return true;
+    },
+  };
+}
+
+/** At least 0, less than 1, and the same for all who see this trace: its last 56 bits are random (Trace Context 2, 3.2.2.3). */
+function shareOf(traceId: string): number {
+  return (2 ** 56 - 1 - Number.parseInt(traceId.slice(-14), 16)) / 2 ** 56;
+}

@@ -1,0 +1,81 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
+import manifest from "../../package.json" with { type: "json" };
+import type { Operation } from "../contract.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { createCommitTracer } from "./commit-tracer.ts";
+import type { CommitTracer } from "./commit-tracer.ts";
+import { toExportRequest } from "./otlp.ts";
+import type { Sender } from "./otlp.ts";
+import { createRequestTracer } from "./request-tracer.ts";
+import type { RequestTracer } from "./request-tracer.ts";
+import { createSampler } from "./sampler.ts";
+import { createSpanQueue } from "./span-queue.ts";
+import type { Active } from "./request-trace.ts";
+import { traceStore } from "./traced-store.ts";
+import type { TraceSettings } from "./trace-settings.ts";
+
+/** Traces of OpenTelemetry. Only a service that sends some loads this. */
+export type Tracing = Readonly<{
+  requests: RequestTracer;
+  commits: CommitTracer;
+  /** The same store, whose calls are spans of the requests that make them. */
+  traced<Store extends object>(name: string, store: Store): Store;
+  /** The same log, whose lines about a request say to which trace it belongs. */
+  log: Log;
+  /** Sends what is left, for half a second at most. */
+  stop(): Promise<void>;
+}>;
+
+type TracingOptions = Readonly<{
+  settings: TraceSettings;
+  operations: readonly Operation[];
+  database: "sqlite" | "postgresql";
+  metrics: Metrics;
+  log: Log;
+}>;
+
+/** How far the wall clock may go from ours before spans follow it, in milliseconds: spans of a trace must fit together. */
+const CLOCK_MS_MAX = 20;
+
+export function startTracing({ settings, operations, database, metrics, log }: TracingOptions): Tracing {
+  const { url, headers, resource, sampler } = settings;
+  const current = new AsyncLocalStorage<Active>();
+  const now = () => performance.now();
+  const sender: Sender = {
+    resource: { "service.name": manifest.name, "service.version": manifest.version, "service.instance.id": randomUUID(), ...resource },
+    scope: { name: manifest.name, version: manifest.version },
+  };
+  let epochMs = performance.timeOrigin;
+  const queue = createSpanQueue({
+    url,
+    headers,
+    encode(spans) {
+      const newEpochMs = Date.now() - now();
+      if (Math.abs(newEpochMs - epochMs) > CLOCK_MS_MAX) epochMs = newEpochMs;
+      return toExportRequest(spans, sender, epochMs);
+    },
+    metrics,
+    log,
+    now,
+  });
+  const recording = { current, record: queue.add, now };
+  return {
+    requests: createRequestTracer({ ...recording, operations, sampler: createSampler({ ...sampler, metrics, random: Math.random, now }) }),
+    commits: createCommitTracer({ ...recording, database }),
+    traced: (name, store) => traceStore(name, store, recording),
+    log: withTraceIds(log, () => current.getStore()?.trace.context.traceId),
+    stop: queue.stop,
+  };
+}
+
+function withTraceIds(log: Log, find: () => string | undefined): Log {
+  function at(level: "debug" | "info" | "warn" | "error"): Log["info"] {
+    return (event, fields) => {
+      const traceId = fields?.["requestId"] === undefined ? undefined : find();
+      log[level](event, traceId === undefined ? fields : { traceId, ...fields });
+    };
+  }
+  return { ...log, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}

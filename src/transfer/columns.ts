@@ -1,0 +1,108 @@
+import { PlantStoreError } from "../errors.ts";
+
+/** What a column may be taken for. */
+export const FIELDS = ["id", "name", "tag"] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** The columns that somebody chose, by name, or position as in `column 4`. Empty for none. */
+export type ColumnChoice = Readonly<Partial<Record<Field, string>>>;
+
+/** The positions of the columns of each field. In each row, the first that is there and not empty counts. */
+export type Places = Readonly<Record<Field, readonly number[]>>;
+
+/** The columns that we know, under our names and those of Darwin Core (dwc.tdwg.org/terms). */
+const KNOWN = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "vernacularName"], tag: ["tag"] } as const;
+
+/**
+ * What else people call them, the likeliest first. Compared without case, accents, spaces and punctuation. The first
+ * one that a file has is taken, if it has no column that we know.
+ */
+const GUESSED: Readonly<Record<Field, readonly string[]>> = {
+  id: [
+    "plant id, pflanzen id, id plante, id planta, id pianta, gbifID, taxonID, occurrenceID, identifier, identifiant, identificador",
+    "accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
+    "nr, no, nº, n°, №, num, number, nummer, numero, numer, lfd nr, laufende nummer, číslo, номер, 番号, 编号, 編號",
+    "key, code, kod, codigo, código, ref, artikelnummer, artikel nr",
+  ].flatMap(toWords),
+  name: [
+    "acceptedScientificName, verbatimScientificName, canonicalName, species, taxon, taxonname",
+    "plant name, plantname, plant, plants, botanical name, latin name, latin, common name, cultivar, title",
+    "botanischer name, wissenschaftlicher name, lateinischer name, pflanzenname, pflanze, pflanzen, art, artname, sorte, bezeichnung",
+    "deutscher name, trivialname, nom scientifique, nom latin, nom botanique, nom de la plante, nom, plante, espèce, nom commun",
+    "nombre científico, nombre botánico, nombre de la planta, nombre, planta, especie, nombre común, nome científico, espécie",
+    "nome scientifico, nome botanico, nome, pianta, nome comune, wetenschappelijke naam, botanische naam, plantnaam, naam, plant, soort",
+    "vetenskapligt namn, namn, växt, art, videnskabeligt navn, navn, plante, tieteellinen nimi, nimi, kasvi, nazwa, nazwa łacińska, roślina",
+    "název, rostlina, назва, название, наименование, растение, рослина, имя, 学名, 植物名, 植物, 名前, 名称, 名稱, 이름, 식물",
+  ].flatMap(toWords),
+  tag: [
+    "tags, label, labels, keyword, keywords, schlagwort, stichwort, étiquette, etiqueta, etichetta, etikett, štítek, метка, タグ, 标签",
+    "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, カテゴリ, 分类",
+    "group, gruppe, groupe, grupo, gruppo, groep, grupp, grupa, skupina, группа",
+    "type, typ, tipo, family, familie, famille, familia, famiglia, família, familj, rodzina, čeleď, семейство, 科",
+  ].flatMap(toWords),
+};
+
+type PlaceOptions = Readonly<{
+  choice: ColumnChoice;
+  /** Whether names that we do not know may be guessed. */
+  isGuessing: boolean;
+  /** Whether a file may have no ids. */
+  isWithoutIds: boolean;
+}>;
+
+/** Finds the columns of each field by the names in the first line. Throws `invalid_csv_header`. */
+export function placeColumns(names: readonly string[], { choice, isGuessing, isWithoutIds }: PlaceOptions): Places {
+  const lower = names.map((name) => name.toLowerCase());
+  const find = (known: readonly string[]) => known.map((name) => lower.indexOf(name.toLowerCase())).filter((at) => at !== -1);
+  const taken = new Set(FIELDS.flatMap((field) => (choice[field] === undefined ? find(KNOWN[field]) : chosen(names, choice[field]))));
+  const plain = new Map<string, number>();
+  if (isGuessing) {
+    for (const [at, name] of names.map(toPlain).entries()) if (!taken.has(at) && !plain.has(name)) plain.set(name, at);
+  }
+
+  function place(field: Field): readonly number[] {
+    const wanted = choice[field];
+    if (wanted !== undefined) return chosen(names, wanted);
+    // A download of GBIF has both: its own number, and that of the collection, which is often no number.
+    const isGbif = field === "id" && plain.has("gbifid") && !lower.includes("id");
+    const known = isGbif ? [] : find(KNOWN[field]);
+    if (known.length > 0 || !isGuessing) return known;
+    const guess = GUESSED[field].map((name) => plain.get(name)).find((at) => at !== undefined);
+    return guess === undefined ? [] : [guess];
+  }
+
+  const places = { id: place("id"), name: place("name"), tag: place("tag") };
+  if (places.name.length === 0 || (places.id.length === 0 && !isWithoutIds)) throw new PlantStoreError("invalid_csv_header");
+  return places;
+}
+
+/** Its name, or its position if it has none. */
+export function toColumnName(name: string, at: number): string {
+  return name === "" ? `column ${at + 1}` : Array.from(name).slice(0, NAME_LENGTH_MAX).join("");
+}
+
+/** How many characters of the name of a column are reported. */
+const NAME_LENGTH_MAX = 100;
+
+function chosen(names: readonly string[], wanted: string): readonly number[] {
+  if (wanted === "") return [];
+  const lower = wanted.trim().toLowerCase();
+  const named = names.findIndex((name) => name.toLowerCase() === lower);
+  const position = Number(/^column ([1-9]\d{0,4})$/.exec(lower)?.[1] ?? 0) - 1;
+  const at = named === -1 ? position : named;
+  if (at >= 0 && at < names.length) return [at];
+  throw new PlantStoreError("invalid_csv_header", {
+    message: "The first line does not name a column that was asked for: check its name, or give its position, as in column 4.",
+  });
+}
+
+function toWords(line: string): string[] {
+  return line.split(",").map(toPlain);
+}
+
+function toPlain(name: string): string {
+  return name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
+}

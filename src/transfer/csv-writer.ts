@@ -1,0 +1,20 @@
+type Writing = Readonly<{ guardFormulas: boolean }>;
+
+/** Writes plants as rows. Quotes only where they are needed, and for an empty tag, which is not the same as none. */
+export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; name: string; tag?: string }) => string {
+  const write = guardFormulas ? (text: string) => quote(guard(text)) : quote;
+  return ({ id, name, tag }) => `${id},${write(name)},${tag === undefined ? "" : tag === "" ? '""' : write(tag)}\n`;
+}
+
+/**
+ * Text that begins like this may be a formula to a spreadsheet. Some read the full-width signs too
+ * (owasp.org/www-community/attacks/CSV_Injection). An id is a number and never guarded.
+ */
+function guard(text: string): string {
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+}
+
+/** A cell, in quotes only where they are needed. */
+export function quote(text: string): string {
+  return /[",;\t\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,73 @@
+import { createByteQueue } from "../byte-queue.ts";
+import { inPieces } from "./row.ts";
+import type { Bytes, Encoding } from "./row.ts";
+
+/**
+ * A file without its mark, in UTF-8 if that says UTF-16, and what it says. A surrogate that stands alone becomes a byte
+ * that UTF-8 does not have: its row is refused instead of being mended.
+ */
+export async function toUtf8(bytes: Bytes): Promise<Readonly<{ encoding: Encoding | undefined; isMarked: boolean; bytes: Bytes }>> {
+  const source = bytes[Symbol.asyncIterator]();
+  const start = createByteQueue();
+  while (start.length() < MARK_BYTES_MAX) {
+    const { done, value } = await source.next();
+    if (done) break;
+    // The sender may reuse the memory of what it sent.
+    start.put(value.slice());
+  }
+  const first = start.take();
+  const mark = MARKS.find(({ mark: marked }) => marked.every((byte, at) => first[at] === byte));
+  async function* all(): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      yield first.subarray(mark?.mark.length ?? 0);
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  }
+  const encoding = mark?.encoding;
+  return { encoding, isMarked: mark !== undefined, bytes: encoding ? transcode(all(), encoding === "utf-16be") : all() };
+}
+
+const MARKS = [
+  { encoding: undefined, mark: [0xef, 0xbb, 0xbf] },
+  { encoding: "utf-16le", mark: [0xff, 0xfe] },
+  { encoding: "utf-16be", mark: [0xfe, 0xff] },
+] as const;
+
+const MARK_BYTES_MAX = 3;
+
+/** No byte of UTF-8. */
+const FOREIGN = Uint8Array.of(0xff);
+
+async function* transcode(bytes: Bytes, isBigEndian: boolean): AsyncGenerator<Uint8Array, void, void> {
+  // At most one half of a unit, behind one half of a pair.
+  let rest = new Uint8Array();
+  for await (const piece of inPieces(bytes)) {
+    const joined = new Uint8Array(rest.length + piece.length);
+    joined.set(rest);
+    joined.set(piece, rest.length);
+    const view = new DataView(joined.buffer);
+    const units = Array.from({ length: joined.length >> 1 }, (_, at) => view.getUint16(at * 2, !isBigEndian));
+    if (isHighSurrogate(units.at(-1))) units.pop();
+    rest = joined.slice(units.length * 2);
+    yield* encode(String.fromCharCode(...units));
+  }
+  // A unit or pair that is cut off.
+  if (rest.length > 0) yield FOREIGN;
+}
+
+const utf8 = new TextEncoder();
+
+function* encode(text: string): Generator<Uint8Array, void, void> {
+  const [head = "", ...others] = text.isWellFormed() ? [text] : text.split(/\p{Surrogate}/u);
+  yield utf8.encode(head);
+  for (const other of others) {
+    yield FOREIGN;
+    yield utf8.encode(other);
+  }
+}
+
+function isHighSurrogate(unit: number | undefined): boolean {
+  return unit !== undefined && unit >= 0xd800 && unit <= 0xdbff;
+}

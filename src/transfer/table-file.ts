@@ -1,0 +1,61 @@
+import { gunzip, isGzip } from "./gunzip.ts";
+import type { Bytes } from "./row.ts";
+import { isXlsx, openSheet } from "./xlsx.ts";
+import { bytesOf, isZip, openZip, TableError, unpack } from "./zip.ts";
+import type { Zip } from "./zip.ts";
+
+/** What is in a file: CSV or NDJSON, in any encoding that the readers know. */
+export type Table = Readonly<{
+  /** Its name, which tells its format. */
+  name: string;
+  bytes: Bytes;
+  /** What people should know of it, such as the sheets that are not read. */
+  notes: readonly string[];
+}>;
+
+/** How many bytes at the start of a file show whether it is packed. */
+export const PACKING_BYTES = 4;
+
+/** The first bytes of what Excel wrote before 2007. */
+const OLD_EXCEL = [0xd0, 0xcf, 0x11, 0xe0];
+
+/** The tables of an archive of Darwin Core, the better one first. */
+const DARWIN_CORE = ["taxon.txt", "occurrence.txt"];
+
+/**
+ * Opens a table that is packed in gzip or ZIP, or is a workbook of Excel. Undefined if it is neither, by its first
+ * PACKING_BYTES. `whole` collects a file that does not arrive as one. Throws a TableError.
+ */
+export async function openTable(
+  name: string,
+  head: Uint8Array,
+  file: Readonly<{ bytes: Bytes; whole: () => Promise<Blob> }>,
+): Promise<Table | undefined> {
+  if (OLD_EXCEL.every((byte, at) => head[at] === byte)) {
+    throw new TableError("The file is a workbook of an old Excel (.xls): save it as .xlsx or as CSV.");
+  }
+  if (isGzip(head)) return { name: name.replace(/\.gz$/i, ""), bytes: gunzip(file.bytes), notes: [] };
+  if (!isZip(head)) return undefined;
+  const whole = await file.whole();
+  const zip = await openZip(whole);
+  return isXlsx(zip) ? openWorkbook(name, whole, zip) : openArchive(whole, zip);
+}
+
+async function openWorkbook(name: string, file: Blob, zip: Zip): Promise<Table> {
+  const sheet = await openSheet(file, zip);
+  const notes = sheet.others.length === 0 ? [] : [`only the sheet ${sheet.name} is read, not ${sheet.others.join(", ")}`];
+  return { name: `${name}.csv`, bytes: sheet.csv, notes };
+}
+
+function openArchive(file: Blob, zip: Zip): Table {
+  const tables = Array.from(zip.keys()).filter((name) => /\.(csv|tsv|txt|ndjson|jsonl)$/i.test(name));
+  const name = DARWIN_CORE.find((known) => tables.includes(known)) ?? (tables.length === 1 ? tables[0] : undefined);
+  const packed = name === undefined ? undefined : zip.get(name);
+  if (name === undefined || !packed) throw new TableError("The file is an archive without a single table: import the tables in it.");
+  return { name, bytes: unpack(file, packed), notes: [`read from ${name} in the archive`] };
+}
+
+/** A Blob as a file of which all is there. */
+export function fileOf(blob: Blob): Readonly<{ bytes: Bytes; whole: () => Promise<Blob> }> {
+  return { bytes: bytesOf(blob.stream()), whole: () => Promise.resolve(blob) };
+}

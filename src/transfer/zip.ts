@@ -1,0 +1,155 @@
+import { checkGrowth } from "./gunzip.ts";
+import type { Bytes } from "./row.ts";
+
+/** Files inside of a ZIP file (APPNOTE 6.3.10), by their names. */
+export type Zip = ReadonlyMap<string, Packed>;
+
+/** `size` is packed, `length` and `crc` are of what comes out. */
+type Packed = Readonly<{ offset: number; size: number; method: number; length: number; crc: number }>;
+
+/** A file that is not a table. `message` says what to do. */
+export class TableError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TableError";
+  }
+}
+
+const END = 0x06054b50;
+const END_BYTES = 22;
+const COMMENT_BYTES_MAX = 65_535;
+const ENTRY = 0x02014b50;
+const ENTRY_BYTES = 46;
+const LOCAL_BYTES = 30;
+/** More files than that are no table. */
+const DIRECTORY_BYTES_MAX = 1_000_000;
+
+/** The methods of packing: none, and deflate. */
+const STORED = 0;
+const DEFLATED = 8;
+
+/** The first bytes of a ZIP file. */
+export function isZip(head: Uint8Array): boolean {
+  return head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4;
+}
+
+/** Reads the directory at the end of a ZIP file. Throws a TableError. */
+export async function openZip(file: Blob): Promise<Zip> {
+  const tail = await viewOf(file, Math.max(0, file.size - END_BYTES - COMMENT_BYTES_MAX), file.size);
+  let end = tail.byteLength - END_BYTES;
+  while (end >= 0 && tail.getUint32(end, true) !== END) end -= 1;
+  if (end < 0) throw new TableError("The file is not whole: it is a ZIP file without its end.");
+  const size = tail.getUint32(end + 12, true);
+  const start = tail.getUint32(end + 16, true);
+  if (size > DIRECTORY_BYTES_MAX || start + size > file.size)
+    throw new TableError("The file cannot be read: save it again as .xlsx or as CSV.");
+  return toEntries(await viewOf(file, start, start + size));
+}
+
+/**
+ * The bytes of a file inside of it. Throws `body_too_large` if it grows too much, as gzip does, and a TableError if they
+ * are not those that were packed, which shows at their end.
+ */
+export async function* unpack(file: Blob, { offset, size, method, length, crc }: Packed): AsyncGenerator<Uint8Array, void, void> {
+  const local = await viewOf(file, offset, offset + LOCAL_BYTES);
+  if (local.byteLength < LOCAL_BYTES) throw new TableError("The file is not whole: save it again.");
+  const start = offset + LOCAL_BYTES + local.getUint16(26, true) + local.getUint16(28, true);
+  const packed = file.slice(start, start + size);
+  if (method !== STORED && method !== DEFLATED)
+    throw new TableError("The file is packed in a way that cannot be read: save it again as .xlsx or as CSV.");
+  const stream = method === STORED ? packed.stream() : packed.stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  let unpacked = 0;
+  let sum = 0;
+  try {
+    for await (const piece of bytesOf(stream)) {
+      unpacked += piece.length;
+      checkGrowth(unpacked, size);
+      sum = addCrc(sum, piece);
+      yield piece;
+    }
+  } catch (thrown) {
+    // The runtime's word for broken data.
+    if (thrown instanceof TypeError) throw new TableError(DAMAGED);
+    throw thrown;
+  }
+  if (unpacked !== length || sum !== crc) throw new TableError(DAMAGED);
+}
+
+const DAMAGED = "The file is damaged: save it again.";
+
+/** The CRC-32 of each byte: no browser has one. */
+const CRCS = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  return crc;
+});
+
+function addCrc(sum: number, bytes: Uint8Array): number {
+  let crc = ~sum;
+  for (const byte of bytes) crc = (crc >>> 8) ^ CRCS[(crc ^ byte) & 0xff]!;
+  return ~crc >>> 0;
+}
+
+/** Not every browser can iterate a stream. */
+export async function* bytesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    // Not awaited: a stalled source does not end.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** All of it as text, which must be short. */
+export async function textOf(bytes: Bytes, lengthMax: number): Promise<string> {
+  let text = "";
+  for await (const piece of piecesOf(bytes)) {
+    text += piece;
+    if (text.length > lengthMax) throw new TableError("The file is larger than can be read: save it as CSV.");
+  }
+  return text;
+}
+
+/** XML in UTF-8, as it comes. Throws a TableError if it is, or says that it is, in another encoding. */
+export async function* piecesOf(bytes: Bytes): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let isBegun = false;
+  try {
+    for await (const piece of bytes) {
+      const text = decoder.decode(piece, { stream: true });
+      if (!isBegun && FOREIGN.test(text)) throw new TypeError("another encoding");
+      isBegun = true;
+      yield text;
+    }
+    yield decoder.decode();
+  } catch (thrown) {
+    // The decoder's word for bytes that are no UTF-8.
+    if (!(thrown instanceof TypeError)) throw thrown;
+    throw new TableError("The text of the workbook is not UTF-8: open it in a spreadsheet and save it again.");
+  }
+}
+
+const FOREIGN = /^<\?xml\s[^>]*\bencoding\s*=\s*["'](?!utf-8["'])/i;
+
+function toEntries(directory: DataView): Zip {
+  const entries = new Map<string, Packed>();
+  const utf8 = new TextDecoder();
+  for (let at = 0; at + ENTRY_BYTES <= directory.byteLength && directory.getUint32(at, true) === ENTRY;) {
+    const nameLength = directory.getUint16(at + 28, true);
+    const name = utf8.decode(new Uint8Array(directory.buffer, directory.byteOffset + at + ENTRY_BYTES, nameLength));
+    entries.set(name, {
+      method: directory.getUint16(at + 10, true),
+      crc: directory.getUint32(at + 16, true),
+      size: directory.getUint32(at + 20, true),
+      length: directory.getUint32(at + 24, true),
+      offset: directory.getUint32(at + 42, true),
+    });
+    at += ENTRY_BYTES + nameLength + directory.getUint16(at + 30, true) + directory.getUint16(at + 32, true);
+  }
+  return entries;
+}
+
+async function viewOf(file: Blob, start: number, end: number): Promise<DataView> {
+  return new DataView(await file.slice(start, end).arrayBuffer());
+}

@@ -1,0 +1,219 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "bun:test";
+import { openTable } from "../../src/transfer/table-file.ts";
+import type { Table } from "../../src/transfer/table-file.ts";
+import { runCommand } from "../support/process.ts";
+import { makeWorkbook, makeZip } from "../support/shelf/workbook.ts";
+import { startTestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const ROW = '<row r="2"><c r="A2"><v>1</v></c></row>';
+
+function workbookOf(rows: string): Buffer {
+  return bookOf({ "xl/worksheets/a.xml": `<worksheet><sheetData>${rows}</sheetData></worksheet>` });
+}
+
+function bookOf(parts: Readonly<Record<string, string | Uint8Array>>): Buffer {
+  return makeZip({
+    "xl/workbook.xml": '<workbook><sheets><sheet name="x" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="/xl/worksheets/a.xml"/></Relationships>',
+    ...parts,
+  });
+}
+
+const WHOLE = makeWorkbook([
+  ["id", "name"],
+  [1, "Acer"],
+]);
+
+function sheetOf(xml: string | Uint8Array, others: Readonly<Record<string, string>> = {}): Buffer {
+  return bookOf({ "xl/worksheets/a.xml": xml, ...others });
+}
+
+/** The same workbook, whose sheet was packed from other bytes: the data itself unpacks well. */
+function damaged(at: number, by: number): Buffer {
+  const bytes = Buffer.from(WHOLE);
+  const entry = bytes.lastIndexOf("PK\x01\x02", bytes.lastIndexOf("xl/worksheets/sheet1.xml"), "latin1");
+  bytes.writeUInt32LE((bytes.readUInt32LE(entry + at) + by) % 2 ** 32, entry + at);
+  return bytes;
+}
+
+/** The text of the sheet of a workbook, as CSV. */
+async function csvOf(bytes: Uint8Array): Promise<string> {
+  const table = await tableOf(bytes);
+  let text = "";
+  for await (const piece of table.bytes) text += Buffer.from(piece).toString();
+  return text;
+}
+
+async function tableOf(bytes: Uint8Array): Promise<Table> {
+  const file = new Blob([Buffer.from(bytes)]);
+  return (await openTable("a.xlsx", bytes.subarray(0, 4), { bytes: nothing(), whole: () => Promise.resolve(file) }))!;
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+describe("plant-store import refuses", () => {
+  for (const { what, name, bytes, says } of [
+    { what: "a workbook that is cut off", name: "cut.xlsx", bytes: WHOLE.subarray(0, -60), says: "The file is not whole" },
+    { what: "a workbook with damaged data", name: "bad.xlsx", bytes: Buffer.from(WHOLE).fill(0xff, 60, 140), says: "damaged" },
+    { what: "a workbook without a sheet", name: "none.xlsx", bytes: makeZip({ "xl/workbook.xml": "<workbook/>" }), says: "no sheet" },
+    { what: "a workbook of an old Excel", name: "old.xls", bytes: Buffer.from("d0cf11e0a1b11ae1", "hex"), says: "save it as .xlsx" },
+    { what: "a document that is no table", name: "a.odt", bytes: makeZip({ "content.xml": "<x/>" }), says: "without a single table" },
+    { what: "an archive of two tables", name: "two.zip", bytes: makeZip({ "a.csv": "id", "b.csv": "id" }), says: "without a single table" },
+    { what: "a bomb in a workbook", name: "bomb.xlsx", bytes: workbookOf(ROW + " ".repeat(60_000_000)), says: "too long" },
+    { what: "a bomb in gzip", name: "bomb.csv.gz", bytes: gzipSync(`id,name\n${"\n".repeat(60_000_000)}`), says: "250 times" },
+    { what: "a gzip that is cut off", name: "cut.csv.gz", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: "not whole gzip" },
+    { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "in no order" },
+    { what: "a row far below", name: "far.xlsx", bytes: workbookOf('<row r="99999999"></row>'), says: "in no order" },
+  ]) {
+    it(`${what}, and says why`, async () => {
+      const file = join(folder, name);
+      writeFileSync(file, bytes);
+      const { status, stderr, stdout } = await runCommand(["import", file, "--data", join(folder, "data")], {});
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr).toContain(says);
+      expect(stderr).not.toContain("    at ");
+    });
+  }
+});
+
+describe("a workbook is refused", () => {
+  const xml = `<worksheet><sheetData>${ROW}<row r="3"><c t="inlineStr"><is><t>é</t></is></c></row></sheetData></worksheet>`;
+  const list = "<sst><si><t>a</t></si></sst>";
+  const cell = (place: string) => `<worksheet><sheetData><row><c t="s"><v>${place}</v></c></row></sheetData></worksheet>`;
+  for (const { what, bytes, says } of [
+    { what: "whose data has another CRC-32", bytes: damaged(16, 1), says: "The file is damaged" },
+    { what: "whose data has another length", bytes: damaged(24, 1), says: "The file is damaged" },
+    { what: "whose sheet is not closed", bytes: sheetOf(xml.slice(0, -12)), says: "The workbook is not whole" },
+    { what: "whose sheet ends in a row", bytes: sheetOf(xml.slice(0, -40)), says: "The workbook is not whole" },
+    { what: "whose texts are not closed", bytes: sheetOf(xml, { "xl/sharedStrings.xml": list.slice(0, -6) }), says: "not whole" },
+    { what: "in Latin-1", bytes: sheetOf(Buffer.from(xml, "latin1")), says: "not UTF-8" },
+    { what: "in UTF-16", bytes: sheetOf(Buffer.from(`\ufeff${xml}`, "utf16le")), says: "not UTF-8" },
+    { what: "that says it is in another encoding", bytes: sheetOf(`<?xml version="1.0" encoding='ISO-8859-1'?>${xml}`), says: "not UTF-8" },
+    { what: "that ends in a letter", bytes: sheetOf(Buffer.concat([Buffer.from(xml), Buffer.of(0xc3)])), says: "not UTF-8" },
+    { what: "with a text behind the last", bytes: sheetOf(cell("1"), { "xl/sharedStrings.xml": list }), says: "A cell names a text" },
+    { what: "with a cell behind XFD", bytes: workbookOf('<row><c r="XFE1"/></row>'), says: "a cell XFE1, which Excel" },
+    { what: "with a cell far behind", bytes: workbookOf('<row><c r="AAAAA1"><v>1</v></c></row>'), says: "a cell AAAAA1" },
+    { what: "of comments without an end", bytes: workbookOf("<!--".repeat(500_000)), says: "The workbook is not whole" },
+    { what: "that ends in a comment", bytes: workbookOf(`${ROW}<!-- `), says: "The workbook is not whole" },
+    { what: "with a text before the first", bytes: sheetOf(cell("-1"), { "xl/sharedStrings.xml": list }), says: "A cell names a text" },
+  ]) {
+    it(what, async () => {
+      expect(await csvOf(bytes).catch(String)).toStartWith("TableError: ");
+      expect(await csvOf(bytes).catch(String)).toContain(says);
+    });
+  }
+});
+
+describe("the sheet of a workbook", () => {
+  it("is whole with a prefix, a closed element without content, an end with space in it, and letters cut between pieces", async () => {
+    const name = "é🌿".repeat(100_000);
+    const row = `<x:row r="1"><x:c t="inlineStr"><x:is><x:t>a${name}</x:t></x:is></x:c></x:row >`;
+    const strings = { "xl/sharedStrings.xml": '<x:sst count="0" />' };
+    const head = '<?xml version="1.0" encoding="UTF-8"?>';
+    expect(await csvOf(sheetOf(`${head}<x:worksheet><x:sheetData>${row}</x:sheetData></x:worksheet >`, strings))).toBe(`a${name}\n`);
+    expect(await csvOf(sheetOf("<worksheet/>", strings))).toBe("");
+  });
+
+  it("has its cells by their addresses, and a line for each row", async () => {
+    const rows = '<row r="2"><c r="C2"><v>1</v></c></row><x:row r="4"><x:c r="AA4" t="str"><x:v>z</x:v></x:c></x:row>'.replaceAll("x:", "");
+    expect(await csvOf(workbookOf(rows))).toBe(`\n,,1\n\n${",".repeat(26)}z\n`);
+  });
+
+  it("ends its rows with the last cell that has content", async () => {
+    const empty = '<c r="XFD1" s="1"/><c t="inlineStr" r="XFC1"><is><t></t></is></c><c t="str" r="E1"><f>""</f><v></v></c>';
+    const rows = `<row>${empty}</row><row><c r="B2"><v>1</v></c>${empty}<c r="A2"><v>2</v></c></row>`;
+    expect(await csvOf(workbookOf(rows))).toBe("\n2,1\n");
+  });
+
+  it("has no comments, and the text of CDATA", async () => {
+    const text = "<![CDATA[<!-- a<&lt;</row> ]]>";
+    const cell = `<c r='A1' t='inlineStr'><is><t>${text}</t></is></c>`;
+    const comment = `<!-- ${"</row>".repeat(50_000)}<![CDATA[ -->`;
+    const rows = `${comment}<row r="1">${cell}<!-- <c><v>2</v></c> --></row>${comment}<!-- ${ROW} -->`;
+    expect(await csvOf(workbookOf(rows))).toBe('"<!-- a<&lt;</row> "\n');
+  });
+
+  it("is the first that is visible and not empty, and the others are named", async () => {
+    const parts = ["", ROW, '<row r="1"><c r="A1" s="1"/></row>', ROW.replace("<v>1", "<v>7"), ROW];
+    const names = parts.map((_, at) => `<sheet name="s${at}" ${at === 1 ? 'state="hidden" ' : ""}r:id="r${at}"/>`);
+    const relations = parts.map((_, at) => `<Relationship Id="r${at}" Target="worksheets/${at}.xml"/>`);
+    const book = makeZip({
+      "xl/workbook.xml": `<workbook><sheets>${names.join("")}</sheets></workbook>`,
+      "xl/_rels/workbook.xml.rels": `<Relationships>${relations.join("")}</Relationships>`,
+      ...Object.fromEntries(parts.map((rows, at) => [`xl/worksheets/${at}.xml`, `<worksheet><sheetData>${rows}</sheetData></worksheet>`])),
+    });
+    expect(await csvOf(book)).toBe("\n7\n");
+    expect((await tableOf(book)).notes).toEqual(["only the sheet s3 is read, not s0, s1, s2, s4"]);
+  });
+
+  it("refuses a row with an error, or a formula without its result, in a cell that is imported, and no other", async () => {
+    const text = (place: string, value: string) => `<c r="${place}" t="inlineStr"><is><t>${value}</t></is></c>`;
+    const broken = ['<c t="e"><v>#N/A</v></c>', "<c><f>B1</f></c>", '<c t="str"><f>B1</f></c>', '<c><f t="x">B1</f><v/></c>'];
+    const rows = broken.flatMap((cell, at) => {
+      const place = (column: string) => cell.replace("<c", `<c r="${column}1"`);
+      return [
+        `<c><v>${at}</v></c>${text("B1", "fine")}${place("D1")}`,
+        `<c><v>9</v></c>${place("B1")}`,
+        `${place("A1")}${text("B1", "x")}`,
+      ];
+    });
+    const header = ["id", "name", "tag", "price"].map((name, at) => text(`${"ABCD"[at]}1`, name)).join("");
+    const file = join(folder, "errors.xlsx");
+    writeFileSync(file, workbookOf([header, ...rows].map((cells, at) => `<row r="${at + 1}">${cells}</row>`).join("")));
+    const { status, stdout, stderr } = await runCommand(["import", file, "--data", join(folder, "errors")], {});
+    expect([status, stdout]).toEqual([1, `${file}: 12 read, 4 created, 0 unchanged, 0 replaced, 8 refused\n`]);
+    expect(stderr.match(/an error such as #N\/A, or a formula without its result/g)).toHaveLength(8);
+    expect(stderr).toContain("not imported: the column price");
+  });
+
+  it("keeps the digits of numbers, and marks what Excel has rounded", async () => {
+    const values = ["9007199254740993", "9007199254740992", "-1E+3", "4.006381333931E12", "0.30000000000000004", "123456789012345678"];
+    const rows = values.map((value, at) => `<row r="${at + 1}"><c><v>${value}</v></c></row>`);
+    expect((await csvOf(workbookOf(rows.join("")))).trimEnd().split("\n")).toEqual([
+      "9007199254740993",
+      "9007199254740992 (rounded to 15 digits by Excel)",
+      "-1000",
+      "4006381333931",
+      "0.30000000000000004",
+      "123456789012345678",
+    ]);
+  });
+
+  it("has text of all kinds: entities, escapes, line breaks, hints for pronunciation", async () => {
+    const cell = (xml: string) => `<c t="inlineStr"><is>${xml}</is></c>`;
+    const texts = ["<t>&lt;&amp;&#228;&#x1F33F;</t>", "<t>a_x000D__x000A_b</t>", "<r><t>東</t></r><rPh><t>とう</t></rPh>", "<t/>"];
+    expect(await csvOf(workbookOf(`<row r="1">${texts.map(cell).join("")}</row>`))).toBe("<&ä🌿,a b,東\n");
+  });
+});
+
+describe("a table in gzip that is imported into a service", () => {
+  it("is sent as it is, and the service finds the same in it as the command", async () => {
+    const file = join(folder, "sent.csv.gz");
+    const packed = gzipSync("id,scientificName\n9223372036854775807,Acer\n");
+    writeFileSync(file, packed);
+    const service = await startTestService();
+    const seen: Array<readonly [encoding: string | null, bytes: Uint8Array]> = [];
+    const proxy = Bun.serve({
+      port: 0,
+      async fetch({ url, headers, body }) {
+        const bytes = new Uint8Array(await new Response(body).arrayBuffer());
+        seen.push([headers.get("content-encoding"), bytes]);
+        const { pathname, search } = new URL(url);
+        return fetch(`${service.url}${pathname}${search}`, { method: "POST", headers, body: bytes });
+      },
+    });
+    const environment = { PLANT_STORE_URL: proxy.url.href, PLANT_STORE_TOKEN: service.token };
+    const sent = await runCommand(["import", file], { environment });
+    const here = await runCommand(["import", file, "--data", join(folder, "sent")]);
+    await proxy.stop(true);
+    await service.stop();
+    expect(seen).toEqual([["gzip", new Uint8Array(packed)]]);
+    expect(sent).toEqual({ ...here, stderr: here.stderr.replace(/^Created.*\n/, "") });
+    expect(sent.stdout).toContain("1 read, 1 created");
+  });
+});

@@ -1,0 +1,104 @@
+import { createMetrics } from "../../src/metrics.ts";
+import { join } from "node:path";
+import { expect, it } from "bun:test";
+import { createFairShares } from "../../src/fair-shares.ts";
+import type { transferHandlers } from "../../src/http/transfer.ts";
+import { createLog } from "../../src/log.ts";
+import { asPlantId } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/plant.ts";
+import type { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import { PROJECT } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const OWN_PAUSES = [{ file: "src/http/transfer.ts", from: "pauses: openPauses(),", to: "pauses: createSharedPauses(now)()," }];
+const NO_TURNS = [
+  { file: "src/store/sqlite/plants.ts", from: "importing.then(() => importNow(plants, options))", to: "importNow(plants, options)" },
+];
+
+/** How long a line takes, by the clock of the handlers, which only this moves. */
+const LINE_MS = 1;
+const LINES = 40;
+
+/** The longest turn of the event loop, by that clock, while so many imports run of which each line is a piece. */
+async function longestTurn(count: number, root = PROJECT): Promise<number> {
+  const handlers = (await import(join(root, "src/http/transfer.ts"))) as { transferHandlers: typeof transferHandlers };
+  let now = 0;
+  const { importPlants } = handlers.transferHandlers({
+    plants: { import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")), takesTurns: () => false },
+    imports: createFairShares(100),
+    parsePlant() {
+      now += LINE_MS;
+      return { id: asPlantId(1n), name: "x" };
+    },
+    lineBytesMax: 65_536,
+    audit: { note() {} },
+    now: () => now,
+  } as never);
+  const line = Buffer.from(`{"id":1,"name":"${"x".repeat(8_000)}"}\n`);
+  async function* bytes() {
+    for (let at = 0; at < LINES; at += 1) yield line;
+  }
+  const call = () => ({
+    body: { type: "application/x-ndjson", bytes: bytes(), isPacked: false },
+    headers: new Map(),
+    principal: { token: undefined, address: "" },
+    connection: { allowSilence() {} },
+    parameters: { onConflict: "refuse", dryRun: false, guess: false, ids: "file", dropEmptyTags: false },
+  });
+  let isDone = false;
+  const done = Promise.all(Array.from({ length: count }, async () => importPlants(call() as never))).then(() => (isDone = true));
+  let longest = 0;
+  for (let before = now; !isDone; before = now) {
+    await new Promise(setImmediate);
+    longest = Math.max(longest, now - before);
+  }
+  await done;
+  expect(now).toBe(count * LINES * LINE_MS);
+  return longest;
+}
+
+// One may go on for the rest of its turn before the next one has its own.
+it("eight imports take about as much of a turn of the event loop as one", async () => {
+  expect(await longestTurn(8)).toBeLessThan(2 * (await longestTurn(1)));
+});
+
+it("would visibly take eight times as much if each import had turns of its own", async () => {
+  const root = plantBugs(OWN_PAUSES);
+  expect(await longestTurn(8, root)).toBeGreaterThan(4 * (await longestTurn(1, root)));
+});
+
+/** How many of eight commits of imports, all sent before it, a create waits for. */
+async function importsAhead(root = PROJECT): Promise<number> {
+  const { openSqliteStore: open } = (await import(join(root, "src/store/sqlite/store.ts"))) as { openSqliteStore: typeof openSqliteStore };
+  const { plants, close } = await open({
+    metrics: createMetrics(),
+    path: join(temporaryFolder(), "plants.db"),
+    isServing: true,
+    queueMax: 10,
+    queueWaitMs: 60_000,
+    log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
+    onFatal(reason) {
+      throw reason;
+    },
+  });
+  let done = 0;
+  const imports = Array.from({ length: 8 }, async (_, at) => {
+    const some = Array.from({ length: 2000 }, (__, row) => ({ id: asPlantId(BigInt(at * 2000 + row)), name: "imported" }));
+    expect(await plants.import(some, { isReplacing: false, isDryRun: false })).toHaveLength(2000);
+    done += 1;
+  });
+  await plants.create({ id: asPlantId(-1n), name: "created" });
+  const ahead = done;
+  await Promise.all(imports);
+  await close();
+  return ahead;
+}
+
+it("a create waits for two commits of imports at most, however many there are", async () => {
+  expect(await importsAhead()).toBeLessThanOrEqual(2);
+});
+
+it("would visibly wait for all of them if they did not take turns", async () => {
+  expect(await importsAhead(plantBugs(NO_TURNS))).toBeGreaterThan(6);
+});

@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { expectConform } from "../support/conform.ts";
+import { ENGINES } from "../support/engines.ts";
+import { startTestService } from "../support/service.ts";
+import { askUntil } from "../support/until.ts";
+
+const COUNT = { method: "get", path: "/plants/count" };
+const TAGS = { method: "get", path: "/tags" };
+
+for (const { engine, openFlags } of ENGINES) {
+  const service = await startTestService(await openFlags());
+
+  describe(`counts on ${engine}`, () => {
+    afterAll(() => service.stop());
+
+    async function count(query = ""): Promise<unknown> {
+      return expectConform(COUNT, await service.request(`/plants/count${query}`));
+    }
+
+    async function countTags(query: string): Promise<unknown> {
+      const response = await service.request(`/tags${query}`);
+      expect(response.headers.get("age")).toBe("0");
+      return expectConform(TAGS, response);
+    }
+
+    async function importLines(lines: readonly object[], query = ""): Promise<void> {
+      const body = lines.map((line) => JSON.stringify(line)).join("\n");
+      expect((await service.request(`/plants/import${query}`, { method: "POST", body })).status).toBe(200);
+    }
+
+    const exactly = (plants: number) => ({ plants, precision: "exact" });
+
+    it("follow every kind of change at once, and nothing that changes nothing", async () => {
+      expect(await count()).toEqual(exactly(0));
+      await Promise.all(Array.from({ length: 50 }, (_, id) => service.post(`{"id":${id % 40},"name":"Aloe"}`)));
+      expect(await count()).toEqual(exactly(40));
+      expect((await service.post('{"id":1,"name":"Agave"}')).status).toBe(409);
+      expect(await count()).toEqual(exactly(40));
+      await service.request("/plants/1", { method: "DELETE" });
+      expect((await service.request("/plants/1", { method: "DELETE" })).status).toBe(404);
+      expect(await count()).toEqual(exactly(39));
+      for (const tag of ["tree", "fern"]) await service.request("/plants/1", { method: "PUT", body: `{"name":"Aloe","tag":"${tag}"}` });
+      await service.request("/plants/2", { method: "PATCH", body: '{"tag":"fern"}' });
+      expect(await count()).toEqual(exactly(40));
+      const lines = [
+        { id: 2, name: "Ficus" },
+        { id: 100, name: "Ficus" },
+        { id: 100, name: "Fig" },
+      ];
+      await importLines(lines, "?dryRun=true");
+      expect(await count()).toEqual(exactly(40));
+      await importLines(lines);
+      expect(await count()).toEqual(exactly(41));
+      await importLines(lines, "?onConflict=replace");
+      expect(await count()).toEqual(exactly(41));
+      const changes = [
+        { id: 3, from: { name: "Aloe" }, to: null },
+        { id: 4, from: { name: "Aloe" }, to: null },
+        { id: 200, from: null, to: { name: "Acer" } },
+        { id: 5, from: { name: "other" }, to: null },
+      ];
+      const { status } = await service.request("/plants/changes", {
+        method: "POST",
+        body: JSON.stringify({ changes }),
+        headers: { "content-type": "application/json" },
+      });
+      expect(status).toBe(200);
+      expect(await count()).toEqual(exactly(40));
+    });
+
+    it("follow words and tags", async () => {
+      expect(await count("?tag=fern")).toEqual(exactly(1));
+      expect(await count("?tag=none")).toEqual(exactly(0));
+      const all = await askUntil(
+        () => count("?q=al"),
+        (found) => Bun.deepEquals(found, exactly(37)),
+      );
+      expect(all).toEqual(exactly(37));
+      expect(await count("?q=al&tag=fern")).toEqual(exactly(1));
+      expect(await count("?q=al&untagged=true")).toEqual(exactly(36));
+      expect(await count("?untagged=true")).toEqual(exactly(39));
+      expect(await countTags("?q=al")).toEqual([{ tag: "fern", plants: 1 }]);
+      expect(await countTags("?q=fig")).toEqual([]);
+      expect(await countTags("?tag=fern")).toEqual([{ tag: "fern", plants: 1 }]);
+      expect(await countTags("?tag=none")).toEqual([]);
+      expect(await countTags("?untagged=true")).toEqual([]);
+      // A `q` without a word is no filter.
+      expect(await count("?q=-")).toEqual(exactly(40));
+    });
+
+    it("stop at 10,000 and say that there may be more", async () => {
+      const tags = ["moss", "fern"];
+      await importLines(Array.from({ length: 10_000 }, (_, at) => ({ id: 1000 + at, name: `Myriad ${at}`, tag: tags[at % 2] })));
+      for (const query of ["?q=myri", "?q=myri&tag=moss"]) {
+        const plants = query.includes("tag") ? 5000 : 10_000;
+        expect(
+          await askUntil(
+            () => count(query),
+            (found) => Bun.deepEquals(found, exactly(plants)),
+          ),
+        ).toEqual(exactly(plants));
+      }
+      expect(await countTags("?q=myri")).toEqual([
+        { tag: "fern", plants: 5000 },
+        { tag: "moss", plants: 5000 },
+      ]);
+      expect(await count()).toEqual(exactly(10_040));
+      await service.post('{"id":99999,"name":"Myriad more","tag":"moss"}');
+      expect(await count("?q=myri")).toEqual({ plants: 10_000, precision: "atLeast" });
+      const found = (await countTags("?q=myri")) as { plants: number; precision: string }[];
+      expect(found.map(({ precision }) => precision)).toEqual(["atLeast", "atLeast"]);
+      // PostgreSQL may count one more than it says.
+      expect(found.reduce((sum, { plants }) => sum + plants, 0)).toBeWithin(10_000, 10_002);
+    });
+
+    for (const path of ["/plants/count", "/tags"]) {
+      it(`are refused by ${path} for a query that contradicts itself`, async () => {
+        const response = await service.request(`${path}?untagged=true&tag=x`);
+        expect(response.status).toBe(400);
+      });
+    }
+  });
+}

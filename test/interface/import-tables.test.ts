@@ -1,0 +1,320 @@
+import { createHash } from "node:crypto";
+import { afterAll, describe, expect, it } from "bun:test";
+import { createClient } from "../../src/client/client.ts";
+import { expectConform } from "../support/conform.ts";
+import { openSocket } from "../support/raw-http.ts";
+import { startTestService } from "../support/service.ts";
+import { bytesOf, clean, IMPORT, openTransfers } from "../support/transfers.ts";
+
+const service = await startTestService();
+afterAll(() => service.stop());
+const { post, importAll, storedFrom, exportAll } = openTransfers(service);
+
+const CSV = { type: "text/csv" };
+
+function utf16(text: string, { isBigEndian = false } = {}): Uint8Array {
+  const bytes = Buffer.from(`\ufeff${text}`, "utf16le");
+  return isBigEndian ? bytes.swap16() : bytes;
+}
+
+const WINDOWS: Readonly<Record<string, number>> = { "€": 0x80, "–": 0x96 };
+
+function windows1252(text: string): Uint8Array {
+  return Uint8Array.from(text, (letter) => WINDOWS[letter] ?? letter.charCodeAt(0));
+}
+
+function refusal(response: Response): Promise<{ error: number; message: string }> {
+  return expectConform(IMPORT, response) as Promise<{ error: number; message: string }>;
+}
+
+describe("the encoding of an import", () => {
+  const TABLE = "id;name;tag\r\n1;Bärlauch 🌿;Kräuter\r\n2;Ø;\r\n";
+  const STORED = '{"id":1,"name":"Bärlauch 🌿","tag":"Kräuter"}\n{"id":2,"name":"Ø"}\n';
+
+  for (const { encoding, isBigEndian } of [
+    { encoding: "utf-16le", isBigEndian: false },
+    { encoding: "utf-16be", isBigEndian: true },
+  ] as const) {
+    it(`may be ${encoding} with its mark, and the summary says so`, async () => {
+      const { summary, stored } = await storedFrom(utf16(TABLE, { isBigEndian }), CSV);
+      expect(stored).toBe(STORED);
+      expect(summary).toEqual(clean({ read: 2, created: 2, encoding }));
+      const ndjson = await storedFrom(utf16(STORED, { isBigEndian }), {});
+      expect([ndjson.stored, ndjson.summary.encoding]).toEqual([STORED, encoding]);
+    });
+  }
+
+  it("refuses the one row whose UTF-16 is half a pair, and reads on", async () => {
+    for (const half of ["\ud83c", "\udf3f"]) {
+      const { summary, stored } = await storedFrom(utf16(`id;name\n1;a${half}b\n2;🌿\n`), CSV);
+      expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([[2, 40004]]);
+      expect(stored).toBe('{"id":2,"name":"🌿"}\n');
+    }
+  });
+
+  it("is guessed as Windows-1252 if the first letter beyond ASCII is not UTF-8, and the summary says so", async () => {
+    const table = windows1252("id;name;tag\r\n1;Bärlauch;3 €\r\n2;weiß–rosa\r\n");
+    const { summary, stored } = await storedFrom(table, { ...CSV, query: "?guess=true" });
+    expect(stored).toBe('{"id":1,"name":"Bärlauch","tag":"3 €"}\n{"id":2,"name":"weiß–rosa"}\n');
+    expect(summary.encoding).toBe("windows-1252");
+  });
+
+  it("remains UTF-8 if the first letter beyond ASCII is: a later one that is not is refused with its line", async () => {
+    const { summary, stored } = await storedFrom(bytesOf("id,name\n1,ä\n2,", [0xe4], "\n3,ö\n"), { ...CSV, query: "?guess=true" });
+    expect(summary.encoding).toBeUndefined();
+    expect(summary.problems).toMatchObject([{ line: 3, error: 40004 }]);
+    expect(stored).toBe('{"id":1,"name":"ä"}\n{"id":3,"name":"ö"}\n');
+  });
+
+  const BROKEN = bytesOf("id,name\n1,Alpha\n2,Ros", [0xc3], "\n3,Rosé\n4,植物\n5,Bärlauch\n");
+  const CUT = bytesOf("id,name\n2,", [0xe6, 0xa4, 0x8d, 0xe7], "\n3,Rosé\n4,植物\n5,Bärlauch\n");
+  const REST = '{"id":3,"name":"Rosé"}\n{"id":4,"name":"植物"}\n{"id":5,"name":"Bärlauch"}\n';
+
+  it("is UTF-8 if its mark says so, whatever a cell or the sender says", async () => {
+    for (const query of ["?guess=true", "?encoding=windows-1252", "?guess=true&ids=content"]) {
+      const { summary, stored } = await storedFrom(Buffer.concat([bytesOf("\ufeff"), BROKEN]), { ...CSV, query });
+      expect(stored).toBe(`{"id":1,"name":"Alpha"}\n${REST}`);
+      expect(summary.problems).toMatchObject([{ line: 3, error: 40004 }]);
+      expect(summary.encoding).toBeUndefined();
+    }
+  });
+
+  it("that one broken cell makes Windows-1252 turns no other cell into other letters: each is refused", async () => {
+    for (const query of ["?guess=true", "?encoding=windows-1252"]) {
+      const { summary, stored } = await storedFrom(BROKEN, { ...CSV, query });
+      expect(stored).toBe('{"id":1,"name":"Alpha"}\n{"id":2,"name":"RosÃ"}\n');
+      expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([4, 5, 6].map((line) => [line, 40004]));
+    }
+    const beside = bytesOf("name,place\nAlpha,Ros", [0xc3], "\nRosé,\n植物,x\n");
+    const { summary } = await storedFrom(beside, { ...CSV, query: "?guess=true&ids=content" });
+    expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([3, 4].map((line) => [line, 40004]));
+  });
+
+  it("is not Windows-1252 for a cell with bytes that this does not have", async () => {
+    const { summary, stored } = await storedFrom(CUT, { ...CSV, query: "?guess=true" });
+    expect(stored).toBe(REST);
+    expect(summary.problems).toMatchObject([{ line: 2, error: 40004 }]);
+    const said = await storedFrom(bytesOf("id,name\n1,a", [0x9d, 0xe9], "\n2,", [0xe9], "\n"), { ...CSV, query: "?encoding=windows-1252" });
+    expect([said.stored, said.summary.refused]).toEqual(['{"id":2,"name":"é"}\n', 1]);
+  });
+
+  it("is not guessed unless asked, and may be said", async () => {
+    const table = windows1252("id,name\n1,ä\n");
+    expect((await storedFrom(table, CSV)).summary).toMatchObject({ refused: 1 });
+    expect((await storedFrom(table, { ...CSV, query: "?encoding=windows-1252" })).stored).toBe('{"id":1,"name":"ä"}\n');
+    expect((await storedFrom(table, { ...CSV, query: "?guess=true&encoding=utf-8" })).summary).toMatchObject({ refused: 1 });
+  });
+});
+
+describe("the separator of an import", () => {
+  for (const { head, why } of [
+    { head: '"Name, botanisch, ganz, genau";"id";name', why: "commas in quotes do not count" },
+    { head: "sep=;\r\nid;name", why: "a line of Excel names it" },
+    { head: '"sep=;"\nid;name,a,b,c', why: "that line decides" },
+    { head: "\r\n\r\nid;name", why: "empty lines come first" },
+  ]) {
+    it(`is found: ${why}`, async () => {
+      const cells = head.includes("botanisch") ? "x;1;Acer" : "1;Acer";
+      const query = head.includes("a,b,c") ? "?nameColumn=column 2" : "";
+      const { stored } = await storedFrom(`${head}\n${cells}\n`, { ...CSV, query });
+      expect(stored).toBe('{"id":1,"name":"Acer"}\n');
+    });
+  }
+});
+
+describe("the columns of an import", () => {
+  for (const { header, columns } of [
+    { header: "Nr.;Botanischer Name;Kategorie", columns: { id: "Nr.", name: "Botanischer Name", tag: "Kategorie" } },
+    { header: "N°;Nom de la plante;Famille", columns: { id: "N°", name: "Nom de la plante", tag: "Famille" } },
+    { header: "Número;Nombre científico;Familia", columns: { id: "Número", name: "Nombre científico", tag: "Familia" } },
+    { header: "gbifID;species;family", columns: { id: "gbifID", name: "species", tag: "family" } },
+    { header: "taxonID;scientificName;tag", columns: { id: "taxonID", name: "scientificName", tag: "tag" } },
+    { header: "番号;植物名;分类", columns: { id: "番号", name: "植物名", tag: "分类" } },
+    { header: "номер;название;группа", columns: { id: "номер", name: "название", tag: "группа" } },
+    { header: "ID;PLANT_NAME;Tags", columns: { id: "ID", name: "PLANT_NAME", tag: "Tags" } },
+  ]) {
+    it(`are guessed: ${header}`, async () => {
+      const { summary, stored } = await storedFrom(`${header};Ort\n7;Acer;tree;Jena\n`, { ...CSV, query: "?guess=true" });
+      expect(stored).toBe('{"id":7,"name":"Acer","tag":"tree"}\n');
+      expect(summary).toEqual(clean({ read: 1, created: 1, unusedColumns: ["Ort"], columns }));
+    });
+  }
+
+  it("that we know count more than a guess", async () => {
+    const { stored } = await storedFrom("Nr,id,Species,name\n1,2,x,Acer\n", { ...CSV, query: "?guess=true" });
+    expect(stored).toBe('{"id":2,"name":"Acer"}\n');
+  });
+
+  it("of GBIF that is its own number counts more than that of the collection, but not more than `id`", async () => {
+    const guessed = { ...CSV, query: "?guess=true" };
+    const { summary, stored } = await storedFrom("catalogNumber,gbifID,scientificName\nHERB-123,4711,Acer\n", guessed);
+    expect([stored, summary.unusedColumns]).toEqual(['{"id":4711,"name":"Acer"}\n', ["catalogNumber"]]);
+    expect((await storedFrom("gbifID,id,name\n4711,2,Acer\n", guessed)).stored).toBe('{"id":2,"name":"Acer"}\n');
+    // Who does not let us guess gets what it always got.
+    expect((await storedFrom("gbifID,catalogNumber,name\n4711,3,Acer\n", CSV)).stored).toBe('{"id":3,"name":"Acer"}\n');
+  });
+
+  it("are chosen by name or position, or left out", async () => {
+    const table = "id,name,tag,,tag\n1,a,b,c,d\n";
+    const query = "?idColumn=%20ID&nameColumn=column%204&tagColumn=column%205";
+    const { summary, stored } = await storedFrom(table, { ...CSV, query });
+    expect(stored).toBe('{"id":1,"name":"c","tag":"d"}\n');
+    expect([summary.columns, summary.unusedColumns]).toEqual([{ id: "id", name: "column 4", tag: "tag" }, ["name", "tag"]]);
+    expect((await storedFrom(table, { ...CSV, query: "?tagColumn=" })).stored).toBe('{"id":1,"name":"a"}\n');
+  });
+
+  for (const query of ["?nameColumn=Other", "?nameColumn=column 9", "?nameColumn=", "?idColumn="]) {
+    it(`that are not there are refused: ${query}`, async () => {
+      expect((await refusal(await post("id,name\n1,a\n", { ...CSV, query }))).error).toBe(40008);
+    });
+  }
+
+  it("are for CSV only, and ids come from one place only", async () => {
+    for (const query of ["?guess=true", "?ids=content", "?firstId=1", "?nameColumn=x", "?dropEmptyTags=true", "?encoding=utf-8"]) {
+      expect((await refusal(await post('{"id":1,"name":"a"}\n', { query }))).error).toBe(40006);
+    }
+    expect((await refusal(await post("name\na\n", { ...CSV, query: "?ids=content&firstId=1" }))).error).toBe(40006);
+  });
+
+  it("of tags may hold quoted empty cells that mean none", async () => {
+    const { stored } = await storedFrom('id,name,tag\n1,a,""\n2,b,x\n', { ...CSV, query: "?dropEmptyTags=true" });
+    expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":"x"}\n');
+  });
+});
+
+describe("a file without ids", () => {
+  const TABLE = "name;Beet\nRosa 'Peace';3\nBärlauch;4\nRosa 'Peace';5\nBärlauch;4\n";
+
+  it("gets ids from the content of its rows: the same again for the same rows, in any order and encoding", async () => {
+    const own = { ...CSV, query: "?ids=content" };
+    expect(await importAll(TABLE, own)).toMatchObject({ read: 4, created: 3, unchanged: 1, refused: 0, unusedColumns: ["Beet"] });
+    const stored = await exportAll();
+    const digest = createHash("sha256").update("Bärlauch\x1f4").digest().readBigUInt64BE(0);
+    expect(stored).toContain(`{"id":${(digest % 999_999_999_999_999n) + 1n},"name":"Bärlauch"}`);
+    const [head, ...rows] = TABLE.trimEnd().split("\n");
+    const turned = windows1252([head, ...rows.toReversed()].map((row) => `${row};;`).join("\r\n"));
+    expect(await importAll(turned, { ...CSV, query: "?ids=content&encoding=windows-1252" })).toMatchObject({ read: 4, unchanged: 4 });
+    // A row that changes is another plant.
+    expect(await importAll(TABLE.replace(";5", ";6"), own)).toMatchObject({ created: 1, unchanged: 3 });
+    expect((await exportAll()).split("\n")).toHaveLength(5);
+    await Promise.all(
+      Array.from((await exportAll()).matchAll(/"id":(\d+)/g), ([, id]) => service.request(`/plants/${id}`, { method: "DELETE" })),
+    );
+  });
+
+  it("replaces no other plant by an id made from content: such a row is refused, others of the file replace", async () => {
+    const digest = createHash("sha256").update("\x1fBärlauch").digest().readBigUInt64BE(0);
+    const taken = `{"id":${(digest % 999_999_999_999_999n) + 1n},"name":"Ginkgo"}\n`;
+    await importAll(`{"id":1,"name":"a"}\n${taken}`);
+    const table = "id,name\n,Rose\n,Bärlauch\n1,b\n,Rose\n2,c\n";
+    for (const dryRun of [true, false]) {
+      const query = `?ids=content&onConflict=replace&dryRun=${dryRun}`;
+      const { summary, stored } = dryRun
+        ? { summary: await importAll(table, { ...CSV, query }), stored: taken }
+        : await storedFrom(table, { ...CSV, query });
+      expect(summary).toMatchObject({ read: 5, created: 2, unchanged: 1, replaced: 1, refused: 1 });
+      expect(summary.problems).toMatchObject([{ line: 3, error: 40900 }]);
+      expect(stored).toContain(taken);
+      if (dryRun) expect(summary.outcomes).toEqual(["created", "refused", "replaced", "unchanged", "created"]);
+    }
+  });
+
+  it("can be numbered: a refused row has its number too, and a row with an id keeps it", async () => {
+    const table = 'id,name\n,a\n,"b" c\n9,d\n"",e\n,f,g,h\n,i\n';
+    const { summary, stored } = await storedFrom(table, { ...CSV, query: "?firstId=9007199254740993" });
+    const ids = Array.from(stored.matchAll(/"id":(\d+),"name":"(\w)"/g), ([, id, name]) => `${name}${id}`);
+    expect(ids).toEqual(["d9", "a9007199254740993", "e9007199254740996", "i9007199254740998"]);
+    expect(summary).toMatchObject({ read: 6, created: 4, refused: 2 });
+  });
+
+  it("refuses numbers beyond int64 row by row", async () => {
+    const { summary } = await storedFrom("name\na\nb\n", { ...CSV, query: "?firstId=9223372036854775807" });
+    expect(summary).toMatchObject({ read: 2, created: 1, refused: 1 });
+    expect(summary.problems).toMatchObject([{ line: 3, error: 40005 }]);
+  });
+});
+
+describe("an import of gzip", () => {
+  const packed = { ...CSV, headers: { "content-encoding": "gzip" } };
+
+  it("is unpacked, also in several parts", async () => {
+    const one = Bun.gzipSync(Buffer.from("id,name\n1,a\n"));
+    const two = Bun.gzipSync(Buffer.from("2,b\n"));
+    expect((await storedFrom(Buffer.concat([one, two]), packed)).stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n');
+    const x = { ...packed, headers: { "content-encoding": "X-GZIP" } };
+    expect((await storedFrom(one, x)).stored).toBe('{"id":1,"name":"a"}\n');
+  });
+
+  it("comes from the client as it is, as a file, a Blob or bytes", async () => {
+    const client = createClient({ url: service.url, token: service.token });
+    const rows = Bun.gzipSync(Buffer.from("id,name\n-71,Packed\n"));
+    const lines = Bun.gzipSync(Buffer.from('{"id":-72,"name":"Packed"}\n'));
+    expect(await client.importPlants(new File([rows], "a.csv.gz"))).toMatchObject({ read: 1, created: 1 });
+    expect(await client.importPlants(new File([lines], "a.ndjson.gz"))).toMatchObject({ read: 1, created: 1 });
+    expect(await client.importPlants(new Blob([rows]), { format: "csv" })).toMatchObject({ read: 1, unchanged: 1 });
+    expect(await client.importPlants(lines, { format: "ndjson" })).toMatchObject({ read: 1, unchanged: 1 });
+    await Promise.all([-71n, -72n].map((id) => client.remove(id)));
+  });
+
+  it("refuses what is no gzip, or not all of it, after storing what came before", async () => {
+    const own = await startTestService();
+    const whole = Bun.gzipSync(Buffer.from(`id,name\n${Array.from({ length: 20_000 }, (_, at) => `${at},plant ${at * 7919}\n`).join("")}`));
+    for (const body of [bytesOf("id,name\n1,a\n"), whole.subarray(0, 5), whole.subarray(0, -9)]) {
+      expect((await refusal(await post(body, { ...packed, on: own }))).error).toBe(40014);
+    }
+    const stored = (await exportAll({ on: own })).split("\n").length - 1;
+    expect([stored > 0, stored % 2000]).toEqual([true, 0]);
+    await own.stop();
+  });
+
+  it("refuses what grows to more than 250 times its size, in little memory", async () => {
+    const bomb = Bun.gzipSync(Buffer.from(`id,name\n${"\n".repeat(100_000_000)}`));
+    const before = process.memoryUsage().rss;
+    const { error, message } = await refusal(await post(bomb, packed));
+    expect(error).toBe(41300);
+    expect(message).toContain("250 times");
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+  });
+
+  it("ends with its connection", async () => {
+    const whole = Bun.gzipSync(Buffer.from("id,name\n1,a\n"));
+    const socket = await openSocket(service.url);
+    const head = `POST /plants/import HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\n`;
+    socket.write(`${head}Content-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: 1000\r\n\r\n`);
+    socket.write(whole.subarray(0, 8));
+    await Bun.sleep(300);
+    socket.destroy();
+    await Bun.sleep(300);
+    const logged = service.logged.join("");
+    expect([logged.includes("unexpected_error"), logged.includes('"outcome":"incomplete_body"')]).toEqual([false, true]);
+  });
+});
+
+describe("quotes of an import", () => {
+  for (const { table, query, why } of [
+    { table: 'id,name,tag\n1,Rose,"red\n2,Tulip,yellow\n3,Lily,white"\n4,Oak,x\n', query: "", why: "rows with ids" },
+    { table: 'id,name,tag\n1,"Rose,red\n2,Tulip",yellow\n4,Oak,x\n', query: "", why: "a row with a rest of cells" },
+    { table: 'name,tag\nRose,"red\nTulip,yellow\nLily,3"\nOak,x\n', query: "?ids=content", why: "rows without ids" },
+  ]) {
+    it(`that are odd, in two lines, take no rows between them: ${why}`, async () => {
+      const { summary, stored } = await storedFrom(table, { ...CSV, query });
+      expect(summary.read).toBe(table.split("\n").length - 2);
+      expect(summary.problems.map(({ line, error }) => [line, error])[0]).toEqual([2, 40009]);
+      expect(stored).toContain('"name":"Oak","tag":"x"');
+      expect(stored).not.toContain("\\n");
+    });
+  }
+
+  for (const { table, query } of [
+    { table: 'id,name,tag\n1,Rose,"sun\n2, maybe 3, pots\nsee 4,5"\n', query: "" },
+    { table: 'name,tag\nRose,"grows, slowly\n1,5 m\n"\n', query: "?ids=content" },
+    { table: 'name,tag\n"Rose\n(red)",x\n', query: "?ids=content" },
+    { table: 'name,id\n"Rose\n(red)",7\n', query: "" },
+    { table: 'name\n"Rose\nred"\n', query: "?ids=content" },
+    { table: 'name,tag,note\nRose,x,"a,b,c\nd"\n', query: "?ids=content" },
+  ]) {
+    it(`may hold lines: ${JSON.stringify(table)}`, async () => {
+      expect(await importAll(table, { ...CSV, query: `${query || "?ids=file"}&dryRun=true` })).toMatchObject({ read: 1, created: 1 });
+    });
+  }
+});

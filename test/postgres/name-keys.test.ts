@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { createLog } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { nameKey } from "../../src/name-order.ts";
+import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
+import { openPool } from "../../src/store/postgres/engine/pool.ts";
+import type { Execute } from "../../src/store/postgres/engine/retry.ts";
+import { keepNameKeys } from "../../src/store/postgres/name-keys.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
+import { queryOnce } from "../support/postgres/database-server.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { until } from "../support/until.ts";
+
+const MANY = 3000;
+const LONG_AGO_MS = 60_000;
+
+const url = await (await sharedCluster()).createDatabase();
+const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+const pool = openPool({ hosts: parseHosts(url), serverMs: 5000, connectionsMax: 2 });
+let asked = 0;
+let time = 0;
+
+const execute: Execute = (statement, values) => {
+  asked += 1;
+  return pool.query(statement, values, { connectMs: 1000, statementMs: 5000 });
+};
+
+/** As a replica of a version before does it. */
+async function insertWithoutKeys(from: number, to: number): Promise<void> {
+  await queryOnce(url, `INSERT INTO plants (id, name, words) SELECT id, 'Aloe ' || id, 'aloe' FROM generate_series(${from}, ${to}) AS id`);
+}
+
+async function countWithout(): Promise<number> {
+  return (await queryOnce(url, "SELECT FROM plants WHERE name_key IS NULL")).length;
+}
+
+await (
+  await openPostgresStore({ url, isServing: false, isNew: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics() })
+).close();
+await insertWithoutKeys(1, MANY);
+const keys = keepNameKeys({ execute: { lists: execute, imports: execute }, log, now: () => time });
+
+describe("the keys of names on PostgreSQL", () => {
+  afterAll(async () => {
+    await keys.close();
+    await pool.close();
+  });
+
+  it("are given to all plants, and then nothing is asked until somebody lists by name", async () => {
+    await until("All have keys", async () => (await keys.check().catch(() => "building")) === undefined);
+    expect(await countWithout()).toBe(0);
+    const [first] = await queryOnce(url, "SELECT encode(name_key, 'hex') AS key FROM plants WHERE id = 1");
+    expect(first).toEqual({ key: nameKey("Aloe 1") });
+    const before = asked;
+    time += LONG_AGO_MS;
+    await Bun.sleep(200);
+    expect(asked).toBe(before);
+  });
+
+  it("are there for the list that comes after a plant of a replica of a version before, with one look for many lists", async () => {
+    await insertWithoutKeys(MANY + 1, MANY + 1);
+    const before = asked;
+    await keys.check();
+    expect(await countWithout()).toBe(0);
+    await Promise.all(Array.from({ length: 10 }, () => keys.check()));
+    expect(asked).toBe(before + 2);
+  });
+
+  it("follow an import of such a replica without another list", async () => {
+    await insertWithoutKeys(MANY + 2, 2 * MANY);
+    time += LONG_AGO_MS;
+    await keys.check();
+    await until("All have keys", async () => (await countWithout()) === 0);
+  });
+});

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "bun:test";
+import { median } from "../../bench/quantile.ts";
+import type { Arrived } from "../support/arrivals.ts";
+import { ENGINES } from "../support/engines.ts";
+import { flagsOf, openGarden } from "../support/garden-process.ts";
+import { runCommandKillable } from "../support/killable.ts";
+import { PROJECT } from "../support/process.ts";
+import { inForm, tell } from "../support/run-form.ts";
+import { killServices } from "../support/service-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+afterEach(killServices);
+
+const PLANTS = inForm(30_000, 1_000_000);
+
+/** Creates at a fixed rate, in turns with and without backups one after the other. */
+const TURNS = inForm(2, 4);
+const SECONDS = inForm(3, 6);
+const RATE = inForm(200, 500);
+const RATIO_MAX = 2;
+/** Below this, a ratio says nothing on a shared machine. In milliseconds. */
+const FLOOR_MS = inForm(100, 50);
+
+describe("creates while a backup runs", () => {
+  for (const engine of ENGINES) {
+    it(`have a p99 of at most ${RATIO_MAX} times that without, or ${FLOOR_MS} ms, and all are answered 200, on ${engine.engine}`, async () => {
+      const { place, service, tokens } = await openGarden(engine, PLANTS);
+      const folder = temporaryFolder();
+      let firstId = 10_000_000;
+      async function measure(): Promise<number> {
+        const options = { url: service.url, token: tokens.admin, rate: RATE, seconds: SECONDS, connections: 64, firstId };
+        firstId += RATE * SECONDS * 2;
+        const child = Bun.spawn([process.execPath, join(PROJECT, "test/support/arrivals.ts"), JSON.stringify(options)]);
+        const { statuses, p99Ms, broken } = (await new Response(child.stdout).json()) as Arrived;
+        expect([Object.keys(statuses), broken]).toEqual([["200"], 0]);
+        return p99Ms;
+      }
+      await measure();
+      const alone: number[] = [];
+      const beside: number[] = [];
+      let backups = 0;
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        alone.push(await measure());
+        let isOver = false;
+        const backing = (async () => {
+          for (; !isOver; backups += 1)
+            expect((await runCommandKillable(["backup", join(folder, `${backups}.gz`), ...flagsOf(place)]).ended).status).toBe(0);
+        })();
+        beside.push(await measure());
+        isOver = true;
+        await backing;
+      }
+      const [without, during] = [median(alone), median(beside)];
+      const all = [alone, beside].map((times) => times.map((ms) => ms.toFixed(1)).join(" ")).join(" against ");
+      tell(
+        `creates beside backups, ${engine.engine}`,
+        `${backups} backups of ${PLANTS} plants; p99 ${without.toFixed(1)} ms without, ${during.toFixed(1)} ms during (${all})`,
+      );
+      expect(during).toBeLessThanOrEqual(Math.max(RATIO_MAX * without, FLOOR_MS));
+    });
+  }
+});

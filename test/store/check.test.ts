@@ -1,0 +1,472 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
+import { countFrames } from "../../src/store/sqlite/engine/wal.ts";
+import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";
+import { contentsOf, copyStore, faultsOf, fill, makeStore, openServed, runCheck, statesOf } from "../support/checked.ts";
+import { isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
+import { startProcess } from "../support/process.ts";
+import { startFlood } from "../support/flood.ts";
+import { readToken } from "../support/service.ts";
+import { below, openRandom, pick, seedOf } from "../support/random.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+const seed = seedOf("check");
+const random = openRandom(seed);
+const PAGE = 4096;
+const INDEX_LEAF = 0x0a;
+const TABLE_LEAF = 0x0d;
+/** The user "nobody" of most systems. */
+const OTHER = 65_534;
+
+const whole = await makeStore();
+const contents = contentsOf(whole);
+
+/** A copy of the store with something done to its database. */
+function damaged(sql: string, file = "plants.db"): string {
+  return damagedIn(copyStore(whole), sql, file);
+}
+
+function damagedIn(folder: string, sql: string, file = "plants.db"): string {
+  const db = new DatabaseSync(join(folder, file));
+  for (const statement of sql.split(";")) db.exec(statement);
+  db.close();
+  return folder;
+}
+
+/** A copy in which an entry of the index of tags was edited. */
+function withIndexEntry(edit: (tag: Buffer) => unknown): string {
+  return overwrite("plants.db", (bytes) => {
+    for (let page = 0; page < bytes.length; page += PAGE) {
+      const leaf = bytes.subarray(page, page + PAGE);
+      const tag = leaf.subarray(leaf.readUInt16BE(8) + 4);
+      if (leaf[0] !== INDEX_LEAF || !tag.toString("latin1", 0, 8).startsWith("Monstera")) continue;
+      edit(tag);
+      return bytes;
+    }
+    throw new Error("There is no such leaf.");
+  });
+}
+
+function check(folder: string, ...words: string[]) {
+  return runCheck(["--data", folder, ...words]);
+}
+
+describe("plant-store check says that a store is sound", () => {
+  it("after a stop, and changes no byte and makes no file", async () => {
+    const folder = copyStore(whole);
+    const before = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]);
+    const { status, stdout, stderr } = await check(folder);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout.split("\n").map((line) => line.slice(0, 16).trim())).toEqual([
+      "ok      files",
+      "ok      tables",
+      "ok      pages",
+      "ok      tokens",
+      "ok      plants",
+      "ok      search",
+      "",
+    ]);
+    expect(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")])).toEqual(before);
+  });
+
+  it("after a kill, with all of it in the WAL, and while its index is behind or not there yet", async () => {
+    const killed = await makeKilled();
+    expect(statesOf(killed)).toEqual([]);
+    expect(readdirSync(killed)).toContain("plants.db-wal");
+    const db = new DatabaseSync(join(killed, "plants.db"));
+    const ids = Buffer.from(BigInt64Array.of(123_456n).buffer).toString("hex");
+    db.exec(`INSERT INTO plants (id, name) VALUES (123456, 'Aloe vera'); INSERT INTO changes (ids, total) VALUES (x'${ids}', 501)`);
+    db.close();
+    expect(statesOf(killed)).toEqual([]);
+    rmSync(join(killed, "plants.db.search"));
+    expect(statesOf(killed)).toEqual(["search note"]);
+  });
+
+  it("while a service fills it as fast as it can, and imports", async () => {
+    const data = temporaryFolder();
+    const service = await startProcess({ data });
+    const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n });
+    const found: unknown[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const { status, stdout, stderr } = await check(data);
+      if (status !== 0 || !stdout.includes("ok      search")) found.push({ stdout, stderr });
+    }
+    const { answered } = await flood.stop();
+    expect(found).toEqual([]);
+    expect(answered.length).toBeGreaterThan(100);
+    expect((await check(data, "--repair")).status).toBe(0);
+    await service.end("SIGTERM");
+    expect(statesOf(data)).toEqual([]);
+  });
+
+  it.skipIf(!isMountAllowed("tmpfs"))("on a read-only disk", async () => {
+    const { folder } = mountDisk("tmpfs");
+    const small = await makeStore(50);
+    for (const name of readdirSync(small)) copyFileSync(join(small, name), join(folder, name));
+    Bun.spawnSync(["mount", "-o", "remount,ro", folder]);
+    const { status, stderr } = await check(folder);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+  afterAll(unmountDisks);
+
+  it.skipIf(process.getuid?.() !== 0)("to another user who may read it, and refuses one who may not in words", async () => {
+    const folder = copyStore(whole);
+    chmodSync(join(folder, ".."), 0o755);
+    chmodSync(folder, 0o700);
+    const refused = await runCheck(["--data", folder], { user: OTHER });
+    expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining(`${folder} belongs to root`) });
+    chmodSync(folder, 0o755);
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
+    expect((await runCheck(["--data", folder], { user: OTHER })).status).toBe(0);
+  });
+});
+
+/** A copy of a store that was killed with all of it in the WAL. */
+async function makeKilled(): Promise<string> {
+  const folder = temporaryFolder();
+  const store = await openServed(folder);
+  await fill(store, 0, 500);
+  const killed = copyStore(folder);
+  await store.close();
+  return killed;
+}
+
+it("keeps no service from its start by a look at the lock", async () => {
+  const path = join(temporaryFolder(), "plants.db.lock");
+  holdLock(path)();
+  const looking = `const db = new (require("node:sqlite").DatabaseSync)(${JSON.stringify(path)});
+    db.exec("BEGIN; SELECT * FROM sqlite_schema"); console.log("looking"); setTimeout(() => db.close(), 80);`;
+  const other = Bun.spawn([process.execPath, "-e", looking], { stdout: "pipe" });
+  await other.stdout.getReader().read();
+  holdLock(path)();
+  expect(await other.exited).toBe(0);
+});
+
+describe("plant-store check calls nothing damaged because of", () => {
+  it.skipIf(process.getuid?.() !== 0)("a folder in which SQLite may not make the file that it needs beside a WAL", async () => {
+    const folder = await makeKilled();
+    rmSync(join(folder, "plants.db-shm"));
+    chmodSync(join(folder, ".."), 0o755);
+    chmodSync(folder, 0o755);
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
+    const { status, stdout, stderr } = await runCheck(["--data", folder], { user: OTHER });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      expect.not.stringContaining("damaged"),
+      expect.stringContaining("may write in its folder"),
+    ]);
+  });
+
+  it("the lock of another program", async () => {
+    const folder = copyStore(whole);
+    const db = new DatabaseSync(join(folder, "plants.db"));
+    db.exec("BEGIN EXCLUSIVE");
+    const { status, stdout, stderr } = await check(folder);
+    db.close();
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      expect.not.stringContaining("damaged"),
+      expect.stringContaining("cannot be looked at now (database is locked)"),
+    ]);
+  });
+});
+
+const SEARCH = "plants.db.search";
+
+/** What is found, by what was done. The index and what follows from the plants can be made anew. */
+const FAULTS: readonly { what: string; make: () => string; states: string[] }[] = [
+  {
+    what: "an index has another tag than its table",
+    make: () => withIndexEntry((tag) => tag.write("N")),
+    states: ["pages wrong"],
+  },
+  { what: "an index is gone", make: () => damaged("DROP INDEX plants_by_tag"), states: ["tables wrong"] },
+  { what: "the number of plants is too small", make: () => damaged("UPDATE changes SET total = total - 1"), states: ["count wrong"] },
+  {
+    what: "the ids of a change are cut",
+    make: () => damaged("UPDATE changes SET ids = x'0102'"),
+    states: ["changes wrong", "search note"],
+  },
+  {
+    what: "a name was changed by hand",
+    make: () => damaged("UPDATE plants SET name = 'Ficus sort 1' WHERE id = 1"),
+    states: ["search wrong"],
+  },
+  { what: "a tag was", make: () => damaged("UPDATE plants SET tag = 'other' WHERE id = 1000"), states: ["search wrong"] },
+  { what: "the time of a create was", make: () => damaged("UPDATE plants SET added = added + 1 WHERE id = 1"), states: ["search wrong"] },
+  {
+    what: "the search index has a plant with other words",
+    make: () => damaged("DELETE FROM names WHERE rowid = 1; INSERT INTO names (rowid, words) VALUES (1, 'ficus')", SEARCH),
+    states: ["search wrong"],
+  },
+  { what: "it lacks a plant", make: () => damaged("DELETE FROM names WHERE rowid = 1", SEARCH), states: ["search wrong"] },
+  {
+    what: "it has one that is gone",
+    make: () => damaged("INSERT INTO names (rowid, words) VALUES (90001, 'ficus')", SEARCH),
+    states: ["search wrong"],
+  },
+  { what: "it lacks a word", make: () => damaged("DELETE FROM words WHERE word = 'ginkgo'", SEARCH), states: ["search wrong"] },
+  { what: "it is of another store", make: () => damaged("UPDATE state SET mark = 'x'", SEARCH), states: ["search note"] },
+  { what: "it is no database", make: () => overwrite(SEARCH, () => Buffer.alloc(20_000, "x")), states: ["search wrong"] },
+  { what: "it is cut", make: () => overwrite(SEARCH, (bytes) => bytes.subarray(0, bytes.length / 2)), states: ["search wrong"] },
+];
+
+/** What only a backup has. */
+const LOSSES: readonly { what: string; make: () => string; states: string[] }[] = [
+  { what: "a page of plants that is empty", make: () => withLeaf((leaf) => leaf.fill(0)), states: ["pages damaged"] },
+  { what: "one that counts its free bytes wrong", make: () => withLeaf((leaf) => leaf.writeUInt8(5, 7)), states: ["pages damaged"] },
+  { what: "more plants counted than there", make: () => damaged("UPDATE changes SET total = total + 1"), states: ["count damaged"] },
+  {
+    what: "a page of plants as it was before a plant without a tag",
+    make: () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED}`),
+    states: ["count damaged", "search wrong"],
+  },
+  {
+    what: "one as it was before a plant with a tag",
+    make: () => withOlderLeaf(`DELETE FROM plants WHERE id = ${UNTAGGED + 3}`),
+    states: ["count damaged", "search wrong"],
+  },
+  {
+    what: "a page of tokens that is older",
+    make: () => withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'"),
+    states: ["pages damaged"],
+  },
+  {
+    what: "a right that no token could have",
+    make: () => damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'"),
+    states: ["tokens damaged"],
+  },
+  {
+    what: "a time that no token could have",
+    make: () => damaged("UPDATE tokens SET created = 1 << 60 WHERE id = 'token1'"),
+    states: ["tokens damaged"],
+  },
+  { what: "no table of tokens", make: () => damaged("DROP TABLE tokens"), states: ["tables damaged"] },
+  { what: "the number of another version", make: () => damaged("PRAGMA user_version = 4"), states: ["tables damaged"] },
+];
+
+/** A copy in which a leaf of the table of plants was edited. */
+function withLeaf(edit: (leaf: Buffer) => unknown): string {
+  return overwrite("plants.db", (bytes) => {
+    const leaves = Array.from({ length: bytes.length / PAGE }, (_, page) => bytes.subarray(page * PAGE, (page + 1) * PAGE));
+    edit(leaves.find((leaf) => leaf[0] === TABLE_LEAF && leaf.includes(" sort "))!);
+    return bytes;
+  });
+}
+
+const UNTAGGED = 1300;
+
+/** A copy in which the leaves of tables are those of a copy with something done to it: a write of them was lost. */
+function withOlderLeaf(sql: string): string {
+  const older = readFileSync(join(damaged(sql), "plants.db"));
+  return overwrite("plants.db", (bytes) => {
+    for (let page = 0; page < bytes.length; page += PAGE)
+      if (older[page] === TABLE_LEAF && bytes[page] === TABLE_LEAF) older.copy(bytes, page, page, page + PAGE);
+    return bytes;
+  });
+}
+
+const REFUSED: readonly { what: string; make: () => string; says: string }[] = [
+  { what: "the number of a newer version", make: () => damaged("PRAGMA user_version = 200"), says: "newer Plant Store: use that" },
+  {
+    what: "the mark of another program",
+    make: () => damaged("PRAGMA application_id = 1"),
+    says: "of another program: name another folder",
+  },
+  {
+    what: "half of its pages",
+    make: () => overwrite("plants.db", (bytes) => bytes.subarray(0, bytes.length / 2)),
+    says: "was copied in part",
+  },
+  {
+    what: "a foreign WAL",
+    make: () => overwrite("plants.db-wal", () => Buffer.alloc(9000, "x")),
+    says: "does not belong to the plants.db beside it",
+  },
+];
+
+function overwrite(name: string, change: (bytes: Buffer) => Buffer): string {
+  const folder = copyStore(whole);
+  const path = join(folder, name);
+  writeFileSync(path, change(existsSync(path) ? readFileSync(path) : Buffer.alloc(0)));
+  return folder;
+}
+
+describe("plant-store check finds that", () => {
+  for (const { what, make, states } of FAULTS) {
+    it(`${what}, and what a repair leaves has all plants and nothing wrong`, async () => {
+      const folder = make();
+      const path = join(folder, "plants.db");
+      const faults = faultsOf(folder);
+      expect(faults.map(({ part, state }) => `${part} ${state}`)).toEqual(states);
+      const before = contentsOf(folder);
+      await repairSqliteStore(
+        path,
+        faults.filter(({ state }) => state === "wrong"),
+      );
+      expect(contentsOf(folder)).toBe(before);
+      // The next start builds it.
+      expect(statesOf(folder)).toEqual(["search note"]);
+    });
+  }
+
+  it("something is wrong, says what to do, and does it", async () => {
+    const folder = withIndexEntry((tag) => tag.write("N"));
+    const found = await check(folder);
+    expect([found.status, found.stdout, found.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^wrong   pages   plants\.db: row /m),
+      `plant-store: Something is wrong that can be made anew from the plants that are there: stop the service, and run plant-store check --repair --data ${folder}.\n`,
+    ]);
+    const repaired = await check(folder, "--repair");
+    expect([repaired.status, repaired.stdout]).toEqual([0, expect.stringContaining("Repaired. Checking again:\nok ")]);
+    const left = readFileSync(join(folder, "plants.db.damaged"));
+    const again = damagedIn(folder, "DROP INDEX plants_by_tag");
+    expect(await check(again, "--repair")).toMatchObject({ status: 1, stderr: expect.stringContaining("move it away first") });
+    expect(readFileSync(join(folder, "plants.db.damaged")).equals(left)).toBe(true);
+    rmSync(join(folder, "plants.db.damaged"));
+    expect((await check(folder, "--repair")).status).toBe(0);
+    const store = await openServed(folder);
+    await until("The index is built", () => faultsOf(folder).length === 0);
+    expect(await check(folder, "--repair")).toMatchObject({ status: 0 });
+    await store.close();
+  });
+
+  it("something is wrong while a service uses the store, and repairs nothing then", async () => {
+    const folder = damaged("UPDATE changes SET total = total - 1");
+    const store = await openServed(folder);
+    const { status, stderr } = await check(folder, "--repair");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("Another Plant Store is using this data folder: stop it")]);
+    await store.close();
+    expect(statesOf(folder)).toEqual(["count wrong"]);
+  });
+
+  for (const { what, make, states } of LOSSES) {
+    it(`a store has ${what}`, () => expect(statesOf(make())).toEqual(states));
+  }
+
+  for (const { what, make, says } of REFUSED) {
+    it(`a store has ${what}, as a start does`, async () => {
+      const { status, stderr } = await check(make());
+      expect([status, stderr]).toEqual([1, expect.stringContaining(says)]);
+    });
+  }
+
+  it("something is damaged besides, and repairs nothing then", async () => {
+    const folder = damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'; DROP INDEX plants_by_tag");
+    const before = readFileSync(join(folder, "plants.db"));
+    const { status, stderr } = await check(folder, "--repair");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("only a backup has")]);
+    expect(readFileSync(join(folder, "plants.db")).equals(before)).toBe(true);
+    expect(statesOf(folder)).toEqual(["tables wrong", "tokens damaged"]);
+  });
+
+  it("the first token is one of another store", async () => {
+    const folder = copyStore(whole);
+    writeFileSync(join(folder, "first-token"), `plant_${"0".repeat(43)}\n`);
+    expect(statesOf(folder)).toEqual(["tokens note"]);
+  });
+});
+
+describe("random damage", () => {
+  const kinds = {
+    flip(bytes: Buffer) {
+      const at = below(random, bytes.length);
+      bytes[at]! ^= 1 << below(random, 8);
+    },
+    zero(bytes: Buffer) {
+      const page = below(random, bytes.length / PAGE) * PAGE;
+      bytes.fill(0, page, page + PAGE);
+    },
+    scramble(bytes: Buffer) {
+      const from = below(random, bytes.length - 64);
+      for (let at = from; at < from + 64; at += 1) bytes[at] = below(random, 256);
+    },
+  };
+
+  function damage(bytes: Buffer): Buffer {
+    pick(random, [kinds.flip, kinds.flip, kinds.zero, kinds.scramble])(bytes);
+    return bytes;
+  }
+
+  function readContents(folder: string): string {
+    try {
+      return contentsOf(folder);
+    } catch {
+      return "nothing";
+    }
+  }
+
+  it("of the database is found, or has changed nothing that can be known", () => {
+    const missed: unknown[] = [];
+    for (let round = 0; round < 40; round += 1) {
+      const folder = overwrite("plants.db", damage);
+      const isSound = statesOf(folder).length === 0;
+      if (isSound && readContents(folder) !== contents) missed.push({ seed, round });
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it("of the search index is never taken for damage of the plants", () => {
+    for (let round = 0; round < 20; round += 1) {
+      const faults = faultsOf(overwrite(SEARCH, damage));
+      expect(faults.every(({ part, state }) => part === "search" && state !== "damaged")).toBe(true);
+    }
+  });
+
+  it("of the WAL of a killed store is found, or has lost at most the last commit", async () => {
+    const folder = temporaryFolder();
+    const store = await openServed(folder);
+    for (let commit = 0; commit < 10; commit += 1) await fill(store, commit * 100, 100);
+    const killed = copyStore(folder);
+    await store.close();
+    const path = join(killed, "plants.db-wal");
+    const wal = readFileSync(path);
+    expect(countFrames(path, PAGE)).toEqual({ readable: framesIn(wal), written: framesIn(wal) });
+    for (let round = 0; round < 30; round += 1) {
+      const flipped = Buffer.from(wal);
+      const at = below(random, wal.length - PAGE - 24);
+      flipped[at]! ^= 1 << below(random, 8);
+      writeFileSync(path, flipped);
+      rmSync(join(killed, "plants.db-shm"), { force: true });
+      const { readable, written } = countFrames(path, PAGE);
+      const isFound = readable < written || statesOf(killed).length > 0;
+      expect({ seed, at, isFound }).toEqual({ seed, at, isFound: true });
+    }
+    for (const { at, to } of HEADER_DAMAGE) {
+      const scrambled = Buffer.from(wal);
+      scrambled.writeUInt32BE(to ?? (scrambled.readUInt32BE(at) ^ 1) >>> 0, at);
+      writeFileSync(path, scrambled);
+      expect({ at, to, ...countFrames(path, PAGE) }).toEqual({ at, to, readable: 0, written: framesIn(wal) });
+    }
+    const { status, stdout, stderr } = await check(killed);
+    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/plants\.db-wal (cannot be read to its end|does not belong)/)]);
+  });
+});
+
+/** The page size, a sum, and a bit of the second salt. */
+const HEADER_DAMAGE: readonly { at: number; to?: number }[] = [
+  { at: 8, to: 0x7fff_ffff },
+  { at: 8, to: 0xffff_fff0 },
+  { at: 24, to: 0 },
+  { at: 20 },
+];
+
+function framesIn(wal: Buffer): number {
+  return (wal.length - 32) / (PAGE + 24);
+}
+
+describe("plant-store check --without-wal", () => {
+  it("accepts nothing but a database whose WAL is missing", async () => {
+    const refused = await check(copyStore(whole), "--without-wal");
+    expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("is not missing") });
+    const empty = join(temporaryFolder(), "empty");
+    mkdirSync(empty);
+    expect((await check(empty, "--without-wal")).stderr).toContain("There is no store");
+    expect(readdirSync(empty)).toEqual([]);
+  });
+});

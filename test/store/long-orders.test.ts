@@ -1,0 +1,64 @@
+import { createMetrics } from "../../src/metrics.ts";
+import { afterAll, beforeAll, expect, it } from "bun:test";
+import { join } from "node:path";
+import { createLog } from "../../src/log.ts";
+import { asPlantId } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/plant.ts";
+import type { OrderedPage } from "../../src/store/page.ts";
+import type { OrderedQuery } from "../../src/store/plants.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** More than one page looks at in order. They come before the others by name. */
+const SHORT = Array.from({ length: 6000 }, (_, at) => toPlant(at, `A ${1000 + at}`));
+
+/** Few enough to be put into order, but for their length. */
+const LONG = Array.from({ length: 1500 }, (_, at) => toPlant(10_000 + at, `B ${1000 + at} ${"long ".repeat(400)}`, "long"));
+
+/** Its last word is within the first thousand characters, behind a NUL. */
+const MIXED = toPlant(20_000, `C \0 ${"🌵".repeat(990)} last ${"long ".repeat(1000)}`, "mixed");
+
+const LAST = toPlant(20_001, "D last", "mixed");
+
+function toPlant(id: number, name: string, tag?: string): NewPlant {
+  return { id: asPlantId(BigInt(id)), name, ...(tag === undefined ? {} : { tag }) };
+}
+
+let store: Store;
+
+beforeAll(async () => {
+  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+  const path = join(temporaryFolder(), "plants.db");
+  const onFatal = (reason: Error) => {
+    throw reason;
+  };
+  store = await openSqliteStore({ isServing: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics(), path, onFatal });
+  await store.plants.import([...SHORT, ...LONG], { isReplacing: false, isDryRun: false });
+  for (const plant of [MIXED, LAST]) await store.plants.create(plant);
+  // The index follows the import.
+  const query = { tag: undefined, words: ["long", "b"], after: undefined, limit: LONG.length, bytesMax: 2 ** 30 };
+  const isIndexed = () =>
+    store.plants.list(query).then(
+      ({ plants }) => plants.length === LONG.length,
+      () => false,
+    );
+  while (!(await isIndexed())) await Bun.sleep(50);
+});
+afterAll(() => store.close());
+
+function list(query: Partial<OrderedQuery>): Promise<OrderedPage> {
+  return store.plants.listOrdered({ order: "name", limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [], ...query });
+}
+
+it("plants with long names are not put into order for each page, and are all found in order", async () => {
+  const first = await list({ tag: "long" });
+  expect(first.plants).toEqual([]);
+  const met: NewPlant[] = [];
+  for (let page = first; page.next; met.push(...page.plants)) page = await list({ tag: "long", after: page.next });
+  expect(met).toEqual(LONG);
+});
+
+it("a word of a long name is found behind a NUL, and as far as a search reads", async () => {
+  expect((await list({ words: ["last"] })).plants).toEqual([MIXED, LAST]);
+});

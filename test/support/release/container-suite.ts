@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "bun:test";
+import { PROJECT, startProcess } from "../process.ts";
+import { readToken } from "../service.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { programOf, unpackImage } from "./container.ts";
+import type { Image } from "./container.ts";
+import { expectInterface } from "./interface.ts";
+import { isRootAllowed } from "./other-root.ts";
+
+/** The setting of the runtime at the top of the program, which an executable does not have. */
+export const MEMORY = /^#!\/usr\/bin\/env -S (\S+) bun$/m.exec(readFileSync(join(PROJECT, "src/main.ts"), "utf8"))![1]!;
+
+/** The archive of the image, by its path. Runs it where containers are allowed. */
+export function testContainer(path: () => string): void {
+  describe("the image for containers", () => {
+    let image: Image;
+    beforeAll(() => {
+      image = unpackImage(path());
+    });
+
+    it("is a layout of OCI whose blobs have the names of their contents, and which Docker reads too", () => {
+      const blobs = readdirSync(join(image.layout, "blobs/sha256"));
+      expect(
+        blobs.map((name) =>
+          createHash("sha256")
+            .update(readFileSync(join(image.layout, "blobs/sha256", name)))
+            .digest("hex"),
+        ),
+      ).toEqual(blobs);
+      const [docker] = JSON.parse(readFileSync(join(image.layout, "manifest.json"), "utf8")) as [{ Config: string; Layers: string[] }];
+      expect(docker.Layers).toHaveLength(image.config.rootfs.diff_ids.length);
+      for (const blob of [docker.Config, ...docker.Layers]) expect(statSync(join(image.layout, blob)).isFile()).toBe(true);
+    });
+
+    it("has the user, port, volume and settings of deploy/Containerfile, and no shell", () => {
+      const { User, ExposedPorts, Volumes, Env, Entrypoint, Cmd } = image.config.config;
+      const file = readFileSync(join(PROJECT, "deploy/Containerfile"), "utf8");
+      const valueOf = (word: string) => new RegExp(`^${word} (.*)$`, "m").exec(file.split("\nFROM ").at(-1)!)![1]!;
+      expect(User).toBe(valueOf("USER"));
+      expect(Object.keys(ExposedPorts)).toEqual([`${valueOf("EXPOSE")}/tcp`]);
+      expect(Object.keys(Volumes)).toEqual([valueOf("VOLUME")]);
+      expect(Env.join(" ")).toBe(valueOf("ENV"));
+      expect(Env).toContain(MEMORY);
+      expect([Entrypoint, Cmd]).toEqual([JSON.parse(valueOf("ENTRYPOINT")), JSON.parse(valueOf("CMD"))]);
+      const { uid, mode } = statSync(join(image.root, "data"));
+      expect([uid, mode & 0o777]).toEqual([Number(User.split(":")[0]), 0o700]);
+      expect(readdirSync(join(image.root, "usr/bin"))).toEqual(["plant-store"]);
+    });
+
+    if (!isRootAllowed) return;
+
+    it("serves without root and without a file system that it could write, but for its volume", async () => {
+      const data = temporaryFolder();
+      const service = await startProcess({ program: programOf(image), data });
+      const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+      const created = await fetch(`${service.url}/plants`, { method: "POST", headers, body: '{"id":1,"name":"Rose"}' });
+      expect([created.status, statSync(join(data, "plants.db")).uid]).toEqual([200, 10001]);
+      expect(await service.end("SIGTERM")).toBe(0);
+    });
+
+    it("passes the tests of the interface", () => expectInterface(programOf(image)), 600_000);
+  });
+}

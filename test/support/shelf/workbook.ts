@@ -1,0 +1,91 @@
+import { crc32, deflateRawSync } from "node:zlib";
+
+/** A cell: text, a number as Excel keeps it, or the XML of a cell without its address. */
+type Cell = string | number | Readonly<{ type: string; xml: string }> | undefined;
+
+/** A row, or its number and its cells. */
+type Rows = readonly (readonly Cell[])[];
+
+type SheetOptions = Readonly<{
+  /** Texts in the cells themselves, as some programs write them, instead of in a list that they share. */
+  isInline?: boolean;
+  others?: readonly string[];
+}>;
+
+/** An .xlsx file with the parts that Excel needs. Empty rows have no element, as Excel leaves them out. */
+export function makeWorkbook(rows: Rows, { isInline = false, others = [] }: SheetOptions = {}): Buffer {
+  const shared: string[] = [];
+  const places = new Map<string, number>();
+  function share(text: string): number {
+    const known = places.get(text);
+    if (known !== undefined) return known;
+    places.set(text, shared.length);
+    shared.push(`<si><t xml:space="preserve">${escape(text)}</t></si>`);
+    return shared.length - 1;
+  }
+
+  function toXml(cell: Cell, address: string): string {
+    if (cell === undefined) return "";
+    if (typeof cell === "object") return `<c r="${address}" t="${cell.type}">${cell.xml}</c>`;
+    if (typeof cell === "number") return `<c r="${address}"><v>${cell}</v></c>`;
+    if (isInline) return `<c r="${address}" t="inlineStr"><is><t>${escape(cell)}</t></is></c>`;
+    return `<c r="${address}" s="1" t="s"><v>${share(cell)}</v></c>`;
+  }
+
+  const lines = rows.map((cells, at) => {
+    if (cells.length === 0) return "";
+    return `<row r="${at + 1}" spans="1:9">${cells.map((cell, place) => toXml(cell, `${letterOf(place)}${at + 1}`)).join("")}</row>`;
+  });
+  const names = ["Pflanzen & mehr", ...others];
+  const sheets = names.map((name, at) => `<sheet name="${escape(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`);
+  const relations = names.map((_, at) => `<Relationship Id="rId${at + 1}" Type="worksheet" Target="worksheets/sheet${at + 1}.xml"/>`);
+  const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+  return makeZip({
+    "[Content_Types].xml": "<Types/>",
+    "xl/workbook.xml": `<?xml version="1.0"?><workbook ${main} xmlns:r="r"><sheets>${sheets.join("")}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships>${relations.join("")}</Relationships>`,
+    "xl/worksheets/sheet1.xml": `<?xml version="1.0"?><worksheet ${main}><cols/><sheetData>${lines.join("")}</sheetData></worksheet>`,
+    ...Object.fromEntries(others.map((_, at) => [`xl/worksheets/sheet${at + 2}.xml`, `<worksheet ${main}><sheetData/></worksheet>`])),
+    ...(isInline ? {} : { "xl/sharedStrings.xml": `<sst ${main}>${shared.join("")}</sst>` }),
+  });
+}
+
+/** A ZIP file of these files. */
+export function makeZip(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const plain = Buffer.from(text as string);
+    const packed = deflateRawSync(plain);
+    const head = Buffer.alloc(26);
+    head.writeUInt16LE(20, 0);
+    head.writeUInt16LE(8, 4);
+    head.writeUInt32LE(crc32(plain), 10);
+    head.writeUInt32LE(packed.length, 14);
+    head.writeUInt32LE(plain.length, 18);
+    head.writeUInt16LE(Buffer.byteLength(name), 22);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), head, Buffer.from(name), packed]);
+    const where = Buffer.alloc(14);
+    where.writeUInt32LE(offset, 10);
+    directory.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), head, where, Buffer.from(name)]));
+    parts.push(local);
+    offset += local.length;
+  }
+  const entries = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(directory.length, 4);
+  end.writeUInt16LE(directory.length, 6);
+  end.writeUInt32LE(entries.length, 8);
+  end.writeUInt32LE(offset, 12);
+  return Buffer.concat([...parts, entries, Buffer.from("PK\x05\x06"), end]);
+}
+
+function letterOf(place: number): string {
+  const letter = String.fromCharCode(65 + (place % 26));
+  return place < 26 ? letter : `${letterOf(Math.floor(place / 26) - 1)}${letter}`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}

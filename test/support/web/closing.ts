@@ -1,0 +1,13 @@
+import type { Visit } from "./visit.ts";
+
+/** Tries to close the page. Whether the browser asked first. */
+export async function asksBeforeClosing({ page }: Visit): Promise<boolean> {
+  let isAsked = false;
+  page.once("dialog", (dialog) => {
+    isAsked = dialog.type() === "beforeunload";
+    void dialog.dismiss();
+  });
+  await page.close({ runBeforeUnload: true });
+  for (let tries = 0; tries < 40 && !isAsked && !page.isClosed(); tries += 1) await Bun.sleep(50);
+  return isAsked;
+}

@@ -1,0 +1,254 @@
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "bun:test";
+import { createLog } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import * as own from "../../src/tracing/span-queue.ts";
+import { toExportRequest } from "../../src/tracing/otlp.ts";
+import type { Span } from "../../src/tracing/span.ts";
+import { findFreePort } from "../support/port.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import { startTestService } from "../support/service.ts";
+import { callerTrace, partialSuccess, read, startCollector } from "../support/test-collector.ts";
+import { until } from "../support/until.ts";
+
+const SENDER = { resource: { "service.name": "plants" }, scope: { name: "plants", version: "1" } };
+
+function span(at: number, given: Partial<Span> = {}): Span {
+  const { traceId, spanId } = callerTrace(at + 1);
+  const empty = { parent: undefined, attributes: {}, links: [], linksDropped: 0, isFailed: false };
+  return { context: { traceId, spanId }, name: `span ${at}`, kind: "internal", started: 1, ended: 2, ...empty, ...given };
+}
+
+type Counts = Readonly<{ sent: number; dropped: number; failed: number; waiting: number }>;
+
+/** What sends spans to this address, with what it counts and logs. */
+function openSender(url: string, { createSpanQueue } = own) {
+  const metrics = createMetrics();
+  const logged: string[] = [];
+  const log = createLog({ level: "debug", isTerminal: false, write: (line) => logged.push(line), now: Date.now });
+  const encode = (spans: readonly Span[]) => toExportRequest(spans, SENDER, 0);
+  const sender = createSpanQueue({ url, headers: { "api-key": "key" }, encode, metrics, log, now: () => performance.now() });
+  async function counts(): Promise<Counts> {
+    const families = await metrics.read();
+    const samples = families.flatMap((family) => family.samples);
+    const of = (outcome: string) => samples.find(({ labels }) => labels["outcome"] === outcome)!.value;
+    return {
+      sent: of("sent"),
+      dropped: of("dropped"),
+      failed: of("failed"),
+      waiting: samples.find(({ labels }) => !labels["outcome"])!.value,
+    };
+  }
+  const events = () => logged.map((line) => (JSON.parse(line) as { event: string }).event);
+  return { ...sender, counts, events, logged };
+}
+
+const unavailable = (headers: Record<string, string> = {}) => new Response(null, { status: 503, headers });
+
+/** A collector that takes requests and never answers. */
+const silent = () => new Promise<Response>(() => {});
+
+describe("a span", () => {
+  it("is in protobuf what it was, at any length and with any text", () => {
+    const { traceId, spanId } = callerTrace(9);
+    const links = Array.from({ length: 128 }, (_, at) => callerTrace(at + 1)).map((link) => ({
+      traceId: link.traceId,
+      spanId: link.spanId,
+    }));
+    const long = "ä🌿".repeat(50_000);
+    const attributes = { text: long, empty: "", none: 0, small: 127, two: 128, large: 2 ** 53 - 1 };
+    const whole = span(0, {
+      context: { traceId, spanId, state: "a=1" },
+      parent: { spanId: "00f067aa0ba902b7", isRemote: true },
+      kind: "client",
+      attributes,
+      links,
+      linksDropped: 3,
+      isFailed: true,
+      started: 1_795_402_063_274.956,
+      ended: 1_795_402_063_275,
+    });
+    const spans = read(toExportRequest([whole, span(1)], SENDER, 0));
+    expect(spans[0]).toEqual({
+      traceId,
+      spanId,
+      parentSpanId: "00f067aa0ba902b7",
+      traceState: "a=1",
+      name: "span 0",
+      kind: "SPAN_KIND_CLIENT",
+      started: 1_795_402_063_274_956_000n,
+      ended: 1_795_402_063_275_000_000n,
+      attributes,
+      links,
+      isError: true,
+      flags: 0x301,
+      resource: SENDER.resource,
+    });
+    expect(spans[1]).toMatchObject({
+      name: "span 1",
+      kind: "SPAN_KIND_INTERNAL",
+      parentSpanId: "",
+      links: [],
+      isError: false,
+      flags: 0x101,
+    });
+  });
+});
+
+describe("a collector", () => {
+  it("gets spans together, in order, with the headers that it wants", async () => {
+    const collector = startCollector();
+    const sender = openSender(collector.url);
+    for (let at = 0; at < 1000; at += 1) sender.add(span(at));
+    await until("all are sent", async () => (await sender.counts()).sent === 1000);
+    await sender.stop();
+    expect(collector.spans().map(({ name }) => name)).toEqual(Array.from({ length: 1000 }, (_, at) => `span ${at}`));
+    expect(collector.requests.length).toBe(2);
+    const [{ method, headers }] = collector.requests as [Request];
+    expect([method, headers.get("content-type"), headers.get("api-key")]).toEqual(["POST", "application/x-protobuf", "key"]);
+    await collector.stop();
+  });
+
+  it("that answers 429 gets the same spans again, as late as it says, and nothing before", async () => {
+    const times: number[] = [];
+    const collector = startCollector({
+      answer(_request, at) {
+        times.push(performance.now());
+        return at === 0 ? new Response(null, { status: 429, headers: { "retry-after": "1" } }) : new Response();
+      },
+    });
+    const sender = openSender(collector.url);
+    for (let at = 0; at < 600; at += 1) sender.add(span(at));
+    await until("all are sent", async () => (await sender.counts()).sent === 600);
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(990);
+    expect(new Set(collector.spans().map(({ name }) => name)).size).toBe(600);
+    expect(collector.spans().length).toBe(600);
+    expect(sender.events()).toEqual(["collector_trouble", "collector_healed"]);
+    await sender.stop();
+    await collector.stop();
+  });
+
+  for (const status of [400, 401, 404, 413, 301, 500]) {
+    it(`that answers ${status} gets the same spans never again`, async () => {
+      const collector = startCollector({ answer: () => new Response(null, { status, headers: { location: "http://elsewhere/" } }) });
+      const sender = openSender(collector.url);
+      sender.add(span(0));
+      await sender.stop();
+      expect(collector.requests.length).toBe(1);
+      expect(await sender.counts()).toEqual({ sent: 0, dropped: 0, failed: 1, waiting: 0 });
+      expect(sender.logged.join("")).toContain(`The collector answered ${status}.`);
+      await collector.stop();
+    });
+  }
+
+  for (const [why, body, failed] of [
+    ["rejects some", partialSuccess(300, "full"), 300],
+    ["rejects more than it got", partialSuccess(2 ** 40, "x".repeat(1000)), 512],
+    ["only has something to say", partialSuccess(0, "slow down"), 0],
+    ["says nothing", new Uint8Array(), 0],
+    ["answers in another language", new TextEncoder().encode('{"partialSuccess":{}}'), 0],
+    ["answers what breaks off", partialSuccess(300, "full").slice(0, 3), 0],
+    ["answers a part longer than all", Uint8Array.of(10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 8), 0],
+  ] as const) {
+    it(`that ${why} has ${failed} of 512 spans counted as failed`, async () => {
+      const collector = startCollector({ answer: () => new Response(body) });
+      const sender = openSender(collector.url);
+      for (let at = 0; at < 512; at += 1) sender.add(span(at));
+      await sender.stop();
+      expect(await sender.counts()).toEqual({ sent: 512 - failed, dropped: 0, failed, waiting: 0 });
+      expect(collector.requests.length).toBe(1);
+      await collector.stop();
+    });
+  }
+
+  it("that packs its answer although nobody asked for that is not listened to: it may grow to gigabytes", async () => {
+    const answer = () => new Response(gzipSync(partialSuccess(300, "full")), { headers: { "content-encoding": "gzip" } });
+    const collector = startCollector({ answer });
+    const sender = openSender(collector.url);
+    for (let at = 0; at < 512; at += 1) sender.add(span(at));
+    await sender.stop();
+    expect(collector.requests.map(({ headers }) => headers.get("accept-encoding"))).toEqual(["identity"]);
+    expect(await sender.counts()).toEqual({ sent: 512, dropped: 0, failed: 0, waiting: 0 });
+    await collector.stop();
+  });
+
+  it("that is away is told in the log once, in words", async () => {
+    const sender = openSender(`http://127.0.0.1:${await findFreePort()}`);
+    for (let at = 0; at < 2000; at += 1) sender.add(span(at));
+    await until("the log says so", () => sender.events().length > 0);
+    await sender.stop();
+    expect(sender.events()).toEqual(["collector_trouble"]);
+    expect(sender.logged[0]).toContain("nothing listens there");
+    expect(await sender.counts()).toEqual({ sent: 0, dropped: 0, failed: 2000, waiting: 0 });
+  });
+
+  it("that goes on answering for ever is not listened to", async () => {
+    let isCancelled = false;
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+      cancel: () => void (isCancelled = true),
+    });
+    const collector = startCollector({ answer: () => new Response(endless) });
+    const sender = openSender(collector.url);
+    sender.add(span(0));
+    await until("it is sent", async () => (await sender.counts()).sent === 1);
+    await until("nobody reads the answer", () => isCancelled);
+    await sender.stop();
+    await collector.stop();
+  });
+});
+
+/** How many spans are kept of 20,000, while the collector does not answer. */
+async function countKept(bugged?: typeof own): Promise<Counts> {
+  const collector = startCollector({ answer: silent });
+  const sender = openSender(collector.url, bugged);
+  for (let at = 0; at < 20_000; at += 1) sender.add(span(at));
+  const counts = await sender.counts();
+  await sender.stop();
+  await collector.stop();
+  return counts;
+}
+
+const UNBOUNDED = [{ file: "src/tracing/span-queue.ts", from: "waiting.length >= QUEUE_MAX", to: "waiting.length < 0" }];
+
+describe("spans that cannot be sent", () => {
+  it("are 4096 in memory at most, and one batch that is being sent; the others are counted as dropped", async () => {
+    const { waiting, dropped } = await countKept();
+    expect(waiting).toBeLessThanOrEqual(4096);
+    expect(waiting + dropped).toBeGreaterThanOrEqual(20_000 - 512);
+  });
+
+  it("would visibly be all in memory without the limit", async () => {
+    const bugged = (await import(join(plantBugs(UNBOUNDED), "src/tracing/span-queue.ts"))) as typeof own;
+    expect((await countKept(bugged)).waiting).toBeGreaterThan(4096);
+  });
+
+  it("keep no create waiting, and a stop for half a second at most", async () => {
+    const collector = startCollector({ answer: silent });
+    const service = await startTestService({}, collector);
+    for (let id = 1; id <= 50; id += 1) expect((await service.post(`{"id":${id},"name":"Rose"}`)).status).toBe(200);
+    await until("the collector has spans that it does not answer", () => collector.requests.length > 0);
+    for (let id = 51; id <= 100; id += 1) expect((await service.post(`{"id":${id},"name":"Rose"}`)).status).toBe(200);
+    const traceless = await startTestService();
+    const stopMs = async ({ stop }: { stop: () => Promise<void> }) => {
+      const began = performance.now();
+      await stop();
+      return performance.now() - began;
+    };
+    const [without, withTraces] = [await stopMs(traceless), await stopMs(service)];
+    // 500 ms, and what a busy machine takes.
+    expect(withTraces - without).toBeLessThan(2500);
+    await collector.stop();
+  });
+
+  it("are tried a last time at a stop, however long the collector wanted to be left alone", async () => {
+    const collector = startCollector({ answer: (_request, at) => (at === 0 ? unavailable({ "retry-after": "3600" }) : new Response()) });
+    const sender = openSender(collector.url);
+    for (let at = 0; at < 512; at += 1) sender.add(span(at));
+    await until("the collector refused", () => sender.events().includes("collector_trouble"));
+    await sender.stop();
+    expect(await sender.counts()).toEqual({ sent: 512, dropped: 0, failed: 0, waiting: 0 });
+    await collector.stop();
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
+import { usePlace } from "../support/web/place.ts";
+
+const place = usePlace();
+
+const FEW = ["1,Acer,tree", "2,Ginkgo,tree"];
+const MANY = Array.from({ length: 3_000 }, (_, at) => `${at},Plant ${at},${at % 2 === 0 ? "even" : "odd"}`);
+
+/** As if another window came before the page, and went again. */
+async function showAgain(page: Page): Promise<void> {
+  for (const state of ["hidden", "visible"]) {
+    await page.evaluate(`Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true })`);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  }
+}
+
+/** The first row in the middle of the window. */
+function rowInSight(page: Page): Promise<string> {
+  return page.evaluate<string>("document.elementFromPoint(innerWidth / 2, innerHeight / 2).closest('tr').dataset.at");
+}
+
+async function change(name: string): Promise<void> {
+  await place.service.request("/plants/2", {
+    method: "PUT",
+    body: JSON.stringify({ name }),
+    headers: { "content-type": "application/json" },
+  });
+}
+
+describe("the list", () => {
+  it("is read again when the page comes into sight, and when somebody asks for it", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees, button } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await change("Ginkgo biloba");
+    await showAgain(page);
+    await sees(["Acer", "Ginkgo biloba"]);
+    await change("Maidenhair");
+    await button("Refresh").click();
+    await sees(["Acer", "Maidenhair"]);
+  });
+
+  it("is not sent again if nothing has changed", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees, button } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    const response = page.waitForResponse(/\/plants\?/);
+    await button("Refresh").click();
+    expect((await response).status()).toBe(304);
+    await sees(["Acer", "Ginkgo"]);
+  });
+
+  it("stays as it is if it cannot be read again", async () => {
+    place.expectStatus(503);
+    await place.plant(FEW);
+    const { page, signIn, sees, button } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await page.route("**/plants?*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
+    const response = page.waitForResponse(/\/plants\?/);
+    await button("Refresh").click();
+    await response;
+    await page.locator('section[aria-busy="false"]').waitFor();
+    await sees(["Acer", "Ginkgo"]);
+  });
+
+  it("follows what another tab changes", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    const other = await page.context().newPage();
+    await other.goto(place.service.url);
+    await other.getByLabel("Token").fill(place.service.token);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await other.getByRole("button", { name: "Edit Ginkgo" }).click();
+    await other.getByLabel("Name", { exact: true }).fill("Ginkgo biloba");
+    await other.getByRole("button", { name: "Save", exact: true }).click();
+    await sees(["Acer", "Ginkgo biloba"]);
+  });
+});
+
+describe("the position in the list", () => {
+  for (const again of ["a reload", "Back", "reading it again"]) {
+    it(`is the same after ${again}`, async () => {
+      await place.plant(MANY);
+      const { page, signIn, rows, button, reads } = await place.visit();
+      await signIn();
+      await rows.first().waitFor();
+      for (let tries = 0; tries < 200 && !(await page.getByText("Plant 1200", { exact: true }).isVisible()); tries += 1) {
+        await page.evaluate("scrollTo(0, 1200 * document.querySelector('tbody tr').offsetHeight)");
+        await page.waitForTimeout(25);
+      }
+      const before = await rowInSight(page);
+      expect(Number(before)).toBeGreaterThan(1_000);
+      if (again === "a reload") {
+        await page.reload();
+        await page.getByText("Plant 1200", { exact: true }).waitFor();
+      } else if (again === "Back") {
+        await button(/^even/).first().click();
+        await reads(/found/);
+        await page.waitForFunction("scrollY === 0");
+        await page.goBack();
+        await page.getByText("Plant 1201", { exact: true }).waitFor();
+      } else {
+        const response = page.waitForResponse(/\/plants\?.*after/);
+        await button("Refresh").click();
+        await response;
+        await page.locator('section[aria-busy="false"]').waitFor();
+      }
+      expect(await rowInSight(page)).toBe(before);
+    });
+  }
+});

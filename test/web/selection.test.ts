@@ -1,0 +1,314 @@
+import { describe, expect, it } from "bun:test";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
+
+const place = usePlace();
+
+type Plant = Readonly<{ id: number; name: string; tag?: string }>;
+
+async function stored(query = "limit=1000"): Promise<readonly Plant[]> {
+  return (await (await place.service.request(`/plants?${query}`)).json()) as readonly Plant[];
+}
+
+async function put(id: number, body: string): Promise<void> {
+  const init = { method: "PUT", body, headers: { "content-type": "application/json" } };
+  expect((await place.service.request(`/plants/${id}`, init)).status).toBe(200);
+}
+
+const TEN = Array.from({ length: 10 }, (_, at) => `${at + 1},Plant ${at + 1},${at % 2 === 0 ? "tree" : ""}`);
+
+function box({ page }: Visit, at: number) {
+  return page.getByRole("checkbox", { name: `Select Plant ${at}`, exact: true });
+}
+
+async function open(rows: readonly string[] = TEN, width = 1280): Promise<Visit> {
+  await place.plant(rows);
+  const visit = await place.visit("/", { viewport: { width, height: 740 } });
+  await visit.signIn();
+  await visit.rows.first().waitFor();
+  return visit;
+}
+
+describe("plants that are selected", () => {
+  it("get a tag, lose it, and are exactly as before after each undo, but for what somebody changed", async () => {
+    const visit = await open();
+    const { page, button, field, reads } = visit;
+    const before = await stored();
+    await box(visit, 2).click();
+    await box(visit, 5).click({ modifiers: ["Shift"] });
+    await reads("4 plants selected");
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    await page.getByRole("dialog").getByRole("button", { name: "Set tag" }).click();
+    await reads("4 plants are tagged “herb” now.");
+    expect((await stored()).map(({ tag }) => tag ?? "")).toEqual(["tree", "herb", "herb", "herb", "herb", "", "tree", "", "tree", ""]);
+    await put(3, '{"name":"Theirs","tag":"herb"}');
+    await button("Undo").click();
+    await reads("3 plants are as before. Someone changed “Plant 3” in the meantime, so it was kept.");
+    expect(await stored()).toEqual(before.map((plant) => (plant.id === 3 ? { id: 3, name: "Theirs", tag: "herb" } : plant)));
+    await button("Remove tag").click();
+    await reads("2 plants are without a tag now.");
+    expect((await stored()).filter(({ tag }) => tag !== undefined).map(({ id }) => id)).toEqual([1, 7, 9]);
+    await button("Undo").click();
+    await reads("2 plants are as before.");
+    expect(await stored()).toEqual(before.map((plant) => (plant.id === 3 ? { id: 3, name: "Theirs", tag: "herb" } : plant)));
+  });
+
+  it("are deleted together, with an undo before and after", async () => {
+    const visit = await open();
+    const { page, button, reads, sees } = visit;
+    const before = await stored();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await reads("10 plants selected");
+    await box(visit, 1).click();
+    await reads("9 plants selected");
+    await page.clock.install();
+    await button("Delete selected").click();
+    await sees(["Plant 1"]);
+    await reads("9 plants will be deleted in 8 seconds.");
+    expect(await button("Set tag").count()).toBe(0);
+    await button("Undo").click();
+    await sees(before.map(({ name }) => name));
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await box(visit, 1).click();
+    await button("Delete selected").click();
+    await page.clock.fastForward(9000);
+    await reads("9 plants are deleted.");
+    expect(await stored()).toHaveLength(1);
+    await button("Undo").click();
+    await reads("9 plants are as before.");
+    expect(await stored()).toEqual(before);
+    await sees(before.map(({ name }) => name));
+  });
+
+  it("leave to others what these have done, also when it is undone", async () => {
+    const visit = await open();
+    const { page, button, field, reads } = visit;
+    await box(visit, 1).click();
+    await box(visit, 4).click({ modifiers: ["Shift"] });
+    await reads("4 plants selected");
+    await put(2, '{"name":"Plant 2","tag":"herb"}');
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    await page.getByRole("dialog").getByRole("button", { name: "Set tag" }).click();
+    await reads("3 plants are tagged “herb” now. “Plant 2” was so already.");
+    await button("Undo").click();
+    await reads("3 plants are as before.");
+    expect((await stored("tag=herb")).map(({ id }) => id)).toEqual([2]);
+    await page.clock.install();
+    for (const id of [1, 2]) await place.service.request(`/plants/${id}`, { method: "DELETE" });
+    await button("Delete selected").click();
+    await page.clock.fastForward(9000);
+    await reads("2 plants are deleted. 2 plants were so already.");
+    await button("Undo").click();
+    await reads("2 plants are as before.");
+    expect((await stored()).map(({ id }) => id)).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it("are selected, tagged and left by the keyboard alone", async () => {
+    const visit = await open();
+    const { page, reads, dialog } = visit;
+    await box(visit, 3).focus();
+    await page.keyboard.press("Space");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Shift+Space");
+    await reads("3 plants selected");
+    await page.keyboard.press("Enter");
+    for (let tabs = 0; tabs < 5; tabs += 1) {
+      await page.keyboard.press("Tab");
+      if ((await page.evaluate<string>("document.activeElement.textContent")) === "Set tag") break;
+    }
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    await page.keyboard.type("herb");
+    await page.keyboard.press("Enter");
+    await reads("3 plants are tagged “herb” now.");
+    expect((await stored("tag=herb&limit=100")).map(({ id }) => id)).toEqual([3, 4, 5]);
+  });
+
+  it("are saved as a file that imports the same", async () => {
+    const visit = await open(['1,"a,""b",', '2,=1+1,""', "3,Plant 3,tree"]);
+    const { page, button } = visit;
+    const before = await stored();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    for (const [label, type] of [
+      ["Save CSV", "text/csv"],
+      ["Save NDJSON", "application/x-ndjson"],
+    ] as const) {
+      const [download] = await Promise.all([page.waitForEvent("download"), button(label).click()]);
+      const body = await Bun.file(await download.path()).text();
+      for (const { id } of before) await place.service.request(`/plants/${id}`, { method: "DELETE" });
+      const init = { method: "POST", body, headers: { "content-type": type } };
+      expect(await (await place.service.request("/plants/import", init)).json()).toMatchObject({ created: 3 });
+      expect(await stored()).toEqual(before);
+    }
+  });
+
+  it("may be all that is found, beyond what is loaded, and no others", async () => {
+    const many = Array.from({ length: 2600 }, (_, at) => `${at + 1},Plant ${at + 1},${at % 2 === 0 ? "tree" : "herb"}`);
+    const visit = await open(many);
+    const { page, button, reads } = visit;
+    await button(/^tree/).first().click();
+    await page.waitForURL(/tag=tree/);
+    await reads("more as you scroll");
+    await box(visit, 1).click();
+    await button("Select all").click();
+    await reads("1,300 plants selected");
+    await button("Remove tag").click();
+    await reads("1,300 plants are without a tag now.");
+    expect(await stored("tag=tree&limit=1000")).toEqual([]);
+    expect(await stored("tag=herb&limit=1000")).toHaveLength(1000);
+    await button("Undo").click();
+    await reads("1,300 plants are as before.");
+    expect(((await (await place.service.request("/plants/export")).text()).match(/"tree"/g) ?? []).length).toBe(1300);
+  });
+
+  it("are at most half a million, and the page says that these are not all", async () => {
+    const visit = await open();
+    const { page, button, reads, rows } = visit;
+    // A catalogue without an end.
+    await page.route("**/plants?*", (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const after = Number(searchParams.get("after") ?? 0);
+      const limit = Number(searchParams.get("limit"));
+      const body = Array.from({ length: limit }, (_, at) => `{"id":${after + at + 1},"name":"P"}`).join();
+      const link = `<?limit=${limit}&after=${after + limit}>; rel="next"`;
+      return route.fulfill({ body: `[${body}]`, contentType: "application/json", headers: { link } });
+    });
+    await button("Refresh").click();
+    await rows.getByText("P", { exact: true }).first().waitFor();
+    await page.getByRole("checkbox", { name: "Select P" }).first().click();
+    await button("Select all").click();
+    await page.getByText("500,000 plants selected. No more can be at once, so not all that is found is").waitFor({ timeout: 60_000 });
+    expect(await button("Select all").count()).toBe(0);
+    await button("Clear the selection").click();
+    await page.getByRole("checkbox", { name: "Select P" }).first().click();
+    await reads(/^1 plant selected$/);
+  });
+
+  it("are no longer selected in another view", async () => {
+    const visit = await open();
+    await box(visit, 1).click();
+    await visit.reads("1 plant selected");
+    await visit.button(/^tree/).first().click();
+    await visit.page.getByText("1 plant selected").waitFor({ state: "detached" });
+    expect(await visit.page.getByRole("checkbox", { checked: true }).count()).toBe(0);
+  });
+
+  it("can be stopped on the way, and all of what was done is undone", async () => {
+    const visit = await open(Array.from({ length: 3000 }, (_, at) => `${at + 1},Plant ${at + 1},tree`));
+    const { page, button, reads } = visit;
+    let requests = 0;
+    await page.route("**/plants/changes", async (route) => {
+      requests += 1;
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await route.continue();
+    });
+    await box(visit, 1).click();
+    await button("Select all").click();
+    await reads("3,000 plants selected");
+    await button("Remove tag").click();
+    await button("Stop").click();
+    await reads(/You stopped it\. [\d,]+ plants left as they were\./);
+    await page.unrouteAll({ behavior: "wait" });
+    const left = await stored("tag=tree&limit=1000");
+    expect(requests).toBeLessThan(4);
+    expect(left.length).toBeGreaterThan(0);
+    await button("Undo").click();
+    await reads("plants are as before.");
+    expect(((await (await place.service.request("/plants/export")).text()).match(/"tree"/g) ?? []).length).toBe(3000);
+  });
+
+  it("that may have been changed when the connection broke are undone too", async () => {
+    place.expectStatus(0);
+    const visit = await open();
+    const { page, button, reads } = visit;
+    const before = await stored();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await page.route("**/plants/changes", async (route) => {
+      // The service makes the changes, and nobody hears of it.
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await button("Remove tag").click();
+    await reads("It is not certain that 5 plants are without a tag now.");
+    await page.unrouteAll({ behavior: "wait" });
+    expect((await stored()).filter(({ tag }) => tag !== undefined)).toEqual([]);
+    await button("Undo").click();
+    await reads("5 plants are as before.");
+    expect(await stored()).toEqual(before);
+  });
+});
+
+describe("a tag", () => {
+  it("is renamed everywhere, and back", async () => {
+    const visit = await open(Array.from({ length: 1200 }, (_, at) => `${at + 1},Plant ${at + 1},${at < 1100 ? "tre" : "tree"}`));
+    const { page, button, field, reads } = visit;
+    await button(/^tre\b/)
+      .first()
+      .click();
+    await button("Rename this tag…").click();
+    await field("Tag").fill("tree");
+    await button("Rename everywhere").click();
+    await reads("1,100 plants are tagged “tree” now.");
+    expect(await stored("tag=tre")).toEqual([]);
+    await button("Undo").click();
+    await reads("1,100 plants are as before.");
+    const text = await (await place.service.request("/plants/export")).text();
+    expect([text.match(/"tre"/g)!.length, text.match(/"tree"/g)!.length]).toEqual([1100, 100]);
+    expect(await page.evaluate("sessionStorage.getItem('plant-store-/-renaming')")).toBeNull();
+  });
+
+  it("whose renaming a reload has cut off can be renamed to the end", async () => {
+    const visit = await open(Array.from({ length: 2500 }, (_, at) => `${at + 1},Plant ${at + 1},tre`));
+    const { page, button, field, reads } = visit;
+    await button(/^tre\b/)
+      .first()
+      .click();
+    await button("Rename this tag…").click();
+    await field("Tag").fill("tree");
+    let requests = 0;
+    await page.route("**/plants/changes", (route) => (++requests > 1 ? undefined : route.continue()));
+    await button("Rename everywhere").click();
+    for (let tries = 0; tries < 200 && requests < 2; tries += 1) await page.waitForTimeout(50);
+    page.on("dialog", (question) => void question.accept());
+    await page.unrouteAll();
+    await page.reload();
+    await reads("Renaming the tag “tre” was cut off. Some plants still have it.");
+    expect((await stored("tag=tree&limit=1000")).length).toBeGreaterThan(0);
+    await button("Go on").click();
+    await reads("plants are tagged “tree” now.");
+    expect(await stored("tag=tre")).toEqual([]);
+  });
+});
+
+it("a token that may only read can select and save plants, and nothing else", async () => {
+  await place.plant(TEN);
+  const init = { method: "POST", body: '{"name":"reader","scopes":["plants:read"]}', headers: { "content-type": "application/json" } };
+  const { token } = (await (await place.service.request("/tokens", init)).json()) as { token: string };
+  const visit = await place.visit();
+  await visit.signIn(token);
+  await box(visit, 1).click();
+  const bar = visit.page.getByRole("region", { name: "Selected plants" });
+  expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Select all", "Save CSV", "Save NDJSON", ""]);
+  expect(await visit.button("Rename this tag…").count()).toBe(0);
+});
+
+it("the bar of the selection fits 360 pixels, and covers no row", async () => {
+  const visit = await open(
+    Array.from({ length: 40 }, (_, at) => `${at + 1},Plant ${at + 1},tree`),
+    360,
+  );
+  const { page, rows } = visit;
+  await box(visit, 1).click();
+  const bar = page.getByRole("region", { name: "Selected plants" });
+  await bar.waitFor();
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
+  await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+  await page.getByText("Plant 40", { exact: true }).waitFor();
+  const last = (await rows.last().boundingBox())!;
+  const { y, height } = (await bar.boundingBox())!;
+  expect(last.y + last.height).toBeLessThanOrEqual(y + 1);
+  expect(height).toBeLessThan(150);
+});

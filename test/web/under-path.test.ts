@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { afterAll, expect, it } from "bun:test";
+import { buildWeb } from "../../web/build.ts";
+import { startBrowser } from "../support/browser.ts";
+import { startTestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { toVisit } from "../support/web/visit.ts";
+
+const NAMES = ["Acer", "Ficus"];
+const web = join(temporaryFolder(), "web");
+await buildWeb(web);
+const [green, blue] = await Promise.all([startTestService({}, { web }), startTestService({}, { web })]);
+const browser = await startBrowser();
+
+/** Two services under two paths of one origin. Each is asked only with its own token. */
+const strangers: string[] = [];
+const origin = Bun.serve({
+  port: 0,
+  fetch(request) {
+    const { pathname, search } = new URL(request.url);
+    const [, name, rest = ""] = /^\/(green|blue)(\/.*)$/.exec(pathname) ?? [];
+    const service = name === "green" ? green : blue;
+    if (request.headers.get("authorization")?.endsWith(service.token) === false) strangers.push(pathname);
+    return name === undefined
+      ? new Response(null, { status: 404 })
+      : fetch(new Request(`${service.url}${rest}${search}`, request), { decompress: false });
+  },
+});
+afterAll(() => Promise.all([browser.close(), origin.stop(true), green.stop(), blue.stop()]));
+
+it("the page works under a path, and keeps its token and its undo from the service under another path of its origin", async () => {
+  for (const service of [green, blue]) for (const name of NAMES) await service.post(`{"id":${name.length},"name":"${name}","tag":"tree"}`);
+  const page = await browser.newPage();
+  const { button, field, reads, sees } = toVisit(page, green.token);
+  const signIn = async (path: string, token: string) => {
+    await page.goto(`${origin.url.href}${path}/`);
+    await field("Token").fill(token);
+    await page.getByLabel("Stay signed in on this device").check();
+    await button("Sign in").click();
+    await sees(NAMES);
+  };
+  await signIn("green", green.token);
+  await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+  await button("Remove tag").click();
+  await reads("2 plants are without a tag now.");
+
+  await signIn("blue", blue.token);
+  expect(await button("Undo").count()).toBe(0);
+  await button("Settings").click();
+  await button("Sign out").click();
+  await field("Token").waitFor();
+
+  // Nobody has signed out here, and nothing is undone yet.
+  await page.goto(`${origin.url.href}green/`);
+  await sees(NAMES);
+  await button("Undo").click();
+  await reads("2 plants are as before.");
+  expect(strangers).toEqual([]);
+});

@@ -1,0 +1,262 @@
+import { ServiceError } from "../../src/client/client.ts";
+import type { ChangeOutcome, Client, Plant, PlantChange } from "../../src/client/client.ts";
+import { failureText } from "../failure-text.ts";
+import { holdPage } from "../leaving.ts";
+import { PROBLEM_MS, quote } from "../notices.ts";
+import type { Notices } from "../notices.ts";
+import type { KeptUndo, Undo } from "./kept-undo.ts";
+import type { NotedChange } from "./listing.ts";
+
+/** Changes of many plants at once, told by one message, and undone by one button. */
+export type BulkChanges = Readonly<{
+  run: (bulk: Bulk) => Promise<void>;
+  /** Offers to undo what was done before a reload. */
+  offer: () => void;
+}>;
+
+type Bulk = Readonly<{
+  changes: AsyncIterable<PlantChange> | readonly PlantChange[];
+  /** How many there are, if that is known. */
+  total?: number;
+  /** Roughly how many, if only that is known. */
+  about?: number;
+  /** "Deleting" */
+  doing: string;
+  /** "deleted" */
+  done: string;
+  /** Whether a single plant that was changed is worth no message. */
+  isQuiet?: boolean;
+}>;
+
+type BulkOptions = Readonly<{
+  client: Client;
+  notices: Notices;
+  keptUndo: KeptUndo;
+  /** How many changes were sent so far, each try counted. */
+  changesSent: () => number;
+  /** Aborted when the user has signed out. What was done is told, and offered to nobody to be undone. */
+  signedOut: AbortSignal;
+  /** Tells the parts of the page what was changed. */
+  onChanged: (changes: readonly NotedChange[]) => void;
+}>;
+
+/** What became of the changes that were sent. */
+type Result = Readonly<{
+  made: readonly PlantChange[];
+  /** The plant was as wanted: somebody else has made it so. */
+  already: readonly PlantChange[];
+  conflicts: ReadonlyArray<ChangeOutcome & { kind: "conflict" }>;
+  /** They may or may not have been made. */
+  unknown: readonly PlantChange[];
+  /** Why, if there are any, or why no more were sent. */
+  failure: string | undefined;
+  /** Whether people wanted no more. */
+  isStopped: boolean;
+}>;
+
+/** Work that is over sooner shows no progress. */
+const PROGRESS_MS = 300;
+
+export function createBulkChanges({ client, notices, keptUndo, changesSent, signedOut, onChanged }: BulkOptions): BulkChanges {
+  /** What can be undone now, only what was done last, and the message that offers it. */
+  let open: Undo | undefined;
+  let openNotice: number | undefined;
+
+  /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
+  async function send(bulk: Bulk): Promise<Result> {
+    const sent = new Map<bigint, PlantChange>();
+    const made: PlantChange[] = [];
+    const already: PlantChange[] = [];
+    const conflicts: Array<ChangeOutcome & { kind: "conflict" }> = [];
+    const failed: PlantChange[] = [];
+    let failure: string | undefined;
+    let isStopped = false;
+    let sentBefore = changesSent();
+    const hideProgress = showProgress(bulk, {
+      reached: () => made.length + already.length + conflicts.length,
+      onStop: () => (isStopped = true),
+    });
+    const release = holdPage();
+    async function* untilStopped(): AsyncGenerator<PlantChange> {
+      for await (const change of bulk.changes) {
+        if (isStopped) return;
+        signedOut.throwIfAborted();
+        sent.set(idOf(change), change);
+        yield change;
+      }
+    }
+
+    try {
+      for await (const outcome of client.change(untilStopped())) {
+        sentBefore = changesSent();
+        sent.delete(idOf(outcome.change));
+        if (outcome.kind === "failed") failure = outcome.message;
+        if (outcome.kind === "failed") failed.push(outcome.change);
+        else if (outcome.kind === "conflict") conflicts.push(outcome);
+        else if (outcome.kind === "same" && !outcome.isRetried) already.push(outcome.change);
+        else made.push(outcome.change);
+      }
+    } catch (thrown) {
+      failure = failureText(thrown);
+      if (isUnmade(thrown, changesSent() - sentBefore)) sent.clear();
+    } finally {
+      hideProgress();
+      release();
+    }
+    return { made, already, conflicts, unknown: [...failed, ...sent.values()], failure, isStopped };
+  }
+
+  /** Returns what hides it. */
+  function showProgress({ doing, total, about }: Bulk, { reached, onStop }: { reached: () => number; onStop: () => void }): () => void {
+    const all = (total ?? about)?.toLocaleString();
+    const of = all === undefined ? "" : total === undefined ? ` of about ${all}` : ` of ${all}`;
+    let notice: number | undefined;
+    const timer = setInterval(() => {
+      const detail = `${reached().toLocaleString()}${of}`;
+      const action = { label: "Stop", run: onStop };
+      if (signedOut.aborted && notice === undefined) return;
+      if (notice === undefined) notice = notices.add({ kind: "done", text: `${doing}…`, detail, action });
+      else notices.update(notice, { detail });
+    }, PROGRESS_MS);
+    return () => {
+      clearInterval(timer);
+      if (notice !== undefined) notices.close(notice);
+    };
+  }
+
+  function noteAll({ made, already, conflicts }: Result): void {
+    const changed = [...made, ...already].map(({ from, to }) => ({ before: from, after: to }));
+    const seen = conflicts.flatMap(({ change, now }) =>
+      now === undefined ? [] : [{ before: change.from ?? change.to, after: now ?? undefined }],
+    );
+    onChanged([...changed, ...seen]);
+  }
+
+  async function run(bulk: Bulk): Promise<void> {
+    const { changes } = bulk;
+    // The page may be left before it hears what became of them.
+    if (!(Symbol.asyncIterator in changes)) keptUndo.keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Undo" });
+    const result = await send(bulk);
+    note(result);
+    const { made, already, conflicts, unknown, failure } = result;
+    // What may have been made can be undone like what was: if it was not, the plant is as it was already.
+    const undoable = [...made, ...unknown];
+    const isPlain = unknown.length === 0 && conflicts.length === 0 && failure === undefined;
+    if (bulk.isQuiet === true && isPlain && made.length + already.length <= 1) return;
+    const kind = failure === undefined ? "done" : "problem";
+    const text = describe(result, bulk);
+    // Who has to sign in again may take a while: what went wrong is still there then.
+    if (signedOut.aborted || (undoable.length === 0 && failure !== undefined)) notices.add({ kind, text });
+    else if (undoable.length === 0) notices.add({ kind, text, lastsMs: PROBLEM_MS });
+    else offer({ kind, text, changes: undoable, label: "Undo" });
+  }
+
+  /** Takes over what was done, unless the page is somebody else's now. */
+  function note(result: Result): void {
+    if (signedOut.aborted) return;
+    keptUndo.keep(open);
+    noteAll(result);
+  }
+
+  function offer(undoable: Undo): void {
+    const { kind, text, label, changes } = undoable;
+    if (openNotice !== undefined) notices.close(openNotice);
+    open = undoable;
+    keptUndo.keep(open);
+    const action = { label, run: () => void undo(changes) };
+    openNotice = notices.add({ kind, text, isClosable: true, onClose: forget, action });
+  }
+
+  function forget(): void {
+    if (openNotice !== undefined) notices.close(openNotice);
+    openNotice = undefined;
+    open = undefined;
+    keptUndo.keep(undefined);
+  }
+
+  async function undo(changes: readonly PlantChange[]): Promise<void> {
+    const bulk = {
+      changes: changes.map(({ from, to }) => ({ from: to, to: from })),
+      total: changes.length,
+      doing: "Undoing",
+      done: "as before",
+    };
+    forget();
+    keptUndo.keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Go on undoing" });
+    const result = await send(bulk);
+    note(result);
+    const { conflicts, failure, isStopped } = result;
+    // What is as before need not be told apart: what is undone may never have been made.
+    const made = [...result.made, ...result.already];
+    const text = describe({ ...result, made, already: [] }, bulk);
+    if (signedOut.aborted) return void notices.add({ kind: failure === undefined ? "done" : "problem", text });
+    if (failure === undefined && !isStopped) return void notices.add({ kind: "done", text, lastsMs: PROBLEM_MS });
+    const over = new Set([...made, ...conflicts.map(({ change }) => change)].map(idOf));
+    const rest = changes.filter((change) => !over.has(idOf(change)));
+    offer({ kind: "problem", text, changes: rest, label: "Go on undoing" });
+  }
+
+  return {
+    run,
+    offer() {
+      const kept = keptUndo.find();
+      if (kept) offer(kept);
+    },
+  };
+}
+
+function cutOffText({ doing, done, total = 0 }: Bulk): string {
+  return `${doing} was cut off. It is not certain that ${total === 1 ? "1 plant is" : `${count(total)} are`} ${done}.`;
+}
+
+/** What happened, in sentences. */
+function describe({ made, already, conflicts, unknown, failure, isStopped }: Result, { done, total }: Bulk): string {
+  const kept = conflicts.map(({ change }) => plantOf(change));
+  const isCut = failure !== undefined || isStopped;
+  const left = (total ?? 0) - made.length - already.length - conflicts.length - unknown.length;
+  const sentences = [
+    made.length > 0 || (already.length === 0 && kept.length === 0 && failure === undefined) ? `${subject(made.map(plantOf))} ${done}.` : "",
+    already.length > 0 ? `${subject(already.map(plantOf), ["was", "were"])} so already.` : "",
+    kept.length > 0 ? `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.` : "",
+    isStopped ? "You stopped it." : "",
+    total === undefined && isCut ? "All others are left as they were." : "",
+    left > 0 ? `${count(left)} left as ${left === 1 ? "it was" : "they were"}.` : "",
+    unknown.length > 0 ? `It is not certain that ${subject(unknown.map(plantOf))} ${done}.` : "",
+    failure ?? "",
+  ];
+  return sentences.filter((sentence) => sentence !== "").join(" ");
+}
+
+/** Whether a failure says that the last changes were not made: they were refused as a whole, and not sent before that. */
+function isUnmade(thrown: unknown, tries: number): boolean {
+  return tries === 0 || (tries === 1 && thrown instanceof ServiceError && thrown.status < 500);
+}
+
+function plantOf({ from, to }: PlantChange): Plant {
+  return (from ?? to)!;
+}
+
+function idOf(change: PlantChange): bigint {
+  return plantOf(change).id;
+}
+
+const NAMED_MAX = 3;
+
+/** "“Ginkgo” is", "7 plants are" */
+function subject(plants: readonly Plant[], [one, many] = ["is", "are"]): string {
+  const [only] = plants;
+  return only && plants.length === 1 ? `${quote(only.name)} ${one}` : `${count(plants.length)} ${many}`;
+}
+
+/** "“Ginkgo”, “Monstera” and 5 others" */
+function names(plants: readonly Plant[]): string {
+  const named = plants.slice(0, plants.length > NAMED_MAX ? NAMED_MAX - 1 : NAMED_MAX).map(({ name }) => quote(name));
+  const others = plants.length - named.length;
+  const all = others > 0 ? [...named, `${others.toLocaleString()} others`] : named;
+  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
+}
+
+/** "7 plants" */
+export function count(plants: number): string {
+  return plants === 1 ? "1 plant" : `${plants.toLocaleString()} plants`;
+}

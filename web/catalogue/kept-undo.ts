@@ -1,0 +1,46 @@
+import type { PlantChange } from "../../src/client/client.ts";
+import { KEPT_PREFIX } from "../kept.ts";
+import { holdPage } from "../leaving.ts";
+import { keepItem } from "../storage.ts";
+
+/** What can be undone now: the changes that were made or may have been, and the message that offers it. */
+export type Undo = Readonly<{ kind: "done" | "problem"; text: string; changes: readonly PlantChange[]; label: "Go on undoing" | "Undo" }>;
+
+/** Keeps what can be undone in the tab, so that a reload does not lose it. What is too much for that holds the page. */
+export type KeptUndo = Readonly<{
+  /** What the page kept before a reload, if it was not asked for yet. */
+  find: () => Undo | undefined;
+  /** Keeps this, in the place of what was before; undefined is nothing. */
+  keep: (undo: Undo | undefined) => void;
+}>;
+
+const KEY = `${KEPT_PREFIX}undo`;
+
+/** Some 15,000 plants: less than half of what a browser keeps for a tab, because others need room too. */
+const CHARACTERS_MAX = 2_000_000;
+
+export function createKeptUndo(storage: Storage): KeptUndo {
+  let release: (() => void) | undefined;
+  let isAsked = false;
+
+  function write(undo: Undo): boolean {
+    const text = JSON.stringify(undo, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    return text.length <= CHARACTERS_MAX && keepItem(storage, KEY, text);
+  }
+
+  return {
+    find() {
+      const text = isAsked ? null : storage.getItem(KEY);
+      isAsked = true;
+      if (text === null) return undefined;
+      return JSON.parse(text, (name, value: unknown) => (name === "id" ? BigInt(value as string) : value)) as Undo;
+    },
+    keep(undo) {
+      isAsked = true;
+      release?.();
+      release = undefined;
+      storage.removeItem(KEY);
+      if (undo !== undefined && !write(undo)) release = holdPage();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { isSameView } from "../view.ts";
+import type { View } from "../view.ts";
+import type { Listed } from "./listing.ts";
+
+type ScrollOptions = Readonly<{
+  listed: Listed;
+  /** Where the view is to be scrolled to when it comes. */
+  position: () => number;
+  revealed: bigint | undefined;
+  body: RefObject<HTMLElement | null>;
+  rowPx: number;
+}>;
+
+/** Takes a view to its top, or to where it was, and a plant that was just added into the middle of the window. */
+export function useScroll({ listed: { view, plants }, position, revealed, body, rowPx }: ScrollOptions): void {
+  const shown = useRef<View>(undefined);
+  const done = useRef(revealed);
+  useEffect(() => {
+    if (shown.current === undefined || !isSameView(shown.current, view)) scrollTo(0, position());
+    shown.current = view;
+  }, [view]);
+  useEffect(() => {
+    if (revealed === done.current) return;
+    const at = plants.findIndex(({ id }) => id === revealed);
+    if (at === -1 || !body.current) return;
+    const top = body.current.getBoundingClientRect().top + at * rowPx;
+    if (top < innerHeight / 4 || top > (3 * innerHeight) / 4) scrollBy(0, top - innerHeight / 2);
+    done.current = revealed;
+  }, [revealed, plants]);
+}

@@ -1,0 +1,74 @@
+import type { Client, Plant } from "../../src/client/client.ts";
+import type { CheckedFile } from "./check-file.ts";
+import { sendSlice, sliceBody } from "./send-file.ts";
+
+/** From where on a file is numbered. */
+export type FirstId = Readonly<{
+  id: bigint;
+  /** Whether the file is already there under these numbers. */
+  isKnown: boolean;
+}>;
+
+/** How many plants with the name of the first row are looked at. */
+const CANDIDATES = 20;
+
+/** Numbers that people use. Longer ids are made at random, and nobody wants to count on behind them. */
+const NUMBER_MAX = 999_999_999n;
+
+/**
+ * Where a file was numbered before, so that importing it again does not double it; otherwise the first number behind
+ * all others. `checked` was read with numbers from 1. Undefined if no number is free behind the others.
+ */
+export async function findFirstId(client: Client, checked: CheckedFile, signal: AbortSignal): Promise<FirstId | undefined> {
+  const last = await findLastNumber(client, signal);
+  const known = await findKnown(client, { checked, last, signal });
+  if (known !== undefined) return { id: known, isKnown: true };
+  return last === NUMBER_MAX ? undefined : { id: last + 1n, isKnown: false };
+}
+
+type Looking = Readonly<{ checked: CheckedFile; last: bigint; signal: AbortSignal }>;
+
+async function findKnown(client: Client, { checked, last, signal }: Looking): Promise<bigint | undefined> {
+  const [first] = checked.plants;
+  const [slice] = checked.slices;
+  if (!first || !slice) return undefined;
+  // A search finds what was imported only after a while: look also where the file is if it was the last to be numbered.
+  const place = last - BigInt(checked.rows - 1 - first.row);
+  const { plants: numbered } = await client.page({ after: place - 1n, limit: 1, signal });
+  const { plants: found } = await client.page({ q: wordsOf(first.plant.name), limit: CANDIDATES, signal });
+  for (const { id } of [...numbered, ...found].filter((plant) => isAlike(plant, first.plant))) {
+    const from = id - BigInt(first.row);
+    const csv = { ...checked.csv, ids: { kind: "from", first: from } as const };
+    const asked = { body: sliceBody(checked, slice), slice, checked: { ...checked, csv } };
+    const { read, unchanged } = await sendSlice(asked, { client, onConflict: "refuse", signal, isDryRun: true }, () => undefined);
+    // Some rows may have been changed since, here or there.
+    if (unchanged * 2 > read) return from;
+  }
+  return undefined;
+}
+
+/** A search takes at most 32 words. */
+function wordsOf(name: string): string {
+  return Array.from(name.matchAll(/[\p{L}\p{N}\p{M}]+/gu), ([word]) => word)
+    .slice(0, 8)
+    .join(" ")
+    .slice(0, 500);
+}
+
+function isAlike(plant: Plant, other: Plant): boolean {
+  return plant.name === other.name && plant.tag === other.tag;
+}
+
+/** The largest number that is an id; 0 if there is none. By halves, because pages begin with the smallest. */
+async function findLastNumber(client: Client, signal: AbortSignal): Promise<bigint> {
+  let last = 0n;
+  let end = NUMBER_MAX;
+  while (last < end) {
+    const middle = (last + end) / 2n;
+    const { plants } = await client.page({ after: middle, limit: 1, signal });
+    const next = plants[0]?.id;
+    if (next === undefined || next > NUMBER_MAX) end = middle;
+    else last = next;
+  }
+  return last;
+}

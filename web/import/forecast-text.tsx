@@ -1,0 +1,46 @@
+import { saveFile } from "../save-file.ts";
+import type { CheckedFile } from "./check-file.ts";
+import type { Fate, Forecast } from "./forecast.ts";
+
+/** What happens to a row, in one word or two. */
+export const FATES = {
+  created: "new",
+  unchanged: "already there",
+  replaced: "replaces another",
+  refused: "refused",
+} as const satisfies Record<Fate, string>;
+
+/** What the service says will happen. */
+export function ForecastText({
+  checked,
+  forecast,
+  reason,
+}: {
+  checked: CheckedFile;
+  forecast: Forecast | undefined;
+  reason: string | undefined;
+}) {
+  if (reason !== undefined) return <p class="problem">What will happen is not known: {reason}</p>;
+  if (!forecast) return null;
+  const { fates, counts, isDone } = forecast;
+  const parts = (Object.keys(FATES) as Fate[])
+    .filter((fate) => counts[fate] > 0)
+    .map((fate) => `${counts[fate].toLocaleString()} ${FATES[fate]}`);
+  return (
+    <p role="status">
+      {isDone ? "If you import now: " : `Asking the service, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
+      <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.{" "}
+      {isDone && fates.length > 0 ? (
+        <button class="link" type="button" onClick={() => saveFile(toReport(checked, forecast), `preview-${checked.file.name}.csv`)}>
+          Save what happens to each row
+        </button>
+      ) : null}
+    </p>
+  );
+}
+
+/** A line for each row. */
+function toReport({ lines, repeats }: CheckedFile, { fates }: Forecast): Blob {
+  const rows = fates.map((fate, at) => `${lines[at]},${FATES[fate]},${repeats.get(at)?.line ?? ""}\n`);
+  return new Blob(["line,what happens,same id as line\n", ...rows]);
+}

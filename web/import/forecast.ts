@@ -1,0 +1,78 @@
+import type { Client } from "../../src/client/client.ts";
+import type { CheckedFile, Problem, RepeatedRow, Slice } from "./check-file.ts";
+import { inFile, sendSlice, sliceBody } from "./send-file.ts";
+
+/** What will happen to a row. */
+export type Fate = "created" | "unchanged" | "replaced" | "refused";
+
+/** What the service says will happen to the rows of a file, as far as it was asked. */
+export type Forecast = Readonly<{
+  /** By position in the file. */
+  fates: readonly Fate[];
+  counts: Readonly<Record<Fate, number>>;
+  /** The first problems. */
+  problems: readonly Problem[];
+  isDone: boolean;
+}>;
+
+type ForecastOptions = Readonly<{
+  client: Client;
+  onConflict: "refuse" | "replace";
+  signal: AbortSignal;
+  onForecast: (forecast: Forecast) => void;
+}>;
+
+const PROBLEMS_KEPT = 100;
+
+/** The number of the error for an id in use. */
+const ID_IN_USE = 40900;
+
+/**
+ * Asks the service about each slice without storing anything. It compares a slice with what is stored; what rows do to
+ * rows of earlier slices is added here.
+ */
+export async function foretell(checked: CheckedFile, options: ForecastOptions): Promise<void> {
+  const { onConflict, onForecast } = options;
+  const fates: Fate[] = [];
+  const counts = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
+  const problems: Problem[] = [];
+  onForecast({ fates, counts, problems, isDone: checked.slices.length === 0 });
+  for (const [at, slice] of checked.slices.entries()) {
+    const summary = await sendSlice({ body: sliceBody(checked, slice), slice, checked }, { ...options, isDryRun: true }, () => undefined);
+    const told = new Map(
+      summary.problems.map((problem) => inFile(problem, { header: checked.header, slice })).map((problem) => [problem.line, problem]),
+    );
+    for (const [place, said] of (summary.outcomes ?? []).entries()) {
+      const row = slice.before + place;
+      const line = checked.lines[row]!;
+      const repeat = checked.repeats.get(row);
+      const fate = repeat ? fateOf(repeat, said, onConflict) : said;
+      fates.push(fate);
+      counts[fate] += 1;
+      if (fate !== "refused" || problems.length >= PROBLEMS_KEPT) continue;
+      const other = { line, error: ID_IN_USE, message: `Line ${repeat?.line ?? ""} of the file has the same id and another name or tag.` };
+      problems.push(repeat && !isOwnFault(told.get(line)) ? other : (told.get(line) ?? other));
+    }
+    onForecast({ fates, counts: { ...counts }, problems: [...problems], isDone: at === checked.slices.length - 1 });
+    checkWhole(slice, fates);
+  }
+}
+
+/** Whether it is refused whatever is stored. */
+function isOwnFault(problem: Problem | undefined): boolean {
+  return problem !== undefined && problem.error !== ID_IN_USE;
+}
+
+/** A service older than this page does not name the outcome of each row. */
+function checkWhole(slice: Slice, fates: readonly Fate[]): void {
+  if (fates.length !== slice.before + slice.rows)
+    throw new TypeError("The service does not tell what will happen to each row: upgrade it.");
+}
+
+function fateOf({ isSameAsFirst, isSameAsLast, isIdMade }: RepeatedRow, said: Fate, onConflict: "refuse" | "replace"): Fate {
+  if (said === "refused") return said;
+  if (onConflict === "replace" && !isIdMade) return isSameAsLast ? "unchanged" : "replaced";
+  // What is stored already counts more than an earlier row, which was refused then, or is the same.
+  if (said !== "created") return said;
+  return isSameAsFirst ? "unchanged" : "refused";
+}

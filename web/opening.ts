@@ -1,0 +1,62 @@
+import { createState } from "./state.ts";
+import type { State } from "./state.ts";
+
+/** What is open in front of the catalogue. */
+export type Opened =
+  | Readonly<{ kind: "nothing" }>
+  | Readonly<{ kind: "add" }>
+  | Readonly<{ kind: "edit"; id: bigint }>
+  | Readonly<{ kind: "import"; file: File | undefined }>
+  /** The tag of what is selected, or another name for one: a link or a reload does not know of which. */
+  | Readonly<{ kind: "tag" }>
+  | Readonly<{ kind: "tokens" }>;
+
+/** What is open, as the fragment of the address has it: a link, a reload and the back button know it too. */
+export type Opening = Readonly<{ state: State<Opened>; open: (opened: Opened) => void; close: () => void }>;
+
+const NOTHING: Opened = { kind: "nothing" };
+
+/** What a step of the browser's history says when it was made here: to close is to go back. */
+const MADE_HERE = "opened";
+
+export function createOpening(window: Window): Opening {
+  const { history, location } = window;
+  const state = createState(parseOpened(location.hash));
+  window.addEventListener("popstate", () => {
+    const opened = parseOpened(location.hash);
+    if (openedText(opened) !== openedText(state.get())) state.set(opened);
+  });
+  return {
+    state,
+    open(opened) {
+      const url = `${location.pathname}${location.search}${openedText(opened)}`;
+      if (location.hash === "") history.pushState(MADE_HERE, "", url);
+      else history.replaceState(history.state, "", url);
+      state.set(opened);
+    },
+    close() {
+      state.set(NOTHING);
+      // A new view may have taken the place of the step already.
+      if (location.hash === "") return;
+      if (history.state === MADE_HERE) history.back();
+      else history.replaceState(null, "", `${location.pathname}${location.search}`);
+    },
+  };
+}
+
+/** The fragment that opens a plant. */
+export function plantFragment(id: bigint): string {
+  return `#plant=${id}`;
+}
+
+function openedText(opened: Opened): string {
+  if (opened.kind === "nothing") return "";
+  return opened.kind === "edit" ? plantFragment(opened.id) : `#${opened.kind}`;
+}
+
+function parseOpened(fragment: string): Opened {
+  const [, digits] = /^#plant=(-?\d{1,19})$/.exec(fragment) ?? [];
+  if (digits !== undefined) return { kind: "edit", id: BigInt(digits) };
+  if (fragment === "#import") return { kind: "import", file: undefined };
+  return fragment === "#add" || fragment === "#tokens" ? { kind: fragment === "#add" ? "add" : "tokens" } : NOTHING;
+}

@@ -1,0 +1,62 @@
+import type { TagCount } from "../../src/client/client.ts";
+import { useKept } from "../kept.ts";
+import { useHold } from "../leaving.ts";
+import type { Notices } from "../notices.ts";
+import { BackAgain } from "../ui/back-again.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { TagField } from "./tag-field.tsx";
+
+type TagDialogProps = Readonly<{
+  title: string;
+  /** What happens with an empty tag. */
+  hint: string;
+  /** The tag to begin with. */
+  tag: string;
+  tags: readonly TagCount[];
+  action: string;
+  notices: Notices;
+  onTag: (tag: string | undefined) => void;
+  onClose: () => void;
+}>;
+
+/** Asks for the tag of many plants. */
+export function TagDialog({ title, hint, tag, tags, action, notices, onTag, onClose }: TagDialogProps) {
+  const { value: text, set: setText, forget, isBack } = useKept(`tag-${action}-${tag}`, () => tag);
+  useHold(text !== tag);
+
+  function cancel(): void {
+    forget();
+    onClose();
+  }
+
+  return (
+    <Dialog title={title} notices={notices} onClose={onClose}>
+      <form
+        id="tag"
+        onSubmit={(event) => {
+          event.preventDefault();
+          cancel();
+          onTag(text === "" ? undefined : text.toWellFormed());
+        }}
+      >
+        {isBack && text !== tag ? (
+          <BackAgain
+            onDiscard={() => {
+              setText(tag);
+              forget();
+            }}
+          />
+        ) : null}
+        <TagField value={text} onValue={setText} tags={tags} hint={hint} isFirst />
+      </form>
+      <footer>
+        <button class="button" type="button" onClick={cancel}>
+          Cancel
+        </button>
+        <button class="button primary" type="submit" form="tag">
+          {action}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

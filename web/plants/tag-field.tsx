@@ -1,0 +1,42 @@
+import type { TagCount } from "../../src/client/client.ts";
+import { Field } from "../ui/field.tsx";
+import { takeFocus } from "../ui/focus.ts";
+
+type TagFieldProps = Readonly<{
+  value: string;
+  onValue: (value: string) => void;
+  tags: readonly TagCount[];
+  hint: string;
+  /** Whether it takes the focus. */
+  isFirst?: boolean;
+}>;
+
+const TAGS_OFFERED = 100;
+
+/** A tag, with those that there are to choose from. */
+export function TagField({ value, onValue, tags, hint, isFirst = false }: TagFieldProps) {
+  return (
+    <Field label="Tag" hint={hint}>
+      {(id, hintId) => (
+        <>
+          <input
+            id={id}
+            list={`${id}-tags`}
+            aria-describedby={hintId}
+            dir="auto"
+            value={value}
+            onInput={({ currentTarget }) => onValue(currentTarget.value)}
+            autofocus={isFirst}
+            {...(isFirst ? { ref: takeFocus } : {})}
+            autocomplete="off"
+          />
+          <datalist id={`${id}-tags`}>
+            {tags.slice(0, TAGS_OFFERED).map(({ tag }) => (
+              <option key={tag} value={tag} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}

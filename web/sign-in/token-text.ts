@@ -1,0 +1,10 @@
+/** The token in what people paste: also the whole header, or with the quotes of a file. Undefined if there is none. */
+export function parseToken(text: string): string | undefined {
+  const token = text
+    .trim()
+    .replace(/^["'`“”‘’]+|["'`“”‘’,;]+$/g, "")
+    .replace(/^(authorization:\s*)?(bearer\s+)?/i, "")
+    .replace(/^["'`“”‘’]+|["'`“”‘’]+$/g, "");
+  // One word of ASCII, as a header can hold it.
+  return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
+}
