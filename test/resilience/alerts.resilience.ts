@@ -151,11 +151,16 @@ const FAULTS: readonly Fault[] = [
   {
     what: "the processor is taken away for 300 of each 500 ms",
     instance: "stopped-often",
-    breakIt: ({ service }) =>
-      repeat(500, () => {
-        process.kill(service.pid, "SIGSTOP");
-        setTimeout(() => process.kill(service.pid, "SIGCONT"), 300);
-      }),
+    breakIt({ service }) {
+      let isStopped = false;
+      const turn = () => {
+        isStopped = !isStopped;
+        process.kill(service.pid, isStopped ? "SIGSTOP" : "SIGCONT");
+        timer = setTimeout(turn, isStopped ? 300 : 200);
+      };
+      let timer = setTimeout(turn, 0);
+      endings.push(() => clearTimeout(timer));
+    },
     alerts: ["PlantStoreEventLoopLate"],
   },
   {
