@@ -242,10 +242,19 @@ describe("an upgrade", () => {
   /** Kills a migration while it builds an index. The next two then start at once. */
   async function startAfterCut(bugs: readonly PlantedBug[]) {
     const database = await makeDatabase(1, MANY);
+    // No index is whole while there is an older snapshot.
+    const reader = new Client({ connectionString: database.url });
+    await reader.connect();
+    await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await reader.query("SELECT 1");
     const cut = serve(database, bugs);
     cut.started.catch(() => {});
     await until("It builds", async () => (await database.query("SELECT FROM pg_index WHERE NOT indisvalid")).length > 0);
     await cut.end("SIGKILL");
+    // The server works on for a client that is gone, until it writes to it.
+    await database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_create_index WHERE datname = current_database()");
+    await until("It is cut", async () => !(await isBuilding(database)));
+    await reader.end();
     const others = [serve(database, bugs), serve(database, bugs)];
     await Promise.all(others.map(({ started }) => started));
     const isTold = others.some(({ lines }) => lines.some((line) => line.includes("removing what a cut left")));
