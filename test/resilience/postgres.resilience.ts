@@ -68,8 +68,8 @@ async function runWithFaults(root: string | undefined, seconds: number) {
   const started = performance.now();
   const load = startLoad({ urls: [service.url], token: await readToken(data), clients: CLIENTS, firstId: 1n });
   await Bun.sleep(seconds * 1000);
-  // Which faults come is chance, and on a busy machine few do.
-  for (let more = 0; root === undefined && more < seconds && proxy.injected.size < KINDS; more += 1) await Bun.sleep(1000);
+  // How many faults come is chance, and on a busy machine few do.
+  for (let more = 0; root === undefined && more < 3 * seconds && proxy.injected.size < KINDS; more += 1) await Bun.sleep(1000);
   proxy.clear();
   const journal = await load.stop();
   const rate = journal.answered.size / ((performance.now() - started) / 1000);

@@ -59,6 +59,17 @@ export function openFaults(): FaultSource {
   let armed: readonly Readonly<{ fault: Fault; on: RegExp }>[] = [];
   let random: (RandomFaults & Readonly<{ next: () => number }>) | undefined;
   const injected = new Map<string, number>();
+  const drawn = new Map<Fault, number>();
+
+  /** One of those that were drawn least often, so that chance leaves none out. */
+  function draw<Drawn extends Fault>(faults: readonly Drawn[], next: () => number): Drawn | undefined {
+    const countOf = (fault: Fault) => drawn.get(fault) ?? 0;
+    const least = Math.min(...faults.map(countOf));
+    const rarest = faults.filter((fault) => countOf(fault) === least);
+    const fault = rarest[Math.trunc(next() * rarest.length)];
+    if (fault) drawn.set(fault, least + 1);
+    return fault;
+  }
 
   function take<Taken extends Fault>(fits: (fault: Fault) => fault is Taken, sql = ""): Taken | undefined {
     for (const one of armed) {
@@ -68,7 +79,7 @@ export function openFaults(): FaultSource {
     }
     const fitting = random?.faults.filter(fits) ?? [];
     if (!random || fitting.length === 0 || random.on?.test(sql) === false) return undefined;
-    return random.next() < random.probability ? fitting[Math.trunc(random.next() * fitting.length)] : undefined;
+    return random.next() < random.probability ? draw(fitting, random.next) : undefined;
   }
   return {
     injected,
@@ -77,6 +88,7 @@ export function openFaults(): FaultSource {
     },
     randomly(plan) {
       random = { ...plan, next: openRandom(plan.seed) };
+      drawn.clear();
     },
     clear() {
       armed = [];
