@@ -28,7 +28,10 @@ export const SUMS = "SHA256SUMS";
 export async function makeRelease({ folder, epoch, platforms, notes }: ReleaseOptions): Promise<void> {
   // npm packs files with the modes that they have.
   process.umask(0o022);
-  for (const platform of platforms) await makeFor(platform, { folder, epoch });
+  for (const platform of platforms) {
+    process.stderr.write(`${platform}\n`);
+    await makeFor(platform, { folder, epoch });
+  }
   run("npm", ["pack", "--silent", "--prefix", PROJECT, "--pack-destination", folder, join(PROJECT, "packages/client")]);
   writeFileSync(join(folder, `plant-store-${VERSION}.cdx.json`), billOfMaterials(epoch));
   writeFileSync(join(folder, "NOTES.md"), notes);

@@ -7,6 +7,7 @@ import { releaseNotes } from "../../deploy/release/notes.ts";
 import { HOST } from "../../deploy/release/platforms.ts";
 import { VERSION } from "../../deploy/release/project.ts";
 import { sign } from "../../deploy/release/signature.ts";
+import { PROJECT } from "../support/process.ts";
 import { findProgram } from "../support/program.ts";
 import { testContainer } from "../support/release/container-suite.ts";
 import { testDrill } from "../support/release/drill-suite.ts";
@@ -55,6 +56,11 @@ describe("a release", () => {
     const lockfile = join(copy, "package-lock.json");
     writeFileSync(lockfile, readFileSync(lockfile, "utf8").replace(/("node_modules\/@oven\/bun-.*?"integrity": "sha512-)\w/gs, "$1_"));
     expect(() => makeReleaseIn(copy)).toThrow(/bun-\S+ is not the one of the lockfile: it is sha512-/);
+  });
+
+  it("that is refused says why in a line", () => {
+    const { status, stderr } = spawnSync(process.execPath, ["deploy/release/main.ts", "amiga"], { cwd: PROJECT, encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^release: There is no platform amiga: take linux-x64, .*\n$/)]);
   });
 
   it("names what is in it, with licences, and nothing that only development needs", () => {
