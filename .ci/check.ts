@@ -6,7 +6,7 @@ const CHECKS = {
   "lint, with floating promises and import floors": ["oxlint", "--deny-warnings"],
   types: ["tsc"],
   "types of the page": ["tsc", "-p", "web"],
-  "documents: length of lines, links": ["bun", ".ci/markdown.ts"],
+  "documents: length of lines, links, names of files": ["bun", ".ci/markdown.ts"],
   "unused code": ["knip"],
   "what is made from the contract": ["bun", "contract/generator/generate.ts", "--check"],
   "contract lint": ["redocly", "lint", "contract/base-1.0.0.yaml", "contract/openapi.yaml"],

@@ -1,20 +1,25 @@
-// Checks every Markdown file of the project: no line is longer than 120 characters, and every relative link leads to a file, and to a heading
-// in it. Code blocks are skipped, and so is a line that cannot be wrapped. `bun .ci/markdown.ts` checks the project, with arguments those files.
+// Checks every Markdown file of the project: no line is longer than 120 characters, every relative link leads to a file, and to a heading in
+// it, and every file of ours that is named as `name.ts` is there. Code blocks are skipped, and so is a line that cannot be wrapped.
+// `bun .ci/markdown.ts` checks the project, with arguments those files.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const LINE_MAX = 120;
 
-const files = process.argv.length > 2 ? process.argv.slice(2) : markdownFiles();
-const problems = files.flatMap((file) => [...longLines(file), ...brokenLinks(file)]);
+/** What a reader writes, and what was there once. */
+const OF_OTHER_FILES = /(?:^|\/)(?:docs\/tutorial\/.*|CHANGELOG)\.md$/;
+
+const files = process.argv.length > 2 ? process.argv.slice(2) : filesOfGit("*.md");
+const sources = filesOfGit("*.ts", "*.tsx").map((file) => `/${file}`);
+const problems = files.flatMap((file) => [...longLines(file), ...brokenLinks(file), ...missingFiles(file)]);
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 if (files.length === 0) process.stdout.write("There are no Markdown files to check.\n");
 process.exitCode = problems.length === 0 && files.length > 0 ? 0 : 1;
 
 /** What Git has or would add, so that nothing of a dependency is checked, and a new file is. */
-function markdownFiles(): string[] {
-  const { stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], { encoding: "utf8" });
+function filesOfGit(...patterns: readonly string[]): string[] {
+  const { stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", ...patterns], { encoding: "utf8" });
   return stdout.split("\n").filter((file) => file !== "" && existsSync(file));
 }
 
@@ -39,6 +44,18 @@ function brokenLinks(file: string): string[] {
       if (heading === undefined || headingsOf(found).includes(heading)) return [];
       return [`${file}: the link to ${target} leads to no heading of ${relative(".", found)}`];
     });
+}
+
+/** The names of our files that none of them has: a file was renamed, and this document still has the old name. */
+function missingFiles(file: string): string[] {
+  if (OF_OTHER_FILES.test(file)) return [];
+  const named = Array.from(
+    proseOf(file)
+      .join("\n")
+      .matchAll(/`([\w./-]+\.tsx?)`/g),
+    ([, name = ""]) => name,
+  );
+  return named.filter((name) => !sources.some((source) => source.endsWith(`/${name}`))).map((name) => `${file}: there is no file ${name}`);
 }
 
 /** The anchors of a file, as GitHub makes them. */

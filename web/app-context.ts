@@ -2,7 +2,7 @@ import type { KeptUndo } from "./catalogue/kept-undo.ts";
 import type { Notices } from "./notices.ts";
 import type { Opening } from "./opening.ts";
 import type { Reaching } from "./reach.ts";
-import type { Session } from "./session.ts";
+import type { PageSession } from "./session.ts";
 import type { Tabs } from "./tabs.ts";
 import type { Views } from "./view.ts";
 
@@ -10,7 +10,7 @@ import type { Views } from "./view.ts";
 export type AppContext = Readonly<{
   /** Where the service is, without a slash at the end. */
   base: string;
-  session: Session;
+  session: PageSession;
   reaching: Reaching;
   notices: Notices;
   keptUndo: KeptUndo;

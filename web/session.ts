@@ -1,23 +1,23 @@
-import type { Session as Who } from "../src/client/client.ts";
+import type { Session } from "../src/client/client.ts";
 import { forgetAllKept, KEPT_PREFIX } from "./kept.ts";
 import { keepItem } from "./storage.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 
 /** A token, and whose it is: undefined until the service has told. */
-type SignedIn = Readonly<{ token: string; who: Who | undefined }>;
+type SignedIn = Readonly<{ token: string; who: Session | undefined }>;
 
 /** `reason`: why nobody is signed in any more; `before`: who was, and waits behind the new sign-in. */
 type SessionState =
   | (SignedIn & Readonly<{ kind: "in" }>)
   | Readonly<{ kind: "out"; reason: string | undefined; before: SignedIn | undefined }>;
 
-export type Session = Readonly<{
+export type PageSession = Readonly<{
   state: State<SessionState>;
   /** Whether a token can be kept after the tab is closed. */
   canRemember: boolean;
   /** `isRemembered`: also after the tab is closed. */
-  signIn: (token: string, who?: Who, isRemembered?: boolean) => void;
+  signIn: (token: string, who?: Session, isRemembered?: boolean) => void;
   /** Forgets the token, and all that is typed. */
   signOut: () => void;
   /** The service no longer accepts the token: all that is open stays as it is. */
@@ -32,7 +32,7 @@ export function isGone(state: SessionState): boolean {
 }
 
 /** Keeps the token as long as the tab is open; in `device` too if people ask for it, until somebody signs out. */
-export function createSession(tab: Storage, device?: Storage): Session {
+export function createSession(tab: Storage, device?: Storage): PageSession {
   const kept = tab.getItem(KEY) ?? device?.getItem(KEY) ?? null;
   const state = createState<SessionState>(
     kept === null ? { kind: "out", reason: undefined, before: undefined } : { kind: "in", token: kept, who: undefined },

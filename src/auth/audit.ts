@@ -8,12 +8,12 @@ export type Audit = Readonly<{
   /** Logs something rare enough to have its own event. */
   note(event: AuditEvent, who: Who, fields: Readonly<Record<string, unknown>>): void;
   /** Logs or counts a change that was made. */
-  changed(who: Who, change: PlantChange, id: PlantId): void;
+  changed(who: Who, change: ChangeKind, id: PlantId): void;
   /**
    * Logs or counts a failed change if it may have been made anyway. If it was, a retry would change nothing and so log
    * nothing.
    */
-  failed(who: Who, change: PlantChange, id: PlantId, reason: unknown): void;
+  failed(who: Who, change: ChangeKind, id: PlantId, reason: unknown): void;
   /**
    * Logs a refused request; `outcome` is the name of the error. The first one from an address is logged at once, and
    * the number that followed it every REFUSALS_MS.
@@ -27,7 +27,7 @@ export type Audit = Readonly<{
 
 type AuditEvent = "token_created" | "token_revoked" | "import_ended" | "export_ended";
 
-export type PlantChange = "created" | "replaced" | "deleted";
+export type ChangeKind = "created" | "replaced" | "deleted";
 
 /** How to log changes of plants: not at all, as one sum per token and minute, or each one. */
 export const CHANGE_LOGS = ["none", "sum", "each"] as const;
@@ -43,7 +43,7 @@ const COUNTED_MAX = 100;
 const OTHERS = "others";
 
 type Refusals = { count: number; readonly fields: Readonly<Record<string, unknown>> };
-type Sum = Record<PlantChange | "unknown", number>;
+type Sum = Record<ChangeKind | "unknown", number>;
 
 export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }): Audit {
   const refusals = new Map<string, Refusals>();
@@ -58,7 +58,7 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
     return sum;
   }
 
-  function logChange(who: Who, change: PlantChange, id: PlantId, outcome: "done" | "unknown"): void {
+  function logChange(who: Who, change: ChangeKind, id: PlantId, outcome: "done" | "unknown"): void {
     const { token } = who.principal;
     if (changes === "sum") sumOf(token?.id ?? "", token?.name)[outcome === "done" ? change : "unknown"] += 1;
     else if (changes === "each") log.info("plant_changed", { ...toFields(who), change, id, outcome });

@@ -13,7 +13,7 @@ import type { BackupEnd, BackupHead } from "../transfer/backup-lines.ts";
 import { datedName, removeOldBackups } from "./backup-folder.ts";
 import { openStoreHere } from "./direct-store.ts";
 import { openPartFile, toTarget } from "./output-file.ts";
-import type { Part, Target } from "./output-file.ts";
+import type { PartialFile, Target } from "./output-file.ts";
 import { giveWay } from "./priority.ts";
 import { counted, megabytes, showProgress } from "./progress.ts";
 import { addJson, printResult } from "./result.ts";
@@ -96,7 +96,7 @@ async function removeOld(...[path, options]: Parameters<typeof removeOldBackups>
 type Written = Readonly<{ head: BackupHead; end: BackupEnd }>;
 
 /** Writes a file and syncs it. */
-async function write(store: Store, part: Part): Promise<Written> {
+async function write(store: Store, part: PartialFile): Promise<Written> {
   // Before the moment itself: a token that is revoked in between is one that was revoked after it.
   const head = { version: manifest.version, store: store.name, at: new Date().toISOString() };
   const contents = await store.contents();
@@ -123,7 +123,7 @@ async function write(store: Store, part: Part): Promise<Written> {
 }
 
 /** Reads a file as a restore would. Throws if that would not find what was written. */
-async function check({ path }: Part, written: BackupEnd): Promise<void> {
+async function check({ path }: PartialFile, written: BackupEnd): Promise<void> {
   const progress = showProgress("check", statSync(path).size);
   let end: BackupEnd | undefined;
   try {

@@ -49,7 +49,7 @@ export function openTarget(target: Target): number {
 }
 
 /** An unfinished file, under a temporary name. */
-export type Part = Readonly<{
+export type PartialFile = Readonly<{
   path: string;
   fd: number;
   /** Gives it its final name, durably. Throws if that name was taken meanwhile. */
@@ -67,7 +67,7 @@ const LINKLESS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
  * Creates a file beside its final place. Its name cannot be guessed, and an existing file is never opened. It is
  * removed if the command ends early; after a kill -9, by the next command.
  */
-export function openPartFile({ path, isForced }: Target & { kind: "file" }): Part {
+export function openPartFile({ path, isForced }: Target & { kind: "file" }): PartialFile {
   removeLeftParts(path);
   const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;
   const fd = openPart(part, path);

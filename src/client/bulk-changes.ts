@@ -4,7 +4,7 @@ import type { ChangeOutcome, PlantChange } from "./bulk-change.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { PlantStoreClientError, ServiceError } from "./errors.ts";
 import { startLimit } from "./limit.ts";
-import type { Connection } from "./request.ts";
+import type { ClientContext } from "./request.ts";
 import { readResponse } from "./response.ts";
 import { withRetries } from "./retry.ts";
 
@@ -15,10 +15,10 @@ const BYTES_MAX = 200_000;
 type Item = Readonly<{ change: PlantChange; text: string }>;
 
 /** The call for many changes. */
-export function changeCalls(connection: Connection): Pick<Client, "change"> {
+export function changeCalls(context: ClientContext): Pick<Client, "change"> {
   return {
     async *change(changes, { signal } = {}) {
-      for await (const part of split(changes)) yield* changePart(connection, part, signal);
+      for await (const part of split(changes)) yield* changePart(context, part, signal);
     },
   };
 }
@@ -47,21 +47,21 @@ async function* split(changes: AsyncIterable<PlantChange> | Iterable<PlantChange
 }
 
 /** A service with a lower limit than usual gets smaller parts. It refuses a whole request before it changes anything. */
-async function* changePart(connection: Connection, part: readonly Item[], signal: AbortSignal | undefined): AsyncGenerator<ChangeOutcome> {
+async function* changePart(context: ClientContext, part: readonly Item[], signal: AbortSignal | undefined): AsyncGenerator<ChangeOutcome> {
   try {
-    yield* await sendPart(connection, part, signal);
+    yield* await sendPart(context, part, signal);
   } catch (thrown) {
     const isTooLarge = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.body_too_large;
     if (!isTooLarge || part.length === 1) throw thrown;
     const half = Math.ceil(part.length / 2);
-    yield* changePart(connection, part.slice(0, half), signal);
-    yield* changePart(connection, part.slice(half), signal);
+    yield* changePart(context, part.slice(0, half), signal);
+    yield* changePart(context, part.slice(half), signal);
   }
 }
 
 /** Sends changes, and again those that failed for a moment. */
 async function sendPart(
-  { transport, policy }: Connection,
+  { transport, policy }: ClientContext,
   part: readonly Item[],
   signal: AbortSignal | undefined,
 ): Promise<readonly ChangeOutcome[]> {

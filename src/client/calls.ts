@@ -3,7 +3,7 @@ import type { ExportQuery } from "./export.ts";
 import type { FileFormat } from "./file-format.ts";
 import type { ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 import type { ListQuery, Page, PlantFilter } from "./page.ts";
-import type { NewPlant, Plant, PlantCount, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
+import type { Plant, PlantContent, PlantCount, PlantPatch, PutPlant, StoredPlant, Tags } from "./plant.ts";
 import type { CreatedToken, NewToken, Session, Token } from "./token.ts";
 
 /** Options of every call. Aborting `signal` makes the call throw the signal's reason. */
@@ -40,7 +40,7 @@ export type Client = Readonly<{
    * it is stored once, and it never becomes one with a plant that was there. To be able to repeat a call that threw,
    * give it an `id` of `makeId()`, the same each time; if another plant has that, a new one takes its place.
    */
-  add: (plant: NewPlant, options?: CallOptions & Readonly<{ id?: bigint }>) => Promise<StoredPlant>;
+  add: (plant: PlantContent, options?: CallOptions & Readonly<{ id?: bigint }>) => Promise<StoredPlant>;
   /** The plant with this id, or undefined if there is none. */
   find: (id: bigint, options?: CallOptions) => Promise<StoredPlant | undefined>;
   /**

@@ -1,5 +1,5 @@
 import type { Client } from "./calls.ts";
-import type { Connection } from "./request.ts";
+import type { ClientContext } from "./request.ts";
 import { changeCalls } from "./bulk-changes.ts";
 import { fileCalls } from "./transfer.ts";
 import { plantCalls } from "./plants.ts";
@@ -19,7 +19,7 @@ export type { FileFormat } from "./file-format.ts";
 export type { CsvQuery, ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 export { makeId } from "./made-id.ts";
 export type { ListQuery, Page, PlantFilter } from "./page.ts";
-export type { NewPlant, Plant, PlantCount, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
+export type { Plant, PlantContent, PlantCount, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
 export type { CreatedToken, NewToken, Scope, Session, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";
 
@@ -55,13 +55,13 @@ export type ClientOptions = Readonly<{
 export function createClient(options: ClientOptions): Client {
   const { url, token, timeoutMs = 30_000, tryTimeoutMs = 10_000, retries = 4, idleMs = 60_000, fetch = globalThis.fetch } = options;
   const transport = createTransport({ base: toBase(url), token: typeof token === "string" ? () => token : token, fetch });
-  const connection: Connection = { transport, policy: { timeoutMs, tryTimeoutMs, retries }, idleMs };
+  const context: ClientContext = { transport, policy: { timeoutMs, tryTimeoutMs, retries }, idleMs };
   return {
-    ...plantCalls(connection),
-    ...changeCalls(connection),
-    ...fileCalls(connection),
-    ...sessionCalls(connection),
-    ...tokenCalls(connection),
+    ...plantCalls(context),
+    ...changeCalls(context),
+    ...fileCalls(context),
+    ...sessionCalls(context),
+    ...tokenCalls(context),
   };
 }
 

@@ -1,8 +1,8 @@
 /** A whole plant: it has no other fields. `id` is a 64-bit integer, -2^63 to 2^63-1. */
 export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
 
-/** A plant that has no id yet. */
-export type NewPlant = Omit<Plant, "id">;
+/** The name and the tag of a plant. */
+export type PlantContent = Omit<Plant, "id">;
 
 /** A plant as stored now, with its ETag. Pass that as `ifMatch` to change only what you have seen. */
 export type StoredPlant = Readonly<{ plant: Plant; etag: string }>;
@@ -60,7 +60,7 @@ export function parsePlant(value: unknown): Plant {
 }
 
 /** Reads the fields other than the id, as the response to a create has them. Throws a TypeError. */
-export function parseContent(value: unknown): NewPlant {
+export function parseContent(value: unknown): PlantContent {
   const { name, tag } = parseFields(value);
   if (typeof name !== "string" || (tag !== undefined && typeof tag !== "string")) throw new TypeError("not a plant");
   return tag === undefined ? { name } : { name, tag };

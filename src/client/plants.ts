@@ -3,7 +3,7 @@ import { requiredHeader } from "./response.ts";
 import type { ParsedResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
-import type { Connection } from "./request.ts";
+import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { ServiceError } from "./errors.ts";
 import { makeId } from "./made-id.ts";
@@ -23,7 +23,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const IDS_TRIED = 10;
 
 /** The calls for single plants and for pages of plants. */
-export function plantCalls(connection: Connection): PlantCalls {
+export function plantCalls(context: ClientContext): PlantCalls {
   const calls: PlantCalls = {
     async add(content, { id, signal } = {}) {
       for (let tried = 1; ; tried += 1) {
@@ -38,14 +38,14 @@ export function plantCalls(connection: Connection): PlantCalls {
     },
     async create(plant, { signal } = {}) {
       const outgoing = { method: "POST", path: "/plants", headers: JSON_TYPE, body: plantText(plant), isRepeatable: true, signal } as const;
-      return request(connection, outgoing, ({ body, headers }) => ({
+      return request(context, outgoing, ({ body, headers }) => ({
         plant: { id: plant.id, ...parseContent(body) },
         etag: etagOf(headers),
       }));
     },
     async find(id, { signal } = {}) {
       const outgoing = { method: "GET", path: `/plants/${idText(id)}`, isRepeatable: true, signal } as const;
-      return orAbsent(request(connection, outgoing, parseStored), ERROR_NUMBERS.plant_not_found);
+      return orAbsent(request(context, outgoing, parseStored), ERROR_NUMBERS.plant_not_found);
     },
     async put(plant, options = {}) {
       const headers = { ...JSON_TYPE, ...conditions(options) };
@@ -53,7 +53,7 @@ export function plantCalls(connection: Connection): PlantCalls {
       // With a condition, a second try could be refused because the first one succeeded.
       const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
       const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
-      return request(connection, outgoing, (response) => ({ ...parseStored(response), isNew: response.status === CREATED }));
+      return request(context, outgoing, (response) => ({ ...parseStored(response), isNew: response.status === CREATED }));
     },
     async patch(id, patch, options = {}) {
       const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };
@@ -66,34 +66,34 @@ export function plantCalls(connection: Connection): PlantCalls {
         isRepeatable: false,
         signal: options.signal,
       } as const;
-      return request(connection, outgoing, parseStored);
+      return request(context, outgoing, parseStored);
     },
     async remove(id, options = {}) {
       const path = `/plants/${idText(id)}`;
       const outgoing = { method: "DELETE", path, headers: conditions(options), isRepeatable: false, signal: options.signal } as const;
       return (
         (await orAbsent(
-          request(connection, outgoing, () => true),
+          request(context, outgoing, () => true),
           ERROR_NUMBERS.plant_not_found,
         )) ?? false
       );
     },
-    page: (options = {}) => findPage(connection, options),
+    page: (options = {}) => findPage(context, options),
     async *list(options = {}) {
       const { signal } = options;
       for (let query: ListQuery | undefined = options; query !== undefined;) {
-        const page: Page = await findPage(connection, { ...query, signal });
+        const page: Page = await findPage(context, { ...query, signal });
         yield* page.plants;
         query = page.next;
       }
     },
     async count({ tag, untagged, q, signal } = {}) {
       const outgoing = { method: "GET", path: `/plants/count${queryText({ tag, untagged, q })}`, isRepeatable: true, signal } as const;
-      return request(connection, outgoing, ({ body }) => parsePlantCount(body));
+      return request(context, outgoing, ({ body }) => parsePlantCount(body));
     },
     async tags({ limit, tag, untagged, q, signal } = {}) {
       const outgoing = { method: "GET", path: `/tags${queryText({ limit, tag, untagged, q })}`, isRepeatable: true, signal } as const;
-      return request(connection, outgoing, ({ body, headers }) => ({
+      return request(context, outgoing, ({ body, headers }) => ({
         tags: parseList(body, parseTagCount),
         ageSeconds: Number(requiredHeader(headers, "age")),
       }));
@@ -124,10 +124,10 @@ function isTaken(thrown: unknown): boolean {
   return thrown.error === ERROR_NUMBERS.id_in_use || thrown.error === ERROR_NUMBERS.precondition_failed;
 }
 
-async function findPage(connection: Connection, { signal, ...query }: ListQuery & { signal?: AbortSignal | undefined }): Promise<Page> {
+async function findPage(context: ClientContext, { signal, ...query }: ListQuery & { signal?: AbortSignal | undefined }): Promise<Page> {
   const { limit, sort, after, cursor, tag, untagged, q, id } = query;
   const path = `/plants${queryText({ limit, sort, after, cursor, tag, untagged, q, id })}`;
-  return request(connection, { method: "GET", path, isRepeatable: true, signal }, (response) => parsePage(response, query));
+  return request(context, { method: "GET", path, isRepeatable: true, signal }, (response) => parsePage(response, query));
 }
 
 function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; ifNoneMatch?: string | undefined }): Record<string, string> {

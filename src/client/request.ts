@@ -6,7 +6,7 @@ import type { RetryPolicy } from "./retry.ts";
 import type { Outgoing, Transport } from "./transport.ts";
 
 /** What all calls of a client share. */
-export type Connection = Readonly<{
+export type ClientContext = Readonly<{
   transport: Transport;
   /** How often, and for how long, to try a request that is safe to repeat. */
   policy: RetryPolicy;
@@ -16,7 +16,7 @@ export type Connection = Readonly<{
 
 /** Sends a request and reads the whole response. Retries transient failures if the request is safe to repeat. */
 export function request<Result>(
-  { transport, policy }: Connection,
+  { transport, policy }: ClientContext,
   outgoing: Outgoing,
   parse: (response: ParsedResponse) => Result,
 ): Promise<Result> {

@@ -1,32 +1,32 @@
 import { orAbsent } from "./absent.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
-import type { Connection } from "./request.ts";
+import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { parseList } from "./plant.ts";
 import { parseCreatedToken, parseToken } from "./token.ts";
 
 type TokenCalls = Pick<Client, "createToken" | "listTokens" | "revokeToken">;
 
-export function tokenCalls(connection: Connection): TokenCalls {
+export function tokenCalls(context: ClientContext): TokenCalls {
   return {
     async listTokens({ signal } = {}) {
       const outgoing = { method: "GET", path: "/tokens", isRepeatable: true, signal } as const;
-      return request(connection, outgoing, ({ body }) => parseList(body, parseToken));
+      return request(context, outgoing, ({ body }) => parseList(body, parseToken));
     },
     async createToken({ name, scopes, days }, { signal } = {}) {
       // Identifies this token, so that a second try does not create a second one.
       const headers = { "content-type": "application/json", "idempotency-key": `"${createKey()}"` };
       const body = JSON.stringify({ name, scopes, days });
       const outgoing = { method: "POST", path: "/tokens", headers, body, isRepeatable: true, signal } as const;
-      return request(connection, outgoing, ({ body: created }) => parseCreatedToken(created));
+      return request(context, outgoing, ({ body: created }) => parseCreatedToken(created));
     },
     async revokeToken(id, { children, signal } = {}) {
       const path = `/tokens/${encodeURIComponent(id)}${children === undefined ? "" : `?children=${children}`}`;
       const outgoing = { method: "DELETE", path, isRepeatable: true, signal } as const;
       return (
         (await orAbsent(
-          request(connection, outgoing, () => true),
+          request(context, outgoing, () => true),
           ERROR_NUMBERS.token_not_found,
         )) ?? false
       );

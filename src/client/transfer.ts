@@ -1,6 +1,6 @@
 import { readResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
-import type { Connection } from "./request.ts";
+import type { ClientContext } from "./request.ts";
 import { readPlants, watchBytes } from "./export.ts";
 import { detectFormat, HEAD_BYTES } from "./file-format.ts";
 import type { FileFormat } from "./file-format.ts";
@@ -17,8 +17,8 @@ import { createUpload } from "./upload.ts";
 type FileCalls = Pick<Client, "exportPlants" | "exportedPlants" | "importPlants">;
 
 /** The calls for whole catalogues. They stream, and only idle time is limited. */
-export function fileCalls(connection: Connection): FileCalls {
-  const { transport, idleMs } = connection;
+export function fileCalls(context: ClientContext): FileCalls {
+  const { transport, idleMs } = context;
   return {
     async importPlants(source, { format: given, signal, onProgress, ...query } = {}) {
       const format = given ?? (await formatOf(source));
@@ -48,9 +48,9 @@ export function fileCalls(connection: Connection): FileCalls {
         upload.close();
       }
     },
-    exportPlants: ({ signal, ...query } = {}) => openExport(connection, query, signal),
+    exportPlants: ({ signal, ...query } = {}) => openExport(context, query, signal),
     async *exportedPlants({ signal, ...filter } = {}) {
-      yield* readPlants(await openExport(connection, { ...filter, format: "ndjson" }, signal));
+      yield* readPlants(await openExport(context, { ...filter, format: "ndjson" }, signal));
     },
   };
 }
@@ -79,7 +79,7 @@ function readImportSummary(response: Response): Promise<ImportSummary> {
 }
 
 /** Resolves once the first byte can be read. Failures are retried only until then. */
-function openExport({ transport, policy, idleMs }: Connection, query: Query, signal: AbortSignal | undefined) {
+function openExport({ transport, policy, idleMs }: ClientContext, query: Query, signal: AbortSignal | undefined) {
   const path = `/plants/export${queryText(query)}`;
   const outgoing: Outgoing = { method: "GET", path, isRepeatable: true, signal };
   return withRetries(

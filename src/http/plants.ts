@@ -1,5 +1,5 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import type { Audit, PlantChange } from "../auth/audit.ts";
+import type { Audit, ChangeKind } from "../auth/audit.ts";
 import { authorize } from "../auth/authorize.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
@@ -139,7 +139,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
 }
 
 /** Undefined if nothing changed. */
-export function changeOf({ from, to }: Change): PlantChange | undefined {
+export function changeOf({ from, to }: Change): ChangeKind | undefined {
   if (!to) return "deleted";
   if (!from) return "created";
   return isSame(from, to) ? undefined : "replaced";

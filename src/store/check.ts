@@ -35,10 +35,10 @@ export type TokenColumns = Readonly<{
 const HASH = /^[0-9a-f]{64}$/;
 
 /** The file of the first token, and the hash of the one in it, if there is one. */
-export type FirstToken = Readonly<{ file: string; hash: string | undefined }>;
+export type FirstTokenFile = Readonly<{ file: string; hash: string | undefined }>;
 
 /** Looks at all tokens, and at the first one. */
-export function lookAtTokens(tokens: readonly TokenColumns[], { file, hash }: FirstToken): Look {
+export function lookAtTokens(tokens: readonly TokenColumns[], { file, hash }: FirstTokenFile): Look {
   const ids = new Set(tokens.map(({ id }) => id));
   const faults = tokens.filter((token) => !isToken(token, ids)).map(({ id }) => `token ${id}`);
   if (faults.length > 0) return look("tokens", "damaged", `${someOf(faults)}: revoke each, and make another in its place`);

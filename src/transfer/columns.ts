@@ -2,13 +2,13 @@ import { PlantStoreError } from "../errors.ts";
 
 /** What a column may be taken for. */
 export const FIELDS = ["id", "name", "tag"] as const;
-export type Field = (typeof FIELDS)[number];
+export type PlantField = (typeof FIELDS)[number];
 
 /** The columns that somebody chose, by name, or position as in `column 4`. Empty for none. */
-export type ColumnChoice = Readonly<Partial<Record<Field, string>>>;
+export type ColumnChoice = Readonly<Partial<Record<PlantField, string>>>;
 
 /** The positions of the columns of each field. In each row, the first that is there and not empty counts. */
-export type Places = Readonly<Record<Field, readonly number[]>>;
+export type Places = Readonly<Record<PlantField, readonly number[]>>;
 
 /** The columns that we know, under our names and those of Darwin Core (dwc.tdwg.org/terms). */
 const KNOWN = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "vernacularName"], tag: ["tag"] } as const;
@@ -17,7 +17,7 @@ const KNOWN = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "v
  * What else people call them, the likeliest first. Compared without case, accents, spaces and punctuation. The first
  * one that a file has is taken, if it has no column that we know.
  */
-const GUESSED: Readonly<Record<Field, readonly string[]>> = {
+const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
   id: [
     "plant id, pflanzen id, id plante, id planta, id pianta, gbifID, taxonID, occurrenceID, identifier, identifiant, identificador",
     "accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
@@ -60,7 +60,7 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
     for (const [at, name] of names.map(toPlain).entries()) if (!taken.has(at) && !plain.has(name)) plain.set(name, at);
   }
 
-  function place(field: Field): readonly number[] {
+  function place(field: PlantField): readonly number[] {
     const wanted = choice[field];
     if (wanted !== undefined) return chosen(names, wanted);
     // A download of GBIF has both: its own number, and that of the collection, which is often no number.

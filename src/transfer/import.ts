@@ -3,7 +3,7 @@ import { PlantStoreError } from "../errors.ts";
 import type { Pauses } from "../event-loop.ts";
 import type { NewPlant } from "../plant.ts";
 import { FIELDS, toColumnName } from "./columns.ts";
-import type { Field, Places } from "./columns.ts";
+import type { PlantField, Places } from "./columns.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
 import { PLAIN } from "./row.ts";
@@ -26,7 +26,7 @@ export type ImportSummary = Readonly<{
   /** If it is not UTF-8. */
   encoding?: Encoding;
   /** What was taken for what, if the columns were guessed or chosen. */
-  columns?: Readonly<Partial<Record<Field, string>>>;
+  columns?: Readonly<Partial<Record<PlantField, string>>>;
   /** Of a dry run: what would happen to each of the first OUTCOMES_MAX lines. */
   outcomes?: readonly Outcome[];
 }>;
@@ -83,7 +83,7 @@ function isChosen({ isGuessing, columns }: CsvReading): boolean {
 }
 
 /** The first column of each field. */
-function toTaken(places: Places, names: readonly string[]): Partial<Record<Field, string>> {
+function toTaken(places: Places, names: readonly string[]): Partial<Record<PlantField, string>> {
   const taken = FIELDS.map((field) => [field, places[field][0]] as const).filter((entry) => entry[1] !== undefined);
   return Object.fromEntries(taken.map(([field, at]) => [field, toColumnName(names[at!]!, at!)]));
 }

@@ -115,12 +115,15 @@ describe("the check of Markdown", () => {
     { why: "a link to no file", text: "[a](missing.md)", problem: "the link to missing.md leads nowhere" },
     { why: "a link to no heading", text: "# One\n\n[a](#two)", problem: "no heading" },
     { why: "a link to no heading of another file", text: "[a](page.md#two)", problem: "no heading" },
+    { why: "a file that is gone", text: "`src/gone.ts` is gone", problem: "there is no file src/gone.ts" },
   ]) {
     it(`names ${why}`, () => expect(check(text)).toContain(problem));
   }
 
   it("ignores code, URLs, and what cannot be wrapped", () => {
     const address = `https://example.org/${"x".repeat(150)}`;
-    expect(check(`# One (\`two\`)\n\n[a](#one-two) [b](page.md#one-two)\n\n\`\`\`\n${long}\n\`\`\`\n\n- ${address}\n`)).toBe("");
+    expect(check(`# One (\`two\`)\n\n[a](#one-two) [b](page.md#one-two) \`plant.ts\`\n\n\`\`\`\n${long}\n\`\`\`\n\n- ${address}\n`)).toBe(
+      "",
+    );
   });
 });

@@ -1,4 +1,5 @@
-import { basename, dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { expect, it } from "bun:test";
 import { PROJECT } from "../support/process.ts";
 
@@ -74,4 +75,40 @@ it("no name of a file names two things", () => {
   // In one folder, files of one name are parts of one thing: a component and its style.
   const shared = kinds.flatMap((folders) => [...folders].filter(([, where]) => where.size > 1).map(([name]) => name));
   expect([...new Set(shared)].toSorted()).toEqual(Object.keys(SHARED).toSorted());
+});
+
+/** The types that several files of src/ and web/ export, and the one thing that each of them is wherever it is. */
+const SHARED_TYPES: Readonly<Record<string, string>> = {
+  // The client is published without the service, so it has types of its own for the same things.
+  FileFormat: "CSV or NDJSON",
+  ImportOptions: "how to import",
+  ImportSummary: "what happened to the lines of a file",
+  ListQuery: "which plants to list",
+  Page: "one page of a list of plants",
+  PlantCount: "a number of plants, and whether it is exact",
+  Scope: "what a token may do",
+  TagCount: "a tag with the number of its plants",
+  Token: "a token without its secret",
+  // Both engines, or the service and its page.
+  Health: "whether the store can do its work",
+  Operation: "an operation of the contract",
+  PlantRow: "a plant as a database returns it",
+  Plants: "the plants of a store",
+  Problem: "why a line of a file is refused",
+};
+
+it("no name of an exported type names two things", () => {
+  const files = [...new Bun.Glob("{src,web}/**/*.{ts,tsx}").scanSync(PROJECT)];
+  const names = files.flatMap((file) => {
+    const text = readFileSync(join(PROJECT, file), "utf8");
+    return Array.from(text.matchAll(/^export (?:abstract )?(?:type|interface|class) (\w+)/gm), ([, name = ""]) => name);
+  });
+  const shared = names.filter((name, at) => names.indexOf(name) !== at);
+  expect([...new Set(shared)].toSorted()).toEqual(Object.keys(SHARED_TYPES).toSorted());
+});
+
+it("test/README.md says of every folder with tests what is tested there", () => {
+  const folders = [...new Bun.Glob("test/*/*.{test,resilience}.ts").scanSync(PROJECT)].map((file) => basename(dirname(file)));
+  const table = readFileSync(join(PROJECT, "test/README.md"), "utf8").matchAll(/^\| `([a-z]+)` +\|/gm);
+  expect(Array.from(table, ([, folder = ""]) => folder).toSorted()).toEqual([...new Set(folders)].toSorted());
 });

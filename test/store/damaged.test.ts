@@ -8,7 +8,7 @@ import type { ImportSummary } from "../../src/transfer/import.ts";
 import type { Row } from "../../src/transfer/row.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { sendFile, NOTHING_SENT } from "../../web/import/send-file.ts";
-import type { Progress } from "../../web/import/send-file.ts";
+import type { SentSoFar } from "../../web/import/send-file.ts";
 import { createClient } from "../../src/client/client.ts";
 import { parsePlant } from "../../src/validation.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -209,7 +209,7 @@ describe("page, command and service", () => {
     for (const [at, { text }] of fc.sample(file, { seed, numRuns: 3 }).entries()) {
       const whole = `${text}${"1,again,x\n".repeat(3000)}`;
       const checked = await checkFile(new File([whole], "x.csv"), { signal: new AbortController().signal, onRows: () => {} });
-      let sent: Progress = NOTHING_SENT;
+      let sent: SentSoFar = NOTHING_SENT;
       const told = await client.importPlants(whole, { format: "csv", dryRun: true, onConflict: "replace" });
       await sendFile(checked, NOTHING_SENT, {
         client,

@@ -17,7 +17,7 @@ import { createRenaming } from "./renaming.ts";
 import type { Renaming } from "./renaming.ts";
 import { createSignedInFetch, SignedOutError } from "./signed-in-fetch.ts";
 import { createTagCounts } from "./tag-counts.ts";
-import type { TagCounts } from "./tag-counts.ts";
+import type { LiveTagCounts } from "./tag-counts.ts";
 import { createTicks } from "./ticks.ts";
 import type { Ticks } from "./ticks.ts";
 
@@ -26,7 +26,7 @@ export type Catalogue = Readonly<{
   client: Client;
   access: Access;
   listing: Listing;
-  tagCounts: TagCounts;
+  tagCounts: LiveTagCounts;
   deletions: Deletions;
   bulkChanges: BulkChanges;
   ticks: Ticks;

@@ -7,7 +7,7 @@ import type { View } from "../view.ts";
 import { inView } from "./listing.ts";
 
 /** How many plants carry each tag, the most frequent first; undefined as long as nobody knows. */
-export type TagCounts = Readonly<{
+export type LiveTagCounts = Readonly<{
   state: State<readonly TagCount[] | undefined>;
   /** Of the plants that the words of the view find. */
   found: State<readonly TagCount[] | undefined>;
@@ -23,7 +23,7 @@ export type Total = PlantCount & Readonly<{ view: View }>;
 /** Counts of a large catalogue may be five seconds old. */
 const RECOUNT_MS = 6_000;
 
-export function createTagCounts(client: Client, views: State<View>): TagCounts {
+export function createTagCounts(client: Client, views: State<View>): LiveTagCounts {
   const state = createState<readonly TagCount[] | undefined>(undefined);
   const found = createState<readonly TagCount[] | undefined>(undefined);
   const total = createState<Total | undefined>(undefined);

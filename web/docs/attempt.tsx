@@ -3,7 +3,7 @@ import { layOut } from "./digits.ts";
 import { exampleText, examplesOf } from "./document.ts";
 import type { Operation, Parameter } from "./document.ts";
 import { curlLine, send, toOutgoing } from "./send.ts";
-import type { Answered, Filled } from "./send.ts";
+import type { Answered, FilledForm } from "./send.ts";
 
 type Outcome = Readonly<
   { kind: "none" } | { kind: "waiting" } | { kind: "answered"; answered: Answered } | { kind: "failed"; reason: string }
@@ -11,7 +11,7 @@ type Outcome = Readonly<
 
 /** A form that sends the operation for real, and shows the answer as it came. */
 export function Attempt({ operation, token }: Readonly<{ operation: Operation; token: string | undefined }>) {
-  const [filled, setFilled] = useState<Filled>(() => toFilled(operation));
+  const [filled, setFilled] = useState<FilledForm>(() => toFilled(operation));
   const [outcome, setOutcome] = useState<Outcome>({ kind: "none" });
   const outgoing = toOutgoing(operation, filled, document.baseURI);
   const isGuarded = operation.scope !== undefined;
@@ -80,7 +80,7 @@ function Input({ id, parameter: { name, in: place, required = false }, value, on
   );
 }
 
-type BodyProps = Readonly<{ operation: Operation; filled: Filled; onFilled: (filled: Filled) => void }>;
+type BodyProps = Readonly<{ operation: Operation; filled: FilledForm; onFilled: (filled: FilledForm) => void }>;
 
 function Body({ operation: { id, bodies }, filled, onFilled }: BodyProps) {
   const examples = Object.entries(bodies).flatMap(([type, media]) => examplesOf(media).map(([name, body]) => ({ type, name, body })));
@@ -129,7 +129,7 @@ function Shown({ answered: { status, headers, body, isCut } }: Readonly<{ answer
 }
 
 /** What the form begins with: what must be there, as in the examples, and nothing else. */
-function toFilled({ parameters, bodies }: Operation): Filled {
+function toFilled({ parameters, bodies }: Operation): FilledForm {
   const needed = parameters.filter(({ required }) => required).map(({ name, example }) => [name, exampleText(example ?? "")] as const);
   const [[type, media] = []] = Object.entries(bodies);
   return { parameters: Object.fromEntries(needed), type, body: (media && examplesOf(media)[0]?.[1]) ?? "" };

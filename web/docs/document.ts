@@ -132,10 +132,10 @@ export function nameOf(reference: string): string {
   return reference.split("/").at(-1) ?? "";
 }
 
-export type Field = Readonly<{ name: string; schema: Schema; isRequired: boolean }>;
+export type Property = Readonly<{ name: string; schema: Schema; isRequired: boolean }>;
 
 /** The fields of an object, its own and those of what it is made of. */
-export function fieldsOf(schema: Schema, schemas: Reference["schemas"]): readonly Field[] {
+export function fieldsOf(schema: Schema, schemas: Reference["schemas"]): readonly Property[] {
   if (schema.$ref) return fieldsOf(schemas[nameOf(schema.$ref)] ?? {}, schemas);
   if (schema.allOf) return schema.allOf.flatMap((part) => fieldsOf(part, schemas));
   const { properties = {}, required = [] } = schema;

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Session } from "../session.ts";
+import type { PageSession } from "../session.ts";
 import { parseToken } from "../sign-in/token-text.ts";
 import type { Reference } from "./document.ts";
 import { Section } from "./operation.tsx";
@@ -7,7 +7,7 @@ import { Prose } from "./prose.tsx";
 import { Fields } from "./shape.tsx";
 
 /** The whole reference, made from the contract that the service serves. */
-export function ReferencePage({ reference, session }: Readonly<{ reference: Reference; session: Session }>) {
+export function ReferencePage({ reference, session }: Readonly<{ reference: Reference; session: PageSession }>) {
   const { title, version, description, groups, schemas } = reference;
   const kept = session.state.get();
   const [token, setToken] = useState(kept.kind === "in" ? kept.token : "");

@@ -1,7 +1,7 @@
 import type { Operation } from "./document.ts";
 
 /** What somebody filled in. */
-export type Filled = Readonly<{
+export type FilledForm = Readonly<{
   /** Parameters by name; what is empty is not sent. */
   parameters: Readonly<Record<string, string>>;
   /** The media type of the body. */
@@ -9,7 +9,12 @@ export type Filled = Readonly<{
   body: string;
 }>;
 
-export type Outgoing = Readonly<{ url: string; method: string; headers: Readonly<Record<string, string>>; body: string | undefined }>;
+export type ComposedRequest = Readonly<{
+  url: string;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | undefined;
+}>;
 
 export type Answered = Readonly<{
   status: number;
@@ -23,7 +28,11 @@ export type Answered = Readonly<{
 const BODY_MAX = 200_000;
 
 /** The request, but for its token. `base` is where the service is. */
-export function toOutgoing({ method, path, parameters }: Operation, { parameters: values, type, body }: Filled, base: string): Outgoing {
+export function toOutgoing(
+  { method, path, parameters }: Operation,
+  { parameters: values, type, body }: FilledForm,
+  base: string,
+): ComposedRequest {
   const given = parameters.filter(({ name }) => (values[name] ?? "") !== "");
   const at = (place: string) => given.filter((parameter) => parameter.in === place).map(({ name }) => [name, values[name] ?? ""] as const);
   const filled = at("path").reduce((text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)), path);
@@ -40,7 +49,7 @@ export function toOutgoing({ method, path, parameters }: Operation, { parameters
 }
 
 /** The same request for a terminal. The token stays a variable, which keeps it out of the history. */
-export function curlLine({ url, method, headers, body }: Outgoing, isGuarded: boolean): string {
+export function curlLine({ url, method, headers, body }: ComposedRequest, isGuarded: boolean): string {
   return [
     "curl",
     ...(method === "GET" ? [] : [`-X ${method}`]),
@@ -52,7 +61,7 @@ export function curlLine({ url, method, headers, body }: Outgoing, isGuarded: bo
 }
 
 /** Sends it. Rejects when no answer comes. */
-export async function send({ url, method, headers, body }: Outgoing, token: string | undefined): Promise<Answered> {
+export async function send({ url, method, headers, body }: ComposedRequest, token: string | undefined): Promise<Answered> {
   const response = await fetch(url, {
     method,
     headers: { ...headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },

@@ -1,5 +1,5 @@
 import { FIELDS } from "../../src/transfer/columns.ts";
-import type { Field as PlantField } from "../../src/transfer/columns.ts";
+import type { PlantField } from "../../src/transfer/columns.ts";
 import type { CsvReading } from "../../src/transfer/row.ts";
 import { Field } from "../ui/field.tsx";
 import { parseId } from "../plants/draft.ts";

@@ -20,7 +20,7 @@ import { ImportResult, stoppedText } from "./import-result.tsx";
 import { ImportPreview } from "./import-preview.tsx";
 import { openFile } from "./open-file.ts";
 import { NOTHING_SENT, sendFile } from "./send-file.ts";
-import type { Progress } from "./send-file.ts";
+import type { SentSoFar } from "./send-file.ts";
 import { SendProgress } from "./send-progress.tsx";
 
 type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file: File | undefined; onClose: () => void }>;
@@ -32,8 +32,8 @@ type Step =
   | Readonly<{ kind: "choosing" }>
   | Readonly<{ kind: "checking"; name: string; rows: number; share: number }>
   | Readonly<{ kind: "preview"; checked: CheckedFile; notes: readonly string[]; isReading: boolean; isKnown: boolean }>
-  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: Progress; startedAt: number; startRows: number }>
-  | Readonly<{ kind: "ended"; checked: CheckedFile; progress: Progress; reason: string | undefined }>;
+  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: SentSoFar; startedAt: number; startRows: number }>
+  | Readonly<{ kind: "ended"; checked: CheckedFile; progress: SentSoFar; reason: string | undefined }>;
 
 const CANCELLED = "You cancelled it.";
 const CLOSED = "Its dialog was closed.";
@@ -109,7 +109,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
     }
   }
 
-  async function send(checked: CheckedFile, from: Progress): Promise<void> {
+  async function send(checked: CheckedFile, from: SentSoFar): Promise<void> {
     const mine = new AbortController();
     stop.current = mine;
     const sending = { kind: "sending", checked, startedAt: performance.now(), startRows: from.counts.read } as const;

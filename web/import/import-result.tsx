@@ -2,13 +2,13 @@ import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { count } from "./import-preview.tsx";
 import { ProblemList } from "./problem-list.tsx";
-import type { Progress } from "./send-file.ts";
+import type { SentSoFar } from "./send-file.ts";
 import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type ImportResultProps = Readonly<{
   checked: CheckedFile;
-  progress: Progress;
+  progress: SentSoFar;
   /** Why it stopped before its end. */
   reason: string | undefined;
   onContinue: () => void;
@@ -64,17 +64,17 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
   );
 }
 
-export function stoppedText({ rows }: CheckedFile, { counts: { read } }: Progress, reason: string): string {
+export function stoppedText({ rows }: CheckedFile, { counts: { read } }: SentSoFar, reason: string): string {
   return `The import stopped after ${read.toLocaleString()} of ${rows.toLocaleString()} lines. ${reason} What was sent is saved, and it is safe to send it again.`;
 }
 
 /** As they stood in the file, under its first line: to be mended and imported again. */
-function refusedFile({ file, header }: CheckedFile, { refusedLines }: Progress): Blob {
+function refusedFile({ file, header }: CheckedFile, { refusedLines }: SentSoFar): Blob {
   return new Blob([file.slice(0, header.bytes), ...refusedLines]);
 }
 
 /** As the command `plant-store import --refused` writes them. */
-function reasonsFile({ file }: CheckedFile, { problems }: Progress): Blob {
+function reasonsFile({ file }: CheckedFile, { problems }: SentSoFar): Blob {
   return new Blob(problems.map(({ line, error, message }) => `${file.name}:${line}: ${error} ${message}\n`));
 }
 

@@ -6,7 +6,7 @@ import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";
 
 /** How far an import is, and what became of the lines so far. */
-export type Progress = Readonly<{
+export type SentSoFar = Readonly<{
   /** How many slices are stored. */
   slices: number;
   counts: Counts;
@@ -25,10 +25,10 @@ type SendOptions = Readonly<{
   onConflict: "refuse" | "replace";
   signal: AbortSignal;
   isDryRun?: boolean;
-  onProgress: (progress: Progress) => void;
+  onProgress: (progress: SentSoFar) => void;
 }>;
 
-export const NOTHING_SENT: Progress = {
+export const NOTHING_SENT: SentSoFar = {
   slices: 0,
   counts: { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 },
   problems: [],
@@ -46,7 +46,7 @@ const PAUSE_MS = 500;
  * Imports a file slice by slice, as a browser does not tell how far a single request is. Begins where `from` ended. What was stored stays
  * stored, whatever it throws; `onProgress` has told how far it came.
  */
-export async function sendFile(checked: CheckedFile, from: Progress, options: SendOptions): Promise<void> {
+export async function sendFile(checked: CheckedFile, from: SentSoFar, options: SendOptions): Promise<void> {
   let progress = from;
   for (const slice of checked.slices.slice(from.slices)) {
     const body = sliceBody(checked, slice);
@@ -83,9 +83,9 @@ export async function sendSlice(
   }
 }
 
-type Step = Sent & Readonly<{ progress: Progress; summary: ImportSummary }>;
+type Step = Sent & Readonly<{ progress: SentSoFar; summary: ImportSummary }>;
 
-async function withSummary({ progress, summary, checked, slice, body }: Step): Promise<Progress> {
+async function withSummary({ progress, summary, checked, slice, body }: Step): Promise<SentSoFar> {
   const { counts, problems, refusedLines } = progress;
   const { header } = checked;
   const told = summary.problems.map((problem) => inFile(problem, { header, slice }));

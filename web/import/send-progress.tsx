@@ -1,9 +1,9 @@
-import type { Progress } from "./send-file.ts";
+import type { SentSoFar } from "./send-file.ts";
 import { takeFocus } from "../ui/focus.ts";
 
 type SendProgressProps = Readonly<{
   rows: number;
-  progress: Progress;
+  progress: SentSoFar;
   /** By performance.now(); how many rows were sent before that. */
   startedAt: number;
   startRows: number;

@@ -2,7 +2,7 @@ import type { Log } from "../../log.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import { describeFailure } from "../../system-failure.ts";
 import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
-import type { CheckStep, FirstToken, Look } from "../check.ts";
+import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
 import {
   CHECK_INDEX,
@@ -32,7 +32,7 @@ const STATEMENT_MS_MAX = 60_000;
 /** Everything is read page by page, in no transaction: nobody waits for that, vacuum neither. */
 const HOW = { statementMs: STATEMENT_MS_MAX, isRepeatable: true };
 
-type CheckOptions = Readonly<{ url: string; firstToken: FirstToken }>;
+type CheckOptions = Readonly<{ url: string; firstToken: FirstTokenFile }>;
 
 /** Looks at a store, also while services use it. It only reads. Throws if there is none, or it cannot be reached. */
 export async function* checkPostgresStore({ url, firstToken }: CheckOptions): AsyncGenerator<CheckStep, void, void> {

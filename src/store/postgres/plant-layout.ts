@@ -4,7 +4,7 @@ import { rowsOf, searchableColumnsOf } from "./plant-columns.ts";
 import { INSERT_PLANTS, insertRows, REPLACE_PLANTS, replaceRows } from "./plant-statements.ts";
 
 /** A statement with its values. */
-type Call = readonly [statement: Statement, values: readonly unknown[]];
+type BoundStatement = readonly [statement: Statement, values: readonly unknown[]];
 
 /** How the plants of one server are put into statements. */
 export type PlantLayout = Readonly<{
@@ -13,8 +13,8 @@ export type PlantLayout = Readonly<{
   /** The statement as it reads or changes these plants in one commit. */
   for(statement: Statement, plants: readonly Identified[]): Statement;
   /** No id may occur twice. */
-  insert(plants: readonly NewPlant[]): Promise<Call>;
-  replace(plants: readonly NewPlant[]): Promise<Call>;
+  insert(plants: readonly NewPlant[]): Promise<BoundStatement>;
+  replace(plants: readonly NewPlant[]): Promise<BoundStatement>;
 }>;
 
 type Identified = Readonly<{ id: PlantId }>;

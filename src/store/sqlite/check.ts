@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { look } from "../check.ts";
-import type { CheckStep, FirstToken, Look } from "../check.ts";
+import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { findLastingFault, PAGE_BYTES, pageBytesOf, realPath } from "./engine/files.ts";
 import { isLocked } from "./engine/lock.ts";
 import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
@@ -21,7 +21,7 @@ const PAUSE_MS = 200;
  * Throws what a start would be refused for. Looks at a store, also while a service uses it. Nobody waits for that, but the WAL cannot start again while the plants
  * are read: so it ends with an error when the WAL has grown too much.
  */
-export async function* checkSqliteStore(path: string, firstToken: FirstToken): AsyncGenerator<CheckStep, void, void> {
+export async function* checkSqliteStore(path: string, firstToken: FirstTokenFile): AsyncGenerator<CheckStep, void, void> {
   const fault = await findLastingFault(path);
   if (fault) throw new Error(fault.message);
   yield look("files", "ok", describeFiles(path));

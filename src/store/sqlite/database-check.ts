@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { describeFailure } from "../../system-failure.ts";
 import { look, lookAtTokens, someOf } from "../check.ts";
-import type { CheckStep, FirstToken, Look } from "../check.ts";
+import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
 import { isDamage, isSqlError, isSqliteFailure } from "./engine/failure.ts";
 import { expectOurs, findSchemaFault, isCurrent, schemaVersion } from "./engine/schema.ts";
@@ -15,7 +15,7 @@ import { prepareTokenReads } from "./token-statements.ts";
 export function openChecker(path: string) {
   let steps: ReturnType<typeof checkDatabase> | undefined;
   return {
-    begin(firstToken: FirstToken): void {
+    begin(firstToken: FirstTokenFile): void {
       steps = checkDatabase(path, firstToken);
     },
     /** The next step; undefined after the last one. */
@@ -28,7 +28,7 @@ const STEP_PLANTS = 5000;
 const FAULTS_MAX = 100;
 
 /** Looks at a database and its index. It only reads, so nobody waits for it. */
-export function* checkDatabase(path: string, firstToken: FirstToken): Generator<CheckStep, void, void> {
+export function* checkDatabase(path: string, firstToken: FirstTokenFile): Generator<CheckStep, void, void> {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
   try {
     const schema = checkSchema(db);

@@ -28,7 +28,7 @@ const AGE_MS_MAX = 60 * 60_000;
 const BLOCK = { begin: { text: "BEGIN" }, commit: { text: "COMMIT" }, rollback: { text: "ROLLBACK" } } as const;
 
 /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
-export class Connection extends pg.Client {
+export class DatabaseConnection extends pg.Client {
   readonly url: string;
   readonly #serverMs: number;
   /** The process of the server. */

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { ClientBase, PoolClient } from "pg";
 import { PlantStoreError } from "../../../errors.ts";
 import { cancel } from "./cancel.ts";
-import { Connection } from "./database-connection.ts";
+import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";
 import { isReadOnly, isSound, LateError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
@@ -64,7 +64,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   const leftBehind = new Map<number, number>();
 
   /** Throws while as many statements as the pool has connections were given up and cannot be cancelled: more must not join them. */
-  async function cancelLeftBehind(connection: Connection): Promise<void> {
+  async function cancelLeftBehind(connection: DatabaseConnection): Promise<void> {
     if (leftBehind.size === 0) return;
     const givenUp = new Map(Array.from(leftBehind, ([backend, at]) => [backend, performance.now() - at]));
     const alive = await connection.cancelOthers(givenUp);
@@ -73,7 +73,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   }
 
   /** Cancels what runs, waits until it has ended, and drops its connection, which the cancel may still reach. */
-  async function giveUp(connection: PoolClient & Connection, running: Promise<unknown>): Promise<void> {
+  async function giveUp(connection: PoolClient & DatabaseConnection, running: Promise<unknown>): Promise<void> {
     const at = performance.now();
     const ended = running.then(
       () => true,
@@ -85,7 +85,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   }
 
   const options = {
-    Client: Connection,
+    Client: DatabaseConnection,
     hosts,
     serverMs,
     max: connectionsMax,
@@ -97,10 +97,10 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // pg waits for it, though its types do not say so.
-    onConnect: (client: ClientBase) => inTime(open(client as Connection), OPEN_MS_MAX, POOLER_ADVICE),
+    onConnect: (client: ClientBase) => inTime(open(client as DatabaseConnection), OPEN_MS_MAX, POOLER_ADVICE),
   };
 
-  async function open(connection: Connection): Promise<void> {
+  async function open(connection: DatabaseConnection): Promise<void> {
     await connection.open();
     pool.options.idleTimeoutMillis = connection.isShared ? SHARED_IDLE_MS : IDLE_MS;
     await cancelLeftBehind(connection);
@@ -165,9 +165,9 @@ async function inTime<Result>(running: Promise<Result>, limitMs: number, advice?
 async function connect(
   pool: pg.Pool,
   { connectionsMax, limitMs }: { connectionsMax: number; limitMs: number },
-): Promise<PoolClient & Connection> {
+): Promise<PoolClient & DatabaseConnection> {
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
-  const connecting = pool.connect() as Promise<PoolClient & Connection>;
+  const connecting = pool.connect() as Promise<PoolClient & DatabaseConnection>;
   try {
     return await inTime(connecting, limitMs);
   } catch (reason) {

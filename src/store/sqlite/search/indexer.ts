@@ -13,7 +13,7 @@ import { NOTHING_INDEXED, prepareChangeReads } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
 /** `isBehind`: another step is needed. `indexed`: what the index holds durably, even after a power cut. */
-export type Progress = Readonly<{ isBehind: boolean; indexed: Position }>;
+export type IndexProgress = Readonly<{ isBehind: boolean; indexed: Position }>;
 
 /**
  * - `ids`: the ids of plants that matched when they were indexed, in order. `isWhole`: imports are indexed too.
@@ -169,7 +169,7 @@ export function openIndexer(plantsPath: string) {
 
   return {
     /** Indexes one step. */
-    step(): Progress {
+    step(): IndexProgress {
       try {
         const isBehind = index.transaction(() => inSnapshot(follow));
         if (index.sync()) synced = index.state().indexed;
