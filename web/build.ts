@@ -42,12 +42,19 @@ export async function buildWeb(folder: string): Promise<void> {
   }
 }
 
-/** The pages: what index.html and docs.html name is bundled, minified and named by its content, so that browsers may keep it for good. */
+/** The pages: what they name is bundled, minified and named by its content, so that browsers may keep it for good. */
 async function bundle(folder: string): Promise<void> {
+  // One by one, because what two pages share would become a file of its own, that each has to ask for.
+  for (const page of ["index.html", "docs.html"]) await bundlePage(folder, page);
+}
+
+/** What a page imports only when it is needed is a file of its own; the name of each has the content of all in it. */
+async function bundlePage(folder: string, page: string): Promise<void> {
   await Bun.build({
-    entrypoints: ["index.html", "docs.html"].map((name) => join(SOURCE, name)),
+    entrypoints: [join(SOURCE, page)],
     outdir: folder,
     target: "browser",
+    splitting: true,
     minify: true,
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },

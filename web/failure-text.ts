@@ -8,7 +8,7 @@ import {
 } from "../src/client/client.ts";
 import { PlantStoreError } from "../src/errors.ts";
 import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
-import { TableError } from "../src/transfer/zip.ts";
+import { TableError } from "../src/transfer/table-error.ts";
 
 /** What programs are told in their words, in those of people; the others are for both. */
 const TEXTS: Readonly<Record<number, string>> = {

@@ -1,7 +1,8 @@
 import { gunzip, isGzip } from "./gunzip.ts";
 import type { Bytes } from "./row.ts";
 import { isXlsx, openSheet } from "./xlsx.ts";
-import { bytesOf, isZip, openZip, TableError, unpack } from "./zip.ts";
+import { TableError } from "./table-error.ts";
+import { bytesOf, isZip, openZip, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 
 /** What is in a file: CSV or NDJSON, in any encoding that the readers know. */

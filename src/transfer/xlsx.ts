@@ -1,4 +1,5 @@
-import { piecesOf, TableError, textOf, unpack } from "./zip.ts";
+import { TableError } from "./table-error.ts";
+import { piecesOf, textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 import { BROKEN } from "./csv.ts";
 import { quote } from "./csv-writer.ts";

@@ -1,19 +1,12 @@
 import { checkGrowth } from "./gunzip.ts";
 import type { Bytes } from "./row.ts";
+import { TableError } from "./table-error.ts";
 
 /** Files inside of a ZIP file (APPNOTE 6.3.10), by their names. */
 export type Zip = ReadonlyMap<string, Packed>;
 
 /** `size` is packed, `length` and `crc` are of what comes out. */
 type Packed = Readonly<{ offset: number; size: number; method: number; length: number; crc: number }>;
-
-/** A file that is not a table. `message` says what to do. */
-export class TableError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "TableError";
-  }
-}
 
 const END = 0x06054b50;
 const END_BYTES = 22;

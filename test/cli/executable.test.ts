@@ -28,7 +28,13 @@ describe("the executable", () => {
 
     for (const page of ["/", "/docs"]) {
       const html = await get(page);
-      for (const [, asset] of html.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)) expect((await get(asset!)).length).toBeGreaterThan(0);
+      for (const [, asset] of html.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)) {
+        const text = await get(asset!);
+        expect(text.length).toBeGreaterThan(0);
+        const imported = [...text.matchAll(/import\("\.(\/[^"]+)"\)/g)].map(([, name]) => name!);
+        for (const name of imported) expect(await get(`/assets${name}`)).toContain("Drop a file here");
+        if (asset!.endsWith(".js")) expect([page, imported.length]).toEqual([page, page === "/" ? 1 : 0]);
+      }
       expect(html).toContain('<script type="module"');
     }
     const contract = loadContract();

@@ -182,6 +182,12 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await button("Import").click();
     await field("Or paste the rows").waitFor();
   },
+  "an import that an update has taken away": async ({ page, button, reads }) => {
+    place.expectStatus(404);
+    await page.route("**/assets/*", (route) => route.fulfill({ status: 404 }));
+    await button("Import").click();
+    await reads("The service was updated");
+  },
   "the preview of a file": async (visit) => {
     await VIEWS["choosing a file"]!(visit);
     await visit.field("Or paste the rows").fill("id,name\n9007199254740993,Other\nx,Bad\n");
@@ -457,16 +463,33 @@ describe("the page", () => {
     await page.getByRole("status").filter({ hasText: "1 plant found." }).waitFor();
   });
 
-  it("has less than 60 KB in all, compressed", async () => {
-    const { page } = await place.visit();
-    await page.getByLabel("Token").waitFor();
-    const sizes = await page.evaluate<[string, number][]>(
-      "performance.getEntries().filter(({ encodedBodySize }) => encodedBodySize > 0).map(({ name, encodedBodySize }) => [name, encodedBodySize])",
-    );
-    expect(sizes).toHaveLength(3);
-    expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(60_000);
+  it("loads less than 45 KB, and less than 22 KB more to import, compressed", async () => {
+    const { page, signIn, button, field } = await place.visit();
+    await signIn();
+    await button("Import a file").waitFor();
+    const first = await findSizes(page);
+    expect([...first.keys()].map((path) => path.replace(/-\w+\./, "."))).toEqual(["/", "/assets/index.css", "/assets/index.js"]);
+    expect(sum(first)).toBeLessThan(45_000);
+    await button("Import a file").click();
+    await field("Or paste the rows").waitFor();
+    const all = await findSizes(page);
+    expect(all.size).toBe(first.size + 1);
+    expect(sum(all) - sum(first)).toBeLessThan(22_000);
   });
 });
+
+/** The files that the page has loaded, by their paths, and how much was sent for each. */
+async function findSizes(page: Page): Promise<ReadonlyMap<string, number>> {
+  const sizes = await page.evaluate<[string, number][]>(
+    "performance.getEntries().filter(({ encodedBodySize }) => encodedBodySize > 0).map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])",
+  );
+  const files = sizes.filter(([path]) => path === "/" || path.startsWith("/assets/"));
+  return new Map(files.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function sum(sizes: ReadonlyMap<string, number>): number {
+  return [...sizes.values()].reduce((total, size) => total + size, 0);
+}
 
 /** The element with the focus, by its kind and name. */
 function focused(page: Page): Promise<string> {

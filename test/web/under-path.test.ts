@@ -28,7 +28,7 @@ const origin = Bun.serve({
 });
 afterAll(() => Promise.all([browser.close(), origin.stop(true), green.stop(), blue.stop()]));
 
-it("the page works under a path, and keeps its token and its undo from the service under another path of its origin", async () => {
+it("the page works under a path, also the import, and keeps its token and its undo from the service under another path of its origin", async () => {
   for (const service of [green, blue]) for (const name of NAMES) await service.post(`{"id":${name.length},"name":"${name}","tag":"tree"}`);
   const page = await browser.newPage();
   const { button, field, reads, sees } = toVisit(page, green.token);
@@ -55,5 +55,9 @@ it("the page works under a path, and keeps its token and its undo from the servi
   await sees(NAMES);
   await button("Undo").click();
   await reads("2 plants are as before.");
+  await button("Import").click();
+  await field("Or paste the rows").fill("id,name\n1,Rosa\n");
+  await button("Preview the rows").click();
+  await reads("If you import now: 1 new.");
   expect(strangers).toEqual([]);
 });

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Plant, Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
-import { ImportDialog } from "../import/import-dialog.tsx";
+import { createImportCode } from "../import/import-code.ts";
+import type { ImportCode } from "../import/import-code.ts";
+import { ImportEntrance } from "../import/import-entrance.tsx";
 import type { Opened } from "../opening.ts";
 import { PROBLEM_MS, quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
@@ -84,10 +86,12 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       }),
     [catalogue],
   );
+  const [importCode] = useState(() => createImportCode(reaching.fetch));
   // A form that is open would be lost with what is typed in it.
-  useDrop((file) => {
-    const { kind } = opening.state.get();
-    if (access.write && (kind === "nothing" || kind === "import")) opening.open({ kind: "import", file });
+  const isDropTaken = () => access.write && ["nothing", "import"].includes(opening.state.get().kind);
+  useDrop({
+    onNear: () => void (isDropTaken() && importCode.state.get().kind === "unasked" && importCode.load()),
+    onFile: (file) => void (isDropTaken() && opening.open({ kind: "import", file })),
   });
 
   function act(action: RowAction, plant: Plant): void {
@@ -177,7 +181,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
         <TickBar ticked={ticked} listed={listed} mayChange={access.write} onAction={actOnTicked} />
       ) : null}
       {asked && opened.kind === "tag" ? <AskTag asked={asked} catalogue={catalogue} notices={notices} onClose={opening.close} /> : null}
-      <Front context={context} catalogue={catalogue} opened={opened} />
+      <Front context={context} catalogue={catalogue} importCode={importCode} opened={opened} />
     </>
   );
 }
@@ -200,15 +204,15 @@ function AskTag({ asked, catalogue: { tagCounts, bulkChanges, renaming }, notice
   return <TagDialog {...shared} title={`Rename ${quoteTag(tag)} everywhere`} tag={tag} action="Rename everywhere" onTag={onTag} />;
 }
 
-type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; opened: Opened }>;
+type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; importCode: ImportCode; opened: Opened }>;
 
 /** What is open, if the token allows it: a link may ask for more. */
-function Front({ context: { notices, opening }, catalogue, opened }: FrontProps) {
+function Front({ context: { notices, opening }, catalogue, importCode, opened }: FrontProps) {
   const { read, write, admin } = catalogue.access;
   const shared = { notices, catalogue, onClose: opening.close };
   if (opened.kind === "add" && write)
     return <AddDialog {...shared} onEdit={read ? (id) => opening.open({ kind: "edit", id }) : undefined} />;
   if (opened.kind === "edit" && read) return <EditDialog key={opened.id} {...shared} id={opened.id} />;
-  if (opened.kind === "import" && write) return <ImportDialog {...shared} file={opened.file} />;
+  if (opened.kind === "import" && write) return <ImportEntrance {...shared} importCode={importCode} file={opened.file} />;
   return opened.kind === "tokens" && admin ? <TokenDialog {...shared} /> : null;
 }

@@ -1,10 +1,17 @@
 import { useEffect } from "preact/hooks";
 
+type DropOptions = Readonly<{
+  /** A file is dragged over the page; it is told again and again. */ onNear: () => void;
+  onFile: (file: File) => void;
+}>;
+
 /** Takes a file that is dropped anywhere on the page, which the browser would otherwise open in the place of it. */
-export function useDrop(onFile: (file: File) => void): void {
+export function useDrop({ onNear, onFile }: DropOptions): void {
   useEffect(() => {
     function allow(event: DragEvent): void {
-      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
+      if (event.dataTransfer?.types.includes("Files") !== true) return;
+      event.preventDefault();
+      onNear();
     }
     function take(event: DragEvent): void {
       const file = event.dataTransfer?.files[0];

@@ -8,7 +8,7 @@ import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { useShown } from "../ui/shown.ts";
 import type { CsvReading } from "../../src/transfer/row.ts";
-import { TableError } from "../../src/transfer/zip.ts";
+import { TableError } from "../../src/transfer/table-error.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
