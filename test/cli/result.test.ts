@@ -4,7 +4,6 @@ import { describe, expect, it } from "bun:test";
 import type { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { createCommandLine } from "../../src/cli/command-line.ts";
-import { withoutProgress } from "../support/backups.ts";
 import { cleanEnvironment, PROJECT, runCommand } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -33,7 +32,7 @@ async function run(words: readonly string[], environment: Record<string, string>
     .split("\n")
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  return { status, stderr: withoutProgress(stderr), values, value: values[0]! };
+  return { status, stderr, values, value: values[0]! };
 }
 
 function leavesOf(command: Command, path = ""): Array<readonly [string, Command]> {

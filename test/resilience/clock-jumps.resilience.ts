@@ -9,6 +9,7 @@ import { readToken } from "../support/service.ts";
 import { openClock } from "../support/clock.ts";
 import { startFlood } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
+import { until } from "../support/until.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 
@@ -132,15 +133,15 @@ describe("a create that waits for the disk while the clock jumps a day forwards"
   const WAIT_MS = 400;
   /** Shorter than a create may wait. */
   const WAIT_MS_MAX = 900;
+  let id = 0;
 
   /** The status of the create, in an attempt in which it really waited for less than the limit. */
-  async function observe(root?: string): Promise<number> {
-    const { data, clock, create } = await openGarden(root);
-    for (let id = 1; id < 10; id += 1) {
+  async function observe({ data, clock, create }: Garden): Promise<number> {
+    for (let attempt = 1; attempt < 10; attempt += 1) {
       clock.setDaysOff(0);
       const unlock = lock(data);
       const began = performance.now();
-      const response = create(id);
+      const response = create((id += 1));
       await Bun.sleep(WAIT_MS / 4);
       clock.setDaysOff(1);
       await Bun.sleep(WAIT_MS);
@@ -152,11 +153,13 @@ describe("a create that waits for the disk while the clock jumps a day forwards"
   }
 
   it("is not refused", async () => {
-    expect(await observe()).toBe(200);
+    expect(await observe(await openGarden())).toBe(200);
   });
 
   it("would visibly be refused if waiting were measured by that clock", async () => {
-    expect(await observe(plantBugs(WAIT_BY_WALL_CLOCK))).toBe(503);
+    const garden = await openGarden(plantBugs(WAIT_BY_WALL_CLOCK));
+    // On a busy machine a create may begin to wait only after the jump.
+    await until("It is refused", async () => (await observe(garden)) === 503);
   });
 });
 

@@ -9,7 +9,7 @@ import { readToken } from "../support/service.ts";
 import { startFlood } from "../support/flood.ts";
 import type { Journal } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
-import { killServices, spawnService, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, spawnService, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 
 afterEach(killServices);
@@ -17,7 +17,7 @@ afterEach(killServices);
 /** Every request is a line of about 200 bytes: together several times what may wait. */
 const CREATES = inForm(15_000, 1_000_000);
 const LOAD_MS_MAX = inForm(60_000, 3_600_000);
-const FLAGS = ["--log", "debug"];
+const FLAGS = [...PATIENT, "--log", "debug"];
 
 /** Load until this many creates have been answered, or all clients have lost their service. */
 async function load(url: string, data: string, creates: number): Promise<Journal> {

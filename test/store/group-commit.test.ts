@@ -31,19 +31,22 @@ function groupCommit(limits: { queueMax?: number; waitMs?: number; inFlightMax?:
       return end.promise;
     },
   });
-  async function endCommit(at: number): Promise<void> {
+  async function untilRunning(at: number): Promise<void> {
     while (commits.length <= at) await Bun.sleep(1);
+  }
+  async function endCommit(at: number): Promise<void> {
+    await untilRunning(at);
     commits[at]!.end.resolve({ creates: Array.from({ length: commits[at]!.size }, () => "created" as const), swaps: [] });
   }
-  return { group, commits, endCommit };
+  return { group, commits, untilRunning, endCommit };
 }
 
 describe("the group commit", () => {
   it("answers no request before the commit of its plant has ended", async () => {
-    const { group, endCommit } = groupCommit();
+    const { group, untilRunning, endCommit } = groupCommit();
     const answered: number[] = [];
     const first = group.create(plant(1)).then(() => answered.push(1));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const second = group.create(plant(2)).then(() => answered.push(2));
     await Bun.sleep(20);
     expect(answered).toEqual([]);
@@ -57,11 +60,11 @@ describe("the group commit", () => {
   });
 
   it("calls whileWriting after the commit has begun and before it ends", async () => {
-    const { group, commits, endCommit } = groupCommit();
+    const { group, commits, untilRunning, endCommit } = groupCommit();
     const begunAtCall: number[] = [];
     const create = group.create(plant(1), { whileWriting: () => begunAtCall.push(commits.length) });
     expect(begunAtCall).toEqual([]);
-    while (commits.length === 0) await Bun.sleep(1);
+    await untilRunning(0);
     expect(begunAtCall).toEqual([1]);
     await endCommit(0);
     expect(await create).toBe("created");
@@ -69,9 +72,9 @@ describe("the group commit", () => {
   });
 
   it("puts everything that arrives during a commit into the next one", async () => {
-    const { group, commits, endCommit } = groupCommit();
+    const { group, commits, untilRunning, endCommit } = groupCommit();
     const creates = [group.create(plant(1))];
-    await Bun.sleep(20);
+    await untilRunning(0);
     for (let id = 2; id <= 50; id += 1) creates.push(group.create(plant(id)));
     await endCommit(0);
     await endCommit(1);
@@ -80,11 +83,11 @@ describe("the group commit", () => {
   });
 
   it("runs as many commits at a time as allowed, and puts what arrives meanwhile into the next", async () => {
-    const { group, commits, endCommit } = groupCommit({ inFlightMax: 2 });
+    const { group, commits, untilRunning, endCommit } = groupCommit({ inFlightMax: 2 });
     const creates = [group.create(plant(1))];
-    await Bun.sleep(20);
+    await untilRunning(0);
     creates.push(group.create(plant(2)));
-    await Bun.sleep(20);
+    await untilRunning(1);
     for (let id = 3; id <= 10; id += 1) creates.push(group.create(plant(id)));
     await Bun.sleep(20);
     expect(commits.map(({ size }) => size)).toEqual([1, 1]);
@@ -107,9 +110,9 @@ describe("the group commit", () => {
   });
 
   it("refuses everything beyond queueMax at once as overloaded, and answers the rest", async () => {
-    const { group, endCommit } = groupCommit({ queueMax: 10 });
+    const { group, untilRunning, endCommit } = groupCommit({ queueMax: 10 });
     const running = group.create(plant(0));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const waiting = Array.from({ length: 9 }, (_, at) => group.create(plant(at + 1)));
     expect(group.isFull()).toBe(false);
     waiting.push(group.create(plant(10)));
@@ -121,10 +124,10 @@ describe("the group commit", () => {
   });
 
   it("leaves places to others when one owner has filled its own, and frees a place when its commit begins", async () => {
-    const { group, endCommit } = groupCommit({ queueMax: 10 });
+    const { group, untilRunning, endCommit } = groupCommit({ queueMax: 10 });
     const greedy = { owner: "greedy" };
     const running = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const waiting = Array.from({ length: 10 }, (_, at) => group.create(plant(at), greedy));
     expect([group.isFull("greedy"), group.isFull("other")]).toEqual([true, false]);
     expect(await rejectionOf(group.create(plant(11), greedy))).toMatchObject({ code: "overloaded" });
@@ -152,14 +155,14 @@ describe("the group commit", () => {
   });
 
   it("counts a large plant as several waiting ones until its commit begins, and lets the largest wait alone", async () => {
-    const { group, commits, endCommit } = groupCommit({ queueMax: 10 });
+    const { group, untilRunning, endCommit } = groupCommit({ queueMax: 10 });
     const running = group.create(plant(0));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const waiting = Array.from({ length: 5 }, (_, at) => group.create(plant(at + 1, LARGE)));
     expect(group.isFull()).toBe(true);
     expect(await rejectionOf(group.create(plant(11)))).toMatchObject({ code: "overloaded" });
     await endCommit(0);
-    while (commits.length < 2) await Bun.sleep(1);
+    await untilRunning(1);
     const largest = group.create(plant(12, LARGE.repeat(100)));
     expect(group.isFull()).toBe(true);
     await endCommit(1);
@@ -168,9 +171,9 @@ describe("the group commit", () => {
   });
 
   it("frees the places of plants that have waited too long", async () => {
-    const { group } = groupCommit({ waitMs: 100, queueMax: 10 });
+    const { group, untilRunning } = groupCommit({ waitMs: 100, queueMax: 10 });
     const running = rejectionOf(group.create(plant(0)));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const waiting = Array.from({ length: 5 }, (_, at) => rejectionOf(group.create(plant(at + 1, LARGE))));
     expect(group.isFull()).toBe(true);
     for (const reason of await Promise.all(waiting)) expect(reason).toMatchObject({ code: "overloaded" });
@@ -179,18 +182,18 @@ describe("the group commit", () => {
   });
 
   it("ends all waits when a commit hangs: unknown for plants in it, overloaded for plants behind it", async () => {
-    const { group } = groupCommit({ waitMs: 100 });
+    const { group, untilRunning } = groupCommit({ waitMs: 100 });
     const running = rejectionOf(group.create(plant(1)));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const waiting = rejectionOf(group.create(plant(2)));
     expect(await running).toMatchObject({ code: "store_unavailable" });
     expect(await waiting).toMatchObject({ code: "overloaded" });
   });
 
   it("gives each plant of a failed commit the reason, and goes on with the next commit", async () => {
-    const { group, commits, endCommit } = groupCommit();
+    const { group, commits, untilRunning, endCommit } = groupCommit();
     const failing = [rejectionOf(group.create(plant(1))), rejectionOf(group.create(plant(2)))];
-    while (commits.length === 0) await Bun.sleep(1);
+    await untilRunning(0);
     const reason = new Error("disk on fire");
     commits[0]!.end.reject(reason);
     expect(await Promise.all(failing)).toEqual([reason, reason]);
@@ -200,9 +203,9 @@ describe("the group commit", () => {
   });
 
   it("on close refuses what waits, and ends after the running commit", async () => {
-    const { group, endCommit } = groupCommit();
+    const { group, untilRunning, endCommit } = groupCommit();
     const running = group.create(plant(1));
-    await Bun.sleep(20);
+    await untilRunning(0);
     const waiting = rejectionOf(group.create(plant(2)));
     let isClosed = false;
     const closing = group.close().then(() => (isClosed = true));

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { createHash } from "node:crypto";
 import { runCommand } from "./process.ts";
+import type { CommandOptions } from "./process.ts";
 
 /** What a store holds, as a backup of it says: each token and each plant, but neither head nor end. */
 export function contentsOf(file: string): string[] {
@@ -29,20 +30,9 @@ export function endOf(lines: readonly string[]): string {
 /** Flags that name a store. */
 export type Place = Readonly<Record<string, string>>;
 
-type CommandOptions = NonNullable<Parameters<typeof runCommand>[1]>;
-
-/** What a command that takes longer than a second writes about its progress, and the empty line behind it. */
-const PROGRESS = /^(?:(?:backup|check|import|restore) {2}.*|[ \t]*)\n/gm;
-
-/** What a command has written, but its progress, which it shows on a busy machine. */
-export function withoutProgress(stderr: string): string {
-  return stderr.replaceAll(PROGRESS, "");
-}
-
-/** Runs a command on a store. On a busy machine it shows its progress, which is left out here. */
-export async function runOn(place: Place, words: readonly string[], options: CommandOptions = {}) {
-  const told = await runCommand([...words, ...Object.entries(place).flatMap(([name, value]) => [`--${name}`, value])], options);
-  return { ...told, stderr: withoutProgress(told.stderr) };
+/** Runs a command on a store. */
+export function runOn(place: Place, words: readonly string[], options: CommandOptions = {}) {
+  return runCommand([...words, ...Object.entries(place).flatMap(([name, value]) => [`--${name}`, value])], options);
 }
 
 /** A digest of what a store holds, as a backup of it says. Two are equal if the stores are, whatever their engine. */

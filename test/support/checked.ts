@@ -18,10 +18,9 @@ import type { CommandOptions } from "./process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./until.ts";
 
-/** Runs `plant-store check`. A slow machine also sees progress, which is left out. */
-export async function runCheck(words: readonly string[], options: CommandOptions = {}) {
-  const { stderr, ...rest } = await runCommand(["check", ...words], options);
-  return { ...rest, stderr: stderr.replaceAll(/^(?:check {2}.*)?\n/gm, "") };
+/** Runs `plant-store check`. */
+export function runCheck(words: readonly string[], options: CommandOptions = {}) {
+  return runCommand(["check", ...words], options);
 }
 
 /** Opens a store as a service does. */

@@ -100,7 +100,10 @@ export type CommandOptions = Readonly<{
   user?: number;
 }>;
 
-/** Runs a command of plant-store to its end. */
+/** What a command writes about its progress once it takes longer than a second, and the empty line behind it. */
+const PROGRESS = /(?:^.* {2}(?:\d+ s|[\d.]+ [kM]B.*)\n)+(?:[ \t]*\n)?/gm;
+
+/** Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out. */
 export async function runCommand(words: readonly string[], { root = PROJECT, environment = {}, user }: CommandOptions = {}) {
   const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], {
     env: { ...cleanEnvironment(), ...environment },
@@ -110,7 +113,7 @@ export async function runCommand(words: readonly string[], { root = PROJECT, env
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
   child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));
   const [status] = (await once(child, "close")) as [number | null];
-  return { status, ...output };
+  return { status, ...output, stderr: output.stderr.replaceAll(PROGRESS, "") };
 }
 
 /** The environment without settings of the service from the shell that runs the tests. */
