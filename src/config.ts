@@ -119,7 +119,7 @@ export const SETTINGS = {
     operand: "how",
     choices: CHANGE_LOGS,
     fallback: "sum",
-    help: "how to log changes of plants; sum is one line for each token and minute",
+    help: "how to log changes to plants; sum is one line for each token and minute",
   },
   bodyBytesMax: {
     variable: "PLANT_STORE_BODY_BYTES_MAX",
@@ -140,7 +140,7 @@ export const SETTINGS = {
     flag: "--queue-max",
     operand: "number",
     fallback: "1024",
-    help: "writes of one token that may wait for the disk or the database, of all tokens twice as many; more get 503",
+    help: "writes of one token that may wait for the disk or the database; all tokens together may have twice as many; more get 503",
   },
   queueWaitMs: {
     variable: "PLANT_STORE_QUEUE_WAIT_MS",
@@ -175,7 +175,7 @@ export const SETTINGS = {
     flag: "--trusted-proxies",
     operand: "addresses",
     fallback: "none",
-    help: "proxies that are believed who the client is: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
+    help: "proxies that may say who the client is: addresses and networks, separated by commas, such as 127.0.0.1,10.0.0.0/8",
   },
   trustedHeader: {
     variable: "PLANT_STORE_TRUSTED_HEADER",

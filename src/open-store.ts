@@ -78,7 +78,7 @@ export async function* checkStore({ data, database }: Config): AsyncGenerator<Ch
   }
 }
 
-/** Makes these parts of a store, which a check found wrong, anew from what is there. */
+/** Rebuilds these parts of a store, which a check found wrong, from what is there. */
 export async function repairStore({ data, database }: Config, { wrong, log }: { wrong: readonly Look[]; log: Log }): Promise<void> {
   if (database.kind === "postgres") {
     const { repairPostgresStore } = await import("./store/postgres/check.ts");

@@ -14,7 +14,7 @@ import { TableError } from "../src/transfer/table-error.ts";
 const TEXTS: Readonly<Record<number, string>> = {
   [ERROR_NUMBERS.invalid_unicode]: "The name or the tag has a broken letter: type it again.",
   [ERROR_NUMBERS.invalid_query]: "The service cannot search for this: use fewer or other words.",
-  [ERROR_NUMBERS.missing_token]: "Nobody is signed in any more: sign in, then try again.",
+  [ERROR_NUMBERS.missing_token]: "You are not signed in any more: sign in, then try again.",
   [ERROR_NUMBERS.invalid_token]: "The service does not accept this token: it is mistyped, has expired or was revoked.",
   [ERROR_NUMBERS.plant_not_found]: "This plant no longer exists: someone deleted it.",
   [ERROR_NUMBERS.token_not_found]: "This token no longer exists.",
@@ -41,7 +41,7 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof ServiceError) return serviceText(thrown);
   if (thrown instanceof ConnectionError) return "The service cannot be reached: check the connection, then try again.";
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
-  if (thrown instanceof UnexpectedAnswerError) return `Something else responded in the place of the service (${thrown.status}): try again.`;
+  if (thrown instanceof UnexpectedAnswerError) return `Something else responded instead of the service (${thrown.status}): try again.`;
   if (thrown instanceof FileFormatError) return thrown.message;
   if (thrown instanceof SignedOutError) return "You signed out before it was over.";
   // Of a file that the page reads itself.

@@ -26,27 +26,27 @@ const GZIP = { level: 1 };
 
 export function backupCommand(): Command {
   const command = new Command("backup")
-    .argument("<file>", "the file to write or, if it is a folder, where to write one that is named by the time")
+    .argument("<file>", "the file to write, or a folder in which to write one that is named after the time")
     .description(
-      "Back up all plants and tokens as they are at one moment, while the service runs or not. The file appears only when it is complete and was read back. Restore it with `plant-store restore`, on SQLite or PostgreSQL.",
+      "Back up all plants and tokens as they are at one moment. The service may keep running. The file appears only when it is complete and was read back. Restore it with `plant-store restore`, on SQLite or PostgreSQL.",
     )
-    .option("--keep <number>", "in a folder: keep so many backups of this store, and remove older ones", parseKeep)
+    .option("--keep <number>", "in a folder: how many backups of this store to keep; older ones are removed", parseKeep)
     .option("--force", "overwrite the file if it exists");
   return addSettings(addJson(command), ["data", "database"]).action(async (file: string) => {
     const { keep, force } = command.opts<Flags>();
     const config = configOf(command, process.env);
     const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
-    if (keep !== undefined && !isFolder) throw new Error(`${file} is no folder: --keep needs one, in which it removes old backups.`);
+    if (keep !== undefined && !isFolder) throw new Error(`${file} is not a folder: --keep needs one, in which it removes old backups.`);
     const began = new Date();
     const target = toTarget(isFolder ? datedName(file, began) : file, { isForced: force ?? false });
-    if (target.kind === "device") throw new Error(`${file} is no file that can be read back: name another one.`);
+    if (target.kind === "device") throw new Error(`${file} is not a file that can be read back: name another one.`);
     giveWay();
     const store = await openStoreHere(config, { isServing: false, isNew: false });
     try {
       const { head, end, size } = await backUp(store, target);
       note(config.data, head);
       const seconds = (Date.now() - began.getTime()) / 1000;
-      // A store that was lost and made anew must not push out what is left of it.
+      // A store that was lost and created again must not push out what is left of it.
       const isEmpty = end.plants === 0;
       const removed = keep === undefined || isEmpty ? [] : await removeOld(target.path, { keep, store: store.name });
       const spared = keep !== undefined && isEmpty ? ["no older backup was removed, as this one has no plants"] : [];

@@ -16,10 +16,10 @@ const WIDTH = 8;
 export function checkCommand(): Command {
   const command = new Command("check")
     .description(
-      "Look at all that the store holds, while the service runs or not, and change nothing: files, pages, indexes, tokens, each plant, the search index.",
+      "Check the whole store and change nothing: files, pages, indexes, tokens, each plant, the search index. The service may keep running.",
     )
-    .option("--repair", "make anew what is wrong and can be made from the plants; on SQLite while no service runs")
-    .option("--without-wal", "accept plants.db as it is, after it was copied without its WAL and the WAL is lost for good");
+    .option("--repair", "rebuild what is wrong and can be rebuilt from the plants; on SQLite, stop the service first")
+    .option("--without-wal", "accept plants.db as it is, if it was copied without its WAL and the WAL is lost for good");
   return addSettings(addJson(command), ["data", "database"]).action(async () => {
     const { repair, withoutWal } = command.opts<Flags>();
     const config = configOf(command, process.env);
@@ -71,5 +71,5 @@ function expectSound({ data, database }: Config, faults: readonly Look[]): void 
     throw new Error("The store is damaged in what only a backup has. Keep a copy of it as it is, and see docs/how-to/repair.md.");
   const how =
     database.kind === "sqlite" ? `stop the service, and run plant-store check --repair --data ${data}` : "run plant-store check --repair";
-  throw new Error(`Something is wrong that can be made anew from the plants that are there: ${how}.`);
+  throw new Error(`Something is wrong that can be rebuilt from the plants: ${how}.`);
 }

@@ -25,7 +25,7 @@ export function exportCommand(): Command {
   const command = new Command("export")
     .argument("[file]", "without a file, or with -, standard output")
     .description(
-      "Export plants as they are at one moment, all unless options choose, sorted by id. The file appears only when it is complete.",
+      "Export plants, sorted by id, as they are at one moment: all of them, unless options select some. The file appears only when it is complete.",
     )
     .addOption(
       new Option("--format <format>", "format of the file; by default, the one that its name shows, otherwise ndjson").choices([

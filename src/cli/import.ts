@@ -55,10 +55,10 @@ export function importCommand(): Command {
     .addOption(
       new Option(
         "--ids <from>",
-        "for rows of CSV without an id: `content`, so that the same row gets the same id again, or the first number",
+        "ids for rows of CSV that have none: `content`, so that the same row always gets the same id, or the first number",
       ).argParser(toIds),
     )
-    .option("--drop-empty-tags", 'take a quoted empty tag ("") in CSV for none')
+    .option("--drop-empty-tags", 'treat a quoted empty tag ("") in CSV as no tag')
     .addOption(
       new Option("--encoding <encoding>", "encoding of CSV, if its first letters do not show it").choices(["utf-8", "windows-1252"]),
     )

@@ -90,7 +90,7 @@ function openService(url: string): PlantAccess {
 function withAddress(reason: unknown, url: string): unknown {
   if (!(reason instanceof ConnectionError)) return reason;
   const advice = adviceOn(reason.cause) ?? "check the address";
-  return new Error(`The connection to ${url} failed (${describeFailure(reason.cause)}): ${advice}. To repeat the command is safe.`, {
+  return new Error(`The connection to ${url} failed (${describeFailure(reason.cause)}): ${advice}. It is safe to repeat the command.`, {
     cause: reason,
   });
 }

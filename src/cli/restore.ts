@@ -24,7 +24,7 @@ export function restoreCommand(): Command {
   const command = new Command("restore")
     .argument("<file>", "a file that `plant-store backup` wrote")
     .description(
-      "Restore a backup into an empty store: a new data folder, or an empty database. No service may use it meanwhile. All of the file is checked first.",
+      "Restore a backup into an empty store: a new data folder, or an empty database. No service may be using it. The whole file is checked first.",
     )
     .option("--dry-run", "restore nothing, only check the file and say what is in it");
   return addSettings(addJson(command), ["data", "database"]).action(async (file: string) => {
@@ -50,7 +50,7 @@ async function inspect(file: string): Promise<Summary> {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats) throw new Error(`There is no file ${file}: check its name.`);
   // It is read twice: first to check it, and then to restore it.
-  if (!stats.isFile()) throw new Error(`${file} is no file: name one that \`plant-store backup\` wrote.`);
+  if (!stats.isFile()) throw new Error(`${file} is not a file: name one that \`plant-store backup\` wrote.`);
   const tokens: Token[] = [];
   let [head, end]: [head?: BackupHead, end?: BackupEnd] = [];
   for await (const part of read(file, "check")) {

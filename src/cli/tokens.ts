@@ -18,13 +18,13 @@ import { openStoreHere } from "./direct-store.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function tokenCommand(): Command {
-  const command = new Command("token").description("Make, list and revoke tokens, even while the service runs.");
+  const command = new Command("token").description("Create, list and revoke tokens, even while the service runs.");
   return command.addCommand(createCommand()).addCommand(listCommand()).addCommand(revokeCommand());
 }
 
 function createCommand(): Command {
   const command = new Command("create")
-    .description("Make a token and print it. It is shown only once. A running service accepts it at once.")
+    .description("Create a token and print it. It is shown only once. A running service accepts it at once.")
     .option("--name <name>", "what the token is for", "unnamed")
     .addOption(
       new Option("--scopes <list>", "what it may do, separated by commas")
@@ -32,7 +32,7 @@ function createCommand(): Command {
         .argParser(parseScopes)
         .default(["plants:read", "plants:write"], "plants:read,plants:write"),
     )
-    .addOption(new Option("--admin", "all scopes, so that it can also make and revoke tokens").conflicts("scopes"))
+    .addOption(new Option("--admin", "all scopes, so that it can also create and revoke tokens").conflicts("scopes"))
     .option("--days <number>", "days until it expires; by default, it does not expire", parseDays);
   return withTokens(command, async (tokens) => {
     const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
@@ -70,7 +70,7 @@ export function toTokenTable(tokens: readonly Token[]): string {
 function revokeCommand(): Command {
   const command = new Command("revoke")
     .argument("<id>", "the id from `token list`")
-    .description("Revoke a token, the tokens that it made, and those that they made. Takes effect within a second.")
+    .description("Revoke a token, the tokens that it created, and those that they created. Takes effect within a second.")
     .option("--keep-children", "revoke only this token");
   return withTokens(command, async (tokens, config) => {
     const [id = ""] = command.args;

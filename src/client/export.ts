@@ -67,6 +67,11 @@ function parseLine(line: string): Plant {
   try {
     return parsePlant(parseJson(line));
   } catch (cause) {
-    throw new UnexpectedAnswerError({ message: "A line of the export is no plant: repeat it.", isRepeatable: true, status: 200, cause });
+    throw new UnexpectedAnswerError({
+      message: "A line of the export is not a plant: repeat the export.",
+      isRepeatable: true,
+      status: 200,
+      cause,
+    });
   }
 }

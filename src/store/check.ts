@@ -3,7 +3,7 @@ import { TIME_MAX } from "./tokens.ts";
 
 /**
  * What a check says of one part of a store. "note": nothing need be wrong, but somebody should know it. "wrong": it can be
- * made anew from what is there. "damaged": that cannot.
+ * rebuilt from what is there. "damaged": that cannot.
  */
 export type Look = Readonly<{ kind: "look"; part: string; state: "ok" | "note" | "wrong" | "damaged"; text: string }>;
 

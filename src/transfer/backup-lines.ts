@@ -31,7 +31,7 @@ export type BackupEnd = Readonly<{ tokens: number; plants: number; sha256: strin
 export class BackupError extends Error {}
 
 export const NO_BACKUP =
-  "is no backup of Plant Store: name a file that `plant-store backup` wrote. An export goes in with `plant-store import`.";
+  "is not a backup of Plant Store: name a file that `plant-store backup` wrote. An export goes in with `plant-store import`.";
 
 export function toHeadLine(head: BackupHead): string {
   return `${JSON.stringify({ backup: { format: FORMAT, ...head } })}\n`;
@@ -73,9 +73,9 @@ export function parseLine(text: string): Line {
   try {
     line = parseJson(text);
   } catch (cause) {
-    throw damaged("a line is no JSON", cause);
+    throw damaged("a line is not JSON", cause);
   }
-  if (!isObject(line)) throw damaged("a line is no object");
+  if (!isObject(line)) throw damaged("a line is not an object");
   return line;
 }
 

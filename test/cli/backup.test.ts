@@ -271,12 +271,12 @@ describe("a file that is not as it was written", () => {
       file: gzipSync(unpacked([newer, ...rest])),
       message: "in format 2: restore it with that version or a newer one",
     },
-    { what: "no head", file: gzipSync(unpacked(rest)), message: "is no backup of Plant Store" },
-    { what: "an export", file: Buffer.from('{"id":1,"name":"Aloe"}\n'), message: "is no backup of Plant Store" },
-    { what: "a packed export", file: gzipSync('{"id":1,"name":"Aloe"}\n'), message: "is no backup of Plant Store" },
-    { what: "nothing", file: Buffer.alloc(0), message: "is no backup of Plant Store" },
-    { what: "a database", file: Buffer.from("SQLite format 3\0".padEnd(4096, "\0")), message: "is no backup of Plant Store" },
-    { what: "a line without end", file: gzipSync(Buffer.alloc(3_000_000, 120)), message: "is no backup of Plant Store" },
+    { what: "no head", file: gzipSync(unpacked(rest)), message: "is not a backup of Plant Store" },
+    { what: "an export", file: Buffer.from('{"id":1,"name":"Aloe"}\n'), message: "is not a backup of Plant Store" },
+    { what: "a packed export", file: gzipSync('{"id":1,"name":"Aloe"}\n'), message: "is not a backup of Plant Store" },
+    { what: "nothing", file: Buffer.alloc(0), message: "is not a backup of Plant Store" },
+    { what: "a database", file: Buffer.from("SQLite format 3\0".padEnd(4096, "\0")), message: "is not a backup of Plant Store" },
+    { what: "a line without end", file: gzipSync(Buffer.alloc(3_000_000, 120)), message: "is not a backup of Plant Store" },
   ]) {
     it(`is refused with ${what}, and nothing is made of it`, async () => {
       const path = join(temporaryFolder(), "file.gz");
@@ -421,7 +421,7 @@ describe("plant-store backup", () => {
     expect((await runOn(garden.place, ["backup", file, "--force"])).status).toBe(0);
     expect(contentsOf(file).length).toBeGreaterThan(0);
     for (const [path, message] of [
-      ["/dev/null", "/dev/null is no file that can be read back: name another one."],
+      ["/dev/null", "/dev/null is not a file that can be read back: name another one."],
       [join(garden.place["data"]!, "plants.db"), "has the name of a file of a store"],
       [join(own, "none", "file.gz"), "There is no folder"],
     ] as const) {
@@ -452,7 +452,7 @@ describe("plant-store backup", () => {
     const one = await runOn(garden.place, ["backup", join(own, "x.gz"), "--keep", "2"]);
     expect([one.status, one.stderr]).toEqual([
       1,
-      `plant-store: ${own}/x.gz is no folder: --keep needs one, in which it removes old backups.\n`,
+      `plant-store: ${own}/x.gz is not a folder: --keep needs one, in which it removes old backups.\n`,
     ]);
   });
 
@@ -491,7 +491,7 @@ describe("plant-store backup", () => {
     });
   }
 
-  it("without plants removes no old one, and says so: its store may have been lost, and made anew", async () => {
+  it("without plants removes no old one, and says so: its store may have been lost, and created again", async () => {
     const place = await newPlace("SQLite");
     const own = temporaryFolder();
     expect((await runOn(place, ["restore", garden.file])).status).toBe(0);

@@ -55,7 +55,7 @@ const troubles: readonly Trouble[] = [
   { why: "a missing file", words: ["import", at("none"), "--data", store], says: "There is no file" },
   { why: "a missing file", words: ["restore", at("none"), "--data", at("new")], says: "There is no file" },
   { why: "a folder as a file", words: ["import", at("folder"), "--data", store], says: "is a folder: name the files in it" },
-  { why: "a folder as a file", words: ["restore", at("folder"), "--data", at("new")], says: "is no file" },
+  { why: "a folder as a file", words: ["restore", at("folder"), "--data", at("new")], says: "is not a file" },
   { why: "a folder as a file", words: ["export", at("folder"), "--data", store], says: "is a folder: name a file in it" },
   { why: "a file as a folder", words: ["import", at("file/x"), "--data", store], says: "is a file, not a folder: check its name" },
   { why: "a file as a folder", words: ["export", at("file/x"), "--data", store], says: "There is no folder" },
@@ -130,7 +130,7 @@ const troubles: readonly Trouble[] = [
     {
       why: "a certificate that nobody trusts",
       words: [...words, "--url", `https://localhost:${secure}`],
-      says: "nobody trusted here has signed its certificate): name a file with its authority in NODE_EXTRA_CA_CERTS. To repeat",
+      says: "nobody trusted here has signed its certificate): name a file with its authority in NODE_EXTRA_CA_CERTS. It is safe to repeat",
       environment: token,
     },
     {

@@ -177,7 +177,7 @@ describe("plant-store check calls nothing damaged because of", () => {
 
 const SEARCH = "plants.db.search";
 
-/** What is found, by what was done. The index and what follows from the plants can be made anew. */
+/** What is found, by what was done. The index and what follows from the plants can be rebuilt. */
 const FAULTS: readonly { what: string; make: () => string; states: string[] }[] = [
   {
     what: "an index has another tag than its table",
@@ -320,7 +320,7 @@ describe("plant-store check finds that", () => {
     expect([found.status, found.stdout, found.stderr]).toEqual([
       1,
       expect.stringMatching(/^wrong   pages   plants\.db: row /m),
-      `plant-store: Something is wrong that can be made anew from the plants that are there: stop the service, and run plant-store check --repair --data ${folder}.\n`,
+      `plant-store: Something is wrong that can be rebuilt from the plants: stop the service, and run plant-store check --repair --data ${folder}.\n`,
     ]);
     const repaired = await check(folder, "--repair");
     expect([repaired.status, repaired.stdout]).toEqual([0, expect.stringContaining("Repaired. Checking again:\nok ")]);

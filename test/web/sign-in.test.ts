@@ -81,7 +81,7 @@ describe("signing in", () => {
     const { page, signIn, reads, field, button } = await place.visit();
     expect(await page.getByLabel("Stay signed in on this device").isChecked()).toBe(false);
     await page.getByLabel("Stay signed in on this device").check();
-    await reads("The browser keeps the token until you sign out, and whoever uses it can do what you can.");
+    await reads("The browser keeps the token until you sign out, and anyone who uses it can do what you can.");
     await signIn();
     await reads("Nothing grows here yet");
     const other = await page.context().newPage();

@@ -57,7 +57,7 @@ describe("when things go wrong, the page", () => {
     await sees(["Monstera", "Ginkgo"]);
     await page.route("**/plants?*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
     await button(/^tree/).first().click();
-    await reads("Something else responded in the place of the service (503): try again.");
+    await reads("Something else responded instead of the service (503): try again.");
     await page.unrouteAll();
     await button("Try again").click();
     await sees(["Ginkgo"]);

@@ -10,7 +10,7 @@ export type TickAction = "all" | "clear" | "csv" | "delete" | "ndjson" | "tag" |
 /** Its id. */
 export const SELECTION = "selection";
 
-const CUT = ". No more can be at once, so not all that is found is selected: search for fewer, or export all.";
+const CUT = ". No more can be selected at once: search for fewer, or export all.";
 
 type TickBarProps = Readonly<{ ticked: Ticked; listed: Listed; mayChange: boolean; onAction: (action: TickAction) => void }>;
 

@@ -80,7 +80,7 @@ function ChooseIds({ csv, onReading, onNumber, isKnown }: ChooseIdsProps) {
         hint={
           ids.kind === "from"
             ? `${isKnown ? "This file seems to be here already, under these numbers. " : ""}Each row is numbered by its place: add new rows at the end of the file.`
-            : "The same row gets the same id again, so importing the file again doubles nothing. A row that is changed becomes another plant."
+            : "The same row gets the same id again, so importing the file again changes nothing. A row that is changed becomes another plant."
         }
       >
         {(id, hintId) => (

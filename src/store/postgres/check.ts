@@ -60,7 +60,7 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
   }
 }
 
-/** Makes anew, beside services, indexes that are missing or wrong, and the words and keys of plants. */
+/** Rebuilds, beside services, indexes that are missing or wrong, and the words and keys of plants. */
 export async function repairPostgresStore({ url, log }: Readonly<{ url: string; log: Log }>): Promise<void> {
   const { name, database, execute } = open(url);
   try {

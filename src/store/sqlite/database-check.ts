@@ -100,7 +100,7 @@ const INCOMPARABLE: Readonly<Record<Incomparable, string>> = {
   missing: "there is none of this version: a running service builds it",
   building: "is being built: check again when searches work",
   behind: "follows many changes: check again later",
-  "of another store": "is of another database: the next start builds it anew",
+  "of another store": "is of another database: the next start rebuilds it",
 };
 
 /** Looks at each plant and at the index, as they are at one moment. */

@@ -12,7 +12,7 @@ import { build } from "./restore.ts";
 import { removeWordIndex } from "./search/word-index.ts";
 
 /**
- * Makes anew what a check found wrong: the search index, which the next start builds, and otherwise the whole database,
+ * Rebuilds what a check found wrong: the search index, which the next start builds, and otherwise the whole database,
  * from its tables. Hold the lock of the store.
  */
 export async function repairSqliteStore(name: string, wrong: readonly Look[]): Promise<void> {
@@ -47,7 +47,7 @@ function expectWhole(path: string): void {
   try {
     const found = pragma(db, "PRAGMA integrity_check(1)");
     if (found !== "ok")
-      throw new Error(`What was made anew is damaged too (${String(found)}): see whether the disk fails. Nothing was changed.`);
+      throw new Error(`What was rebuilt is damaged too (${String(found)}): see whether the disk fails. Nothing was changed.`);
   } finally {
     db.close();
   }

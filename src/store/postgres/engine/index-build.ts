@@ -28,7 +28,7 @@ export const INDEX = {
     text: `SELECT coalesce(phase, 'of another user'), coalesce(blocks_done, 0), coalesce(blocks_total, 0)
       FROM pg_stat_progress_create_index WHERE datname = current_database() AND (relid IS NULL OR relid = to_regclass($1::text))`,
   },
-  /** Makes an index anew, beside reads and writes. Takes its name. */
+  /** Rebuilds an index, beside reads and writes. Takes its name. */
   rebuild: (name: string) => ({ text: `REINDEX INDEX CONCURRENTLY ${name}` }),
   drop: (name: string) => ({ text: `DROP INDEX CONCURRENTLY IF EXISTS ${name}` }),
   /** Blocks no writes, unlike the statement without this word. */
@@ -62,7 +62,7 @@ export function indexName({ text }: Statement): string | undefined {
 
 /**
  * Builds an index unless it is there and valid, while others write and read. Whoever comes while another builds it
- * waits, and builds it anew if the other was cut off. What counts is the index itself, whatever the version of the
+ * waits, and builds it again if the other was cut off. What counts is the index itself, whatever the version of the
  * schema says: versions before take a broken index for one that is there.
  */
 export async function buildIndex(step: Statement, { run, runLong, log }: Migration): Promise<void> {
