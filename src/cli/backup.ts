@@ -39,7 +39,7 @@ export function backupCommand(): Command {
     if (keep !== undefined && !isFolder) throw new Error(`${file} is not a folder: --keep needs one, in which it removes old backups.`);
     const began = new Date();
     const target = toTarget(isFolder ? datedName(file, began) : file, { isForced: force ?? false });
-    if (target.kind === "device") throw new Error(`${file} is not a file that can be read back: name another one.`);
+    if (target.kind === "device" || file === "-") throw new Error(`${file} is not a file that can be read back: name another one.`);
     giveWay();
     const store = await openStoreHere(config, { isServing: false, isNew: false });
     try {

@@ -422,6 +422,7 @@ describe("plant-store backup", () => {
     expect(contentsOf(file).length).toBeGreaterThan(0);
     for (const [path, message] of [
       ["/dev/null", "/dev/null is not a file that can be read back: name another one."],
+      ["-", "- is not a file that can be read back: name another one."],
       [join(garden.place["data"]!, "plants.db"), "has the name of a file of a store"],
       [join(own, "none", "file.gz"), "There is no folder"],
     ] as const) {

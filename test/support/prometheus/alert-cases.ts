@@ -134,6 +134,13 @@ export const CASES: readonly AlertCase[] = [
   {
     alert: "PlantStoreBackupOld",
     severity: "ticket",
+    why: "a clock that was wrong made one in the future",
+    firesAt: 20,
+    series: { [BACKUP]: turns(-3600, 1_000_000) },
+  },
+  {
+    alert: "PlantStoreBackupOld",
+    severity: "ticket",
     why: "another store of the job was backed up since",
     firesAt: 21,
     series: { [another(BACKUP)]: always(-171_600), [another(onStore("SQLite"))]: always(1) },

@@ -11,7 +11,7 @@ type Named = Readonly<{
 
 /** The words of the language that our queries use. Any other word must be the name of a metric. */
 const WORDS = new Set(
-  "and or unless on by le sum max avg rate increase changes absent time histogram_quantile predict_linear avg_over_time".split(" "),
+  "and or unless on by le sum max avg rate increase changes absent abs time histogram_quantile predict_linear avg_over_time".split(" "),
 );
 
 /** Finds the names in a query by its text: what is no word of the language is a metric. */
