@@ -42,6 +42,7 @@ const LONGEST = [
   "resilience/postgres.resilience.ts",
   "resilience/hostile.resilience.ts",
   "cli/backup.test.ts",
+  "cli/restore.test.ts",
   "resilience/kill-start.resilience.ts",
   "resilience/kill-backup.resilience.ts",
   "resilience/drill.resilience.ts",

@@ -1,0 +1,143 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { ask, issue, newPlace, openGarden } from "../support/backup-garden.ts";
+import { contentsOf, endOf, linesOf, runOn, writeLines } from "../support/backups.ts";
+import type { Place } from "../support/backups.ts";
+import { ENGINES } from "../support/engines.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const garden = await openGarden("SQLite");
+afterAll(() => garden.service.stop());
+
+describe("plant-store restore --dry-run", () => {
+  it("says what is in a file, with no byte of a hash and nothing that moves the cursor, and changes nothing", async () => {
+    const place = await newPlace("SQLite");
+    const { status, stdout } = await runOn(place, ["restore", garden.file, "--dry-run"]);
+    expect([status, existsSync(place["data"]!)]).toEqual([0, false]);
+    expect(stdout).toMatch(
+      /a whole backup, \d+ kB\n {2}made {5}\S+, by Plant Store \S+\n {2}store {4}SQLite \S+\n {2}plants {3}6\n {2}tokens {3}6\n/,
+    );
+    expect(stdout).toContain("admin \\u001b[2J\\u202e");
+    for (const state of ["valid", "revoked", "expired"]) expect(stdout).toContain(` ${state} `);
+    const hashes = contentsOf(garden.file).flatMap((line) => /"hash":"(\w+)"/.exec(line)?.[1] ?? []);
+    expect(hashes).toHaveLength(6);
+    for (const hash of hashes) expect(stdout).not.toContain(hash.slice(0, 8));
+  });
+});
+
+describe("plant-store restore", () => {
+  const file = garden.file;
+
+  async function expectRefused(place: Place, message: string): Promise<void> {
+    const { status, stderr } = await runOn(place, ["restore", file]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+  }
+
+  for (const { engine } of ENGINES) {
+    it(`takes the place of a store whose service made nothing but its first token, and removes its file, on ${engine}`, async () => {
+      const place = await newPlace(engine);
+      const unused = await startTestService(place);
+      expect(existsSync(unused.tokenFile!)).toBe(true);
+      await unused.stop();
+      expect((await runOn(place, ["restore", file])).status).toBe(0);
+      expect(readdirSync(place["data"]!).filter((name) => name.startsWith("first-token"))).toEqual([]);
+      const service = await startTestService(place);
+      expect((await ask(service, garden.secrets.admin, "/plants/1"))[0]).toBe(200);
+      expect((await ask(service, unused.token, "/plants/1"))[0]).toBe(401);
+      // Its index of names is not that of the store before.
+      for (let tries = 0; (await ask(service, garden.secrets.admin, "/plants?q=nul"))[0] === 503 && tries < 500; tries += 1)
+        await Bun.sleep(10);
+      expect((await ask(service, garden.secrets.admin, "/plants?q=nul"))[1]).toContain("-9223372036854775808");
+      await service.stop();
+    });
+
+    it(`changes nothing of a store that has a plant, another token, or a first token that was used, on ${engine}`, async () => {
+      for (const fill of [
+        (service: TestService) => service.post('{"id":1,"name":"Aloe"}'),
+        (service: TestService) => issue(service, "other", ["plants:read"]),
+        (service: TestService) => service.store.tokens.touch(new Map([["first", Date.now()]])),
+      ]) {
+        const place = await newPlace(engine);
+        const service = await startTestService(place);
+        await fill(service);
+        await service.stop();
+        const before = join(temporaryFolder(), "before.gz");
+        await runOn(place, ["backup", before]);
+        await expectRefused(place, "The store has plants or tokens already: restore into an empty one");
+        const after = join(temporaryFolder(), "after.gz");
+        await runOn(place, ["backup", after]);
+        expect(contentsOf(after)).toEqual(contentsOf(before));
+        expect(existsSync(join(place["data"]!, "first-token"))).toBe(true);
+      }
+    });
+  }
+
+  it("is refused while a service uses the folder", async () => {
+    const place = await newPlace("SQLite");
+    const service = await startTestService(place);
+    await expectRefused(place, "Another Plant Store is using this data folder");
+    await service.stop();
+  });
+
+  it("leaves the WAL of a lost database alone, and goes into a folder with other remains of it", async () => {
+    const place = await newPlace("SQLite");
+    const first = await startTestService(place);
+    await first.stop();
+    const path = join(place["data"]!, "plants.db");
+    rmSync(path);
+    writeFileSync(`${path}-wal`, "frames");
+    await expectRefused(place, "plants.db-wal may hold plants that are nowhere else: move it away first.");
+    expect(readFileSync(`${path}-wal`, "utf8")).toBe("frames");
+    rmSync(`${path}-wal`);
+    expect((await runOn(place, ["restore", file])).status).toBe(0);
+    // Nobody knows whether it is still needed: it is the token of another store now.
+    expect(existsSync(join(place["data"]!, "first-token"))).toBe(true);
+  });
+
+  for (const { engine } of ENGINES) {
+    it(`restores nothing when the file changes after it was checked, on ${engine}`, async () => {
+      const place = await newPlace(engine);
+      const path = join(temporaryFolder(), "changing.gz");
+      const lines = linesOf(file);
+      writeLines(path, lines);
+      const other = join(temporaryFolder(), "other.gz");
+      const fewer = lines.slice(0, -2);
+      writeLines(other, [...fewer, endOf(fewer)]);
+      const root = plantBugs([
+        {
+          file: "src/cli/restore.ts",
+          from: "const began = performance.now();",
+          to: `require("node:fs").copyFileSync("${other}", file); const began = performance.now();`,
+        },
+      ]);
+      const { status, stderr } = await runOn(place, ["restore", path], { root });
+      expect([status, stderr]).toEqual([1, expect.stringContaining("has changed since it was checked: restore again.")]);
+      // The place is as it was.
+      expect((await runOn(place, ["restore", file])).status).toBe(0);
+    });
+  }
+
+  it("that was cut off leaves a folder on which no service starts, and is done again", async () => {
+    const place = await newPlace("SQLite");
+    const root = plantBugs([
+      { file: "src/store/sqlite/restore.ts", from: "renameSync(built, path);", to: 'process.kill(process.pid, "SIGKILL");' },
+    ]);
+    expect((await runOn(place, ["restore", file], { root })).status).toBe(null);
+    for (const words of [
+      ["serve", "--port", "0"],
+      ["token", "list"],
+      ["import", join(folder, "none.csv")],
+      ["backup", join(folder, "cut.gz")],
+    ]) {
+      const { status, stderr, stdout } = await runOn(place, words);
+      expect([status, `${stderr}${stdout}`], words.join(" ")).toEqual([1, expect.stringMatching(/restore again|There is no/)]);
+    }
+    expect((await runOn(place, ["restore", file])).status).toBe(0);
+    expect(readdirSync(place["data"]!).toSorted()).toEqual(["plants.db", "plants.db.lock"]);
+  });
+});

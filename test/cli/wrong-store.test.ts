@@ -1,0 +1,81 @@
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "bun:test";
+import { Client } from "pg";
+import { newPlace, openGarden } from "../support/backup-garden.ts";
+import { runOn } from "../support/backups.ts";
+import { ENGINES } from "../support/engines.ts";
+import { startTestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const garden = await openGarden("SQLite");
+afterAll(() => garden.service.stop());
+
+describe("a command in a wrong folder, or on a wrong database", () => {
+  for (const words of [
+    ["token", "create"],
+    ["token", "list"],
+    ["token", "revoke", "first"],
+    ["export"],
+    ["backup", join(folder, "wrong.gz")],
+  ]) {
+    for (const { engine } of ENGINES) {
+      it(`makes no store there: ${words.slice(0, 2).join(" ")}, on ${engine}`, async () => {
+        const place = await newPlace(engine);
+        const { status, stdout, stderr } = await runOn(place, words);
+        expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining("There is no store in ")]);
+        expect(existsSync(place["data"]!)).toBe(false);
+        if (engine === "PostgreSQL") {
+          const { database } = place;
+          const client = new Client({ connectionString: database });
+          await client.connect();
+          expect((await client.query("SELECT FROM pg_tables WHERE schemaname = 'public'")).rowCount).toBe(0);
+          await client.end();
+        }
+        expect(existsSync(join(folder, "wrong.gz"))).toBe(false);
+      });
+    }
+  }
+});
+
+describe("a start", () => {
+  for (const { what, spoil, message } of [
+    {
+      what: "a database that was copied in part",
+      spoil: (path: string) => truncateSync(path, statSync(path).size - 4096),
+      message: "it was copied in part",
+    },
+    {
+      what: "a backup in place of the database",
+      spoil: (path: string) => copyFileSync(garden.file, path),
+      message: "goes in with `plant-store restore`",
+    },
+    {
+      what: "something else in place of the database",
+      spoil: (path: string) => writeFileSync(path, "{}".repeat(5000)),
+      message: "is not a database",
+    },
+    {
+      what: "what a restore left",
+      spoil: (path: string) => writeFileSync(`${path}.restoring`, ""),
+      message: "is what a restore left that did not end",
+    },
+  ]) {
+    it(`says what is wrong with ${what}, and changes nothing`, async () => {
+      const place = await newPlace("SQLite");
+      await (await startTestService(place)).stop();
+      const path = join(place["data"]!, "plants.db");
+      spoil(path);
+      const before = readFileSync(path);
+      for (const words of [
+        ["serve", "--port", "0"],
+        ["token", "list"],
+      ]) {
+        const { status, stdout, stderr } = await runOn(place, words);
+        expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining(message)]);
+      }
+      expect(readFileSync(path).equals(before)).toBe(true);
+    });
+  }
+});
