@@ -1,28 +1,11 @@
 import { PlantStoreError } from "../errors.ts";
-import type { NewPlant } from "../plant.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
-import { SEARCHED_LENGTH_MAX } from "../tokenizer.ts";
+import { begin, charactersOf, countOf, freePlaces, openBatch, placesOf, rejectAll, searchedOf } from "./batch.ts";
+import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
-import type { Active } from "../tracing/request-trace.ts";
-import type { PlantStore, Swap } from "./plants.ts";
+import type { PlantStore } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
-
-/**
- * The outcome of a create: stored now, already stored as this very plant, or refused because the id names another one.
- */
-export type Outcome = "created" | "same" | "in_use";
-
-/**
- * Changes that are committed together. No response has been sent yet, so the kinds may be applied one after the other.
- */
-export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[]; tokens: readonly TokenChange[] }>;
-
-/**
- * One outcome for each change, in the same order; for a swap, whether it was made. Kinds that an engine commits
- * elsewhere are left out.
- */
-export type Outcomes = Readonly<{ creates?: readonly Outcome[]; swaps?: readonly boolean[]; tokens?: readonly TokenOutcome[] }>;
 
 /**
  * Group commit: changes that arrive while commits run go into the next one. One fsync serves many requests, and each
@@ -73,34 +56,6 @@ type GroupCommitOptions = QueueLimits &
 /** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
 const COMMIT_CHARACTERS = 1_000_000;
 
-/**
- * A change takes one place in the queue, and one more for each of these many characters. This bounds the memory of the
- * queue.
- */
-const PLACE_CHARACTERS = 32_768;
-
-/** Who waits for the outcome of a change. */
-type Waiter = Readonly<{
-  /** Called when the commit has begun. */
-  begin: (() => void) | undefined;
-  /** What of a trace it is, if that is recorded. */
-  traced: Active | undefined;
-  end: (outcomes: Outcomes) => void;
-  reject: (reason: unknown) => void;
-}>;
-
-/** Changes that one commit makes, and the state of their wait. */
-type Batch = Readonly<{
-  /** When the first change arrived. */
-  since: number;
-  /** Each frees the places of one change, when the wait ends: changes in a running commit keep nobody out. */
-  releases: Array<() => void>;
-  creates: NewPlant[];
-  swaps: Swap[];
-  tokens: TokenChange[];
-  waiters: Waiter[];
-}> & { characters: number; searched: number };
-
 /** A change that joins a batch. */
 type Joining<Result> = Readonly<{
   owner: Owner | undefined;
@@ -132,7 +87,7 @@ export function createGroupCommit({
   let watch: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
   const unwatch = meter.watch(() => ({
-    changes: waiting.reduce((sum, batch) => sum + sizeOf(batch), 0),
+    changes: waiting.reduce((sum, batch) => sum + countOf(batch), 0),
     oldestMs: waiting[0] ? now() - waiting[0].since : 0,
   }));
 
@@ -153,7 +108,7 @@ export function createGroupCommit({
   function beginNext(): void {
     const batch = waiting.shift();
     if (!batch) return;
-    leave(batch);
+    freePlaces(batch);
     running.set(batch, commitBatch(batch));
   }
 
@@ -161,12 +116,8 @@ export function createGroupCommit({
     return characters >= COMMIT_CHARACTERS || searched >= searchedMax;
   }
 
-  function leave({ releases }: Batch): void {
-    for (const release of releases) release();
-  }
-
   function beginIfEnough(batch: Batch): void {
-    if ((sizeOf(batch) >= enough || isLarge(batch)) && running.size < inFlightMax) beginNext();
+    if ((countOf(batch) >= enough || isLarge(batch)) && running.size < inFlightMax) beginNext();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
@@ -175,9 +126,9 @@ export function createGroupCommit({
     const endTrace = meter.tracer?.begin(waiters.map(({ traced }) => traced));
     try {
       const committed = commit(batch);
-      for (const waiter of waiters) beginOne(waiter);
+      for (const waiter of waiters) begin(waiter);
       const outcomes = await committed;
-      meter.committed(sizeOf(batch), outcomes.creates ?? [], now() - started);
+      meter.committed(countOf(batch), outcomes.creates ?? [], now() - started);
       endTrace?.();
       for (const { end } of waiters) end(outcomes);
     } catch (reason) {
@@ -188,7 +139,7 @@ export function createGroupCommit({
   }
 
   function open(): Batch {
-    const batch = { since: now(), releases: [], characters: 0, searched: 0, creates: [], swaps: [], tokens: [], waiters: [] };
+    const batch = openBatch(now());
     waiting.push(batch);
     return batch;
   }
@@ -197,7 +148,7 @@ export function createGroupCommit({
   function expire(): void {
     watch = undefined;
     const oldest = now() - waitMs;
-    for (const batch of running.keys()) if (batch.since < oldest) giveUp(batch, "store_unavailable");
+    for (const batch of running.keys()) if (batch.since < oldest) rejectAll(batch, "store_unavailable");
     while (waiting[0] && waiting[0].since < oldest) refuse("overloaded");
     if (round || running.size > 0) startWatch();
   }
@@ -210,12 +161,8 @@ export function createGroupCommit({
   function refuse(code: "overloaded" | "draining"): void {
     const batch = waiting.shift();
     if (!batch) return;
-    leave(batch);
-    giveUp(batch, code);
-  }
-
-  function giveUp({ waiters }: Batch, code: "overloaded" | "draining" | "store_unavailable"): void {
-    for (const waiter of waiters) waiter.reject(new PlantStoreError(code));
+    freePlaces(batch);
+    rejectAll(batch, code);
   }
 
   function isFull(owner: Owner = ""): boolean {
@@ -226,7 +173,7 @@ export function createGroupCommit({
   function join({ owner, characters, searched }: Pick<Joining<unknown>, "owner" | "characters" | "searched">): Batch {
     if (isClosed) throw new PlantStoreError("draining");
     // A change larger than the whole queue may wait alone.
-    const release = places.take(owner ?? "", Math.min(1 + Math.floor(characters / PLACE_CHARACTERS), queueMax));
+    const release = places.take(owner ?? "", Math.min(placesOf(characters), queueMax));
     if (!release) throw new PlantStoreError("overloaded");
     const last = waiting.at(-1);
     const batch = last && !isLarge(last) ? last : open();
@@ -289,27 +236,6 @@ export function createGroupCommit({
       unwatch();
     },
   };
-}
-
-/** What one waiter does must not keep the others from their outcomes. */
-function beginOne({ begin, reject }: Waiter): void {
-  try {
-    begin?.();
-  } catch (reason) {
-    reject(reason);
-  }
-}
-
-function charactersOf(plant: NewPlant | undefined): number {
-  return plant === undefined ? 0 : plant.name.length + (plant.tag?.length ?? 0);
-}
-
-function searchedOf(plant: NewPlant | undefined): number {
-  return plant === undefined ? 0 : Math.min(plant.name.length, SEARCHED_LENGTH_MAX);
-}
-
-function sizeOf({ creates, swaps, tokens }: Changes): number {
-  return creates.length + swaps.length + tokens.length;
 }
 
 function settle(outcome: Outcome | undefined): "created" | "same" {

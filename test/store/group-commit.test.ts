@@ -3,7 +3,7 @@ import { asPlantId } from "../../src/plant.ts";
 import { createGroupCommit } from "../../src/store/group-commit.ts";
 import { createCommitMeter } from "../../src/store/commit-meter.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import type { Outcomes } from "../../src/store/group-commit.ts";
+import type { Outcomes } from "../../src/store/batch.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 function plant(id: number, name = "x") {

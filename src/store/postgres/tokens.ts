@@ -4,7 +4,8 @@ import { queuedChanges, toTime } from "../tokens.ts";
 import type { Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
-import type { Changes, GroupCommit, Outcomes, QueueLimits } from "../group-commit.ts";
+import type { Changes, Outcomes } from "../batch.ts";
+import type { GroupCommit, QueueLimits } from "../group-commit.ts";
 import type { Execute } from "./engine/retry.ts";
 import {
   CONFIRM_TOKEN,
