@@ -2,6 +2,7 @@ import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
+import { formatOfName } from "../client/client.ts";
 import { toExportForm } from "../transfer/export.ts";
 import type { Profile } from "../transfer/export.ts";
 import type { FileFormat } from "../transfer/import.ts";
@@ -40,15 +41,7 @@ export function exportCommand(): Command {
     .option("--query <words>", "only plants whose names contain these words, or words that begin with them")
     .option("--force", "overwrite the file if it exists");
   return addPlantsOptions(command).action(async (file: string | undefined) => {
-    const {
-      format = file?.toLowerCase().endsWith(".csv") ? "csv" : undefined,
-      profile,
-      guardFormulas,
-      tag,
-      untagged,
-      query: q,
-      force,
-    } = command.opts<Flags>();
+    const { format = formatOfName(file), profile, guardFormulas, tag, untagged, query: q, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });
     const plants = await openPlants(command, { isNew: false });

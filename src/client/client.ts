@@ -14,7 +14,7 @@ export { ERROR_NUMBERS } from "./error-numbers.ts";
 export { ConnectionError, PlantStoreClientError, ServiceError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
 export type { ErrorNumber } from "./errors.ts";
 export type { ExportQuery } from "./export.ts";
-export { detectFormat, FileFormatError, HEAD_BYTES } from "./file-format.ts";
+export { detectFormat, FileFormatError, formatOfName, HEAD_BYTES } from "./file-format.ts";
 export type { FileFormat } from "./file-format.ts";
 export type { CsvQuery, ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 export { makeId } from "./made-id.ts";

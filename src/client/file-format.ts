@@ -17,10 +17,16 @@ export class FileFormatError extends TypeError {
  * without plants, as an export of no plants is. Throws a FileFormatError.
  */
 export function detectFormat(name: string | undefined, head: Uint8Array): FileFormat {
-  if (name !== undefined && /\.(csv|tsv)(\.gz)?$/i.test(name)) return "csv";
-  if (name !== undefined && /\.(ndjson|jsonl)(\.gz)?$/i.test(name)) return "ndjson";
+  const named = formatOfName(name);
+  if (named) return named;
   // The decoder drops a byte order mark.
   const [first = "{"] = new TextDecoder().decode(head.subarray(0, HEAD_BYTES)).trimStart();
   if (first === "[") throw new FileFormatError();
   return first === "{" ? "ndjson" : "csv";
+}
+
+/** The format that the extension of a file names, if it is known. */
+export function formatOfName(name = ""): FileFormat | undefined {
+  if (/\.(csv|tsv)(\.gz)?$/i.test(name)) return "csv";
+  return /\.(ndjson|jsonl)(\.gz)?$/i.test(name) ? "ndjson" : undefined;
 }

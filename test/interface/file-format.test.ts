@@ -115,6 +115,19 @@ describe("the format of a file", () => {
     expect(sent).toEqual(["text/csv", "text/csv", "text/csv", "application/x-ndjson", "application/x-ndjson"]);
   });
 
+  it("of an export is the one that an import finds by its name", async () => {
+    const folder = temporaryFolder();
+    const data = ["--data", join(folder, "data")];
+    writeFileSync(join(folder, "a.csv"), CSV);
+    await runCommand(["import", join(folder, "a.csv"), ...data]);
+    for (const name of ["b.csv", "b.tsv", "b.CSV.gz", "b.ndjson", "b.jsonl.gz", "b.txt", "b"]) {
+      const file = join(folder, name);
+      expect(await runCommand(["export", file, ...data])).toMatchObject({ status: 0 });
+      const { status, stdout } = await runCommand(["import", file, ...data]);
+      expect({ name, status, stdout }).toEqual({ name, status: 0, stdout: expect.stringContaining("1 unchanged") });
+    }
+  });
+
   it("is found from the beginning of a pipe, even byte by byte", async () => {
     const words = ["src/main.ts", "import", "--url", recorder.url.href];
     const child = Bun.spawn([process.execPath, ...words], {
