@@ -154,6 +154,15 @@ export async function growthOf(work: Work, alphabet: Alphabet, length: number): 
   return growth > GROWTH_MAX ? Math.min(growth, await ratioOf(work, alphabet, { from: length / 2, doublings: 2 })) : growth;
 }
 
+/** How many times the work twice the text of an alphabet takes. */
+export type Growth = Readonly<{ alphabet: string; times: number }>;
+
+/** The alphabet whose work grows fastest, as text. */
+export function worstOf(growths: readonly Growth[]): string {
+  const worst = growths.reduce((most, one) => (one.times > most.times ? one : most));
+  return worst.times === 0 ? "too little to measure" : `${worst.times.toFixed(1)} times the work for ${worst.alphabet}`;
+}
+
 type Stretch = Readonly<{ from: number; doublings: number }>;
 
 /** How many times the work each doubling takes, on average. */

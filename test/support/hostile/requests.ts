@@ -363,6 +363,16 @@ const HEADERS = [
     "Forwarded: for=_",
     "Host: ",
   ],
+  [
+    'Idempotency-Key: "a"',
+    'Idempotency-Key: "',
+    `X-Forwarded-For: ${"1,".repeat(4000)}`,
+    `Forwarded: ${'for="'.repeat(2000)}`,
+    "Access-Control-Request-Method: PUT",
+    "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    `Traceparent: ${"00-".repeat(4000)}`,
+    `Tracestate: ${"a=b,".repeat(100)}`,
+  ],
 ].flat();
 
 /** Headers that HTTP itself does not allow, or that are over the limits of the server. */
