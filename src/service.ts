@@ -25,6 +25,7 @@ import { createRepresent } from "./http/representation.ts";
 import { createResponseBudget } from "./http/response-budget.ts";
 import { loadStatic } from "./http/static.ts";
 import { countHandlers } from "./http/counts.ts";
+import { tagHandlers } from "./http/tags.ts";
 import { plantHandlers } from "./http/plants.ts";
 import { createAdmission } from "./http/admission.ts";
 import { sessionHandlers } from "./http/session.ts";
@@ -120,6 +121,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
       ...plantHandlers({ plants: store.plants, queue, represent, audit }),
       ...changeHandlers({ plants: store.plants, running: bulks, audit, bodyBytesMax: config.bodyBytesMax }),
       ...countHandlers({ plants: store.plants, queue, represent }),
+      ...tagHandlers({ plants: store.plants, queue, represent }),
       ...transferHandlers({
         plants: store.plants,
         queue,

@@ -1,44 +1,20 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
+import { toFilter } from "../plant-filter.ts";
 import { ownerOf } from "../principal.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
 import type { PlantStore } from "../store/plants.ts";
-import { TAGS_MAX } from "../store/tags.ts";
-import type { SearchTerms } from "../tokenizer.ts";
-import { toFilter } from "../plant-filter.ts";
 import type { Represent } from "./representation.ts";
 import type { Handlers } from "./router.ts";
 
 type CountOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: Represent }>;
 
-type Counted = Readonly<{ tags: Schemas["TagList"]; ageMs: number }>;
-
-/** The operations that count plants and their tags. */
-export function countHandlers({ plants, queue, represent }: CountOptions): Pick<Handlers, "countPlants" | "listTags"> {
+/** The operation that counts plants. */
+export function countHandlers({ plants, queue, represent }: CountOptions): Pick<Handlers, "countPlants"> {
   return {
     async countPlants({ parameters, headers, principal }) {
       const count = await queued(plants, queue, { owner: ownerOf(principal), isPatient: false }).count(toFilter(parameters));
       return represent({ status: 200, body: JSON.stringify(count satisfies Schemas["PlantCount"]) }, headers);
     },
-    async listTags({ parameters, headers, principal }) {
-      const terms = toFilter(parameters);
-      const isFiltered = terms.tag !== undefined || terms.words.length > 0;
-      const store = queued(plants, queue, { owner: ownerOf(principal), isPatient: false });
-      const { tags, ageMs } = isFiltered ? await countFound(store, terms) : await plants.countTags();
-      const body = JSON.stringify(tags.slice(0, Math.min(parameters.limit, TAGS_MAX)));
-      return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
-    },
   };
-}
-
-async function countFound(store: Pick<PlantStore, "count" | "countFoundTags">, terms: SearchTerms): Promise<Counted> {
-  const { tag } = terms;
-  if (tag === null) return { tags: [], ageMs: 0 };
-  const { tags, precision } = tag === undefined ? await store.countFoundTags(terms) : await countTag(store, tag, terms);
-  return { tags: precision === "exact" ? tags : tags.map((count) => ({ ...count, precision: "atLeast" as const })), ageMs: 0 };
-}
-
-async function countTag(store: Pick<PlantStore, "count">, tag: string, terms: SearchTerms) {
-  const { plants, precision } = await store.count(terms);
-  return { tags: plants === 0 ? [] : [{ tag, plants }], precision };
 }

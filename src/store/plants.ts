@@ -1,7 +1,7 @@
 import type { Owner } from "../fair-shares.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import type { SearchTerms } from "../tokenizer.ts";
-import type { PlantCount } from "./count.ts";
+import type { PlantCount } from "./counts.ts";
 import type { Order, OrderedPage, Page, Place } from "./page.ts";
 import type { FoundTags, TagCounts } from "./tags.ts";
 

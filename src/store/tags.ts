@@ -1,5 +1,5 @@
 import { PlantStoreError } from "../errors.ts";
-import type { PlantCount } from "./count.ts";
+import type { PlantCount } from "./counts.ts";
 
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 

@@ -6,7 +6,7 @@ import { STEPS } from "../../src/store/postgres/engine/schema.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { countStatement, countTagsStatement } from "../../src/store/postgres/counts.ts";
 import { CONFIRM_TOKEN, FIND_TOKEN, IS_TOKEN_REVOKED, REVOKE_TOKEN, TOUCH_TOKENS } from "../../src/store/postgres/token-statements.ts";
-import { COUNTED_MAX } from "../../src/store/count.ts";
+import { COUNTED_MAX } from "../../src/store/counts.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 
 const ROWS = 10_000;

@@ -1,6 +1,6 @@
 import type { SearchTerms } from "../../tokenizer.ts";
-import { COUNTED_MAX, toCount } from "../count.ts";
-import type { PlantCount } from "../count.ts";
+import { COUNTED_MAX, toCount } from "../counts.ts";
+import type { PlantCount } from "../counts.ts";
 import { TAGS_MAX } from "../tags.ts";
 import type { FoundTags } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";

@@ -2,7 +2,7 @@ import { PlantStoreError } from "../../errors.ts";
 import { createPace } from "../../event-loop.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
-import { COUNTED_MAX, toCount } from "../count.ts";
+import { COUNTED_MAX, toCount } from "../counts.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
 import type { GroupCommit } from "../group-commit.ts";

@@ -6,7 +6,7 @@ import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../plant.ts";
 import { nameKey } from "../../../name-order.ts";
 import { isFound } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
-import { COUNTED_MAX } from "../../count.ts";
+import { COUNTED_MAX } from "../../counts.ts";
 import { TAGS_MAX, keepCounts, mostFrequent } from "../../tags.ts";
 import { openOrderedPage, openPage } from "../../page.ts";
 import type { OrderedPage } from "../../page.ts";
