@@ -1,6 +1,7 @@
-import { existsSync, lchownSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, lchownSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
+import { openPartFile } from "../../src/cli/output-file.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
@@ -230,6 +231,24 @@ describe("a file that a command writes", () => {
     expect([readFileSync(victim, "utf8"), readlinkSync(`${file}.part`), lstatSync(file).isFile()]).toEqual(["precious", victim, true]);
     expect(readFileSync(file, "utf8")).toContain('"Ginkgo biloba"');
     expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "somebody's", "somebody's"]);
+  });
+
+  it("does not replace a file that appeared meanwhile, without --force", () => {
+    const own = temporaryFolder();
+    for (const { isForced, expected } of [
+      { isForced: false, expected: "somebody's" },
+      { isForced: true, expected: "" },
+    ]) {
+      const path = join(own, `${isForced}.csv`);
+      const part = openPartFile({ kind: "file", path, isForced });
+      writeFileSync(path, "somebody's");
+      if (isForced) part.keep();
+      else expect(() => part.keep()).toThrow(`${path} already exists: name another file, or overwrite it with --force.`);
+      part.close();
+      closeSync(part.fd);
+      expect(readFileSync(path, "utf8")).toBe(expected);
+    }
+    expect(partsIn(own)).toEqual([]);
   });
 
   for (const { what, words } of [

@@ -87,7 +87,8 @@ function nodesOf(node: unknown, path: readonly string[] = []): Array<Readonly<{ 
 }
 
 const nodes = nodesOf(served);
-const schemas = nodes.filter(({ path }) => path.at(-1) === "schema" || path.at(-2) === "properties" || path.at(-2) === "schemas");
+/** Wherever they are: also those of items, of keys, and of alternatives. */
+const schemas = nodes.filter(({ path, node }) => ["type", "const", "enum"].some((key) => key in node) && path.at(-1) !== "properties");
 
 describe("for generators of clients, the contract", () => {
   it("gives each integer a format", () => {

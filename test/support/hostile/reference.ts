@@ -24,7 +24,7 @@ const LINE_BYTES_MAX = 65_536;
  * at the very beginning.
  */
 export function countLines(body: string): { lines: number; plants: number } {
-  const texts = body.split("\n").map((text, at) => (at === 0 ? text.replace(MARK, "") : text));
+  const texts = body.split("\n").map((text, at) => (at === 0 && text.startsWith(MARK) ? text.slice(MARK.length) : text));
   const lines = texts.map((text) => Buffer.from(text, "latin1")).filter((bytes) => decode(bytes)?.trim() !== "");
   const plants = lines.filter((bytes) => bytes.length <= LINE_BYTES_MAX && !bytes.toString("latin1").startsWith(MARK) && readPlant(bytes));
   return { lines: lines.length, plants: plants.length };
