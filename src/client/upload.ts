@@ -32,6 +32,7 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
   }
   return {
     async open() {
+      if (ends.aborted) void release(openChunks(source));
       ends.throwIfAborted();
       if (canStream()) return toStream(source, { ...options, ends, fail });
       // A browser keeps a large Blob on disk, and sends it from there.

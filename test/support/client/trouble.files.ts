@@ -84,6 +84,18 @@ export const fileTroubles: Troubles = {
     outcome: "Error: enough",
     requests: 1,
   },
+  "an import that is aborted before it begins, whose source is released": {
+    faults: [stayStill],
+    async call(plants) {
+      const released = Promise.withResolvers<unknown>();
+      const source = new ReadableStream<Uint8Array>({ cancel: released.resolve });
+      const thrown = await plants.importPlants(source, { signal: AbortSignal.abort(new Error("enough")) }).catch(String);
+      await released.promise;
+      return thrown;
+    },
+    outcome: '"Error: enough"',
+    requests: 0,
+  },
   "an import of plants with an invalid id": {
     faults: [stayStill],
     call: (plants) => plants.importPlants([{ id: 2n ** 63n, name: "Ficus" }]),
@@ -156,16 +168,25 @@ export const fileTroubles: Troubles = {
 
 type Flow = Readonly<{ pauseMs: number; pieces: number; fails?: boolean; onRelease?: () => void }>;
 
-async function* flow({ pauseMs, pieces, fails = false, onRelease }: Flow): AsyncGenerator<ImportChunk> {
-  try {
-    for (let piece = 0; piece < pieces; piece += 1) {
-      yield LINE;
-      await pause(pauseMs);
-    }
-    if (fails) throw new Error("no more");
-  } finally {
-    onRelease?.();
+/** A generator alone would not notice a release before its first piece. */
+function flow({ onRelease, ...options }: Flow): AsyncIterable<ImportChunk> {
+  const pieces = openPieces(options);
+  const iterator: AsyncIterator<ImportChunk> = {
+    next: async () => pieces.next(),
+    async return() {
+      onRelease?.();
+      return pieces.return(undefined);
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+async function* openPieces({ pauseMs, pieces, fails = false }: Flow): AsyncGenerator<ImportChunk> {
+  for (let piece = 0; piece < pieces; piece += 1) {
+    yield LINE;
+    await pause(pauseMs);
   }
+  if (fails) throw new Error("no more");
 }
 
 /** Runs an import until it fails and has released its source: otherwise it never ends. */
