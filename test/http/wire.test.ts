@@ -61,13 +61,20 @@ describe("requests on one connection", () => {
   it("that are pipelined by thousands let others have their turn", async () => {
     const count = 20_000;
     const flood = await openSocket(service.url);
+    const first = "HTTP/1.1 404 ";
     let answered = 0;
-    flood.on("data", (bytes) => (answered += bytes.toString("latin1").split("HTTP/1.1 404 ").length - 1));
+    let rest = "";
+    flood.on("data", (bytes) => {
+      const text = rest + bytes.toString("latin1");
+      answered += text.split(first).length - 1;
+      // The first line of an answer may arrive in two pieces.
+      rest = text.slice(1 - first.length);
+    });
     flood.write("GET /nowhere HTTP/1.1\r\nHost: plants\r\n\r\n".repeat(count));
     while (answered === 0) await Bun.sleep(1);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect(answered).toBeLessThan(count / 2);
-    while (answered < count) await Bun.sleep(5);
+    await until("All of them are answered", () => answered === count);
     flood.destroy();
   });
 
