@@ -1,9 +1,11 @@
 import { ServiceError } from "../../src/client/client.ts";
-import type { ChangeOutcome, Client, Plant, PlantChange } from "../../src/client/client.ts";
+import type { ChangeOutcome, Client, PlantChange } from "../../src/client/client.ts";
 import { failureText } from "../failure-text.ts";
 import { holdPage } from "../leaving.ts";
-import { PROBLEM_MS, quote } from "../notices.ts";
+import { PROBLEM_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
+import { cutOffText, plantOf, resultText } from "./bulk-text.ts";
+import type { BulkResult, BulkWords } from "./bulk-text.ts";
 import type { KeptUndo, Undo } from "./kept-undo.ts";
 import type { NotedChange } from "./listing.ts";
 
@@ -14,19 +16,14 @@ export type BulkChanges = Readonly<{
   offer: () => void;
 }>;
 
-type Bulk = Readonly<{
-  changes: AsyncIterable<PlantChange> | readonly PlantChange[];
-  /** How many there are, if that is known. */
-  total?: number;
-  /** Roughly how many, if only that is known. */
-  about?: number;
-  /** "Deleting" */
-  doing: string;
-  /** "deleted" */
-  done: string;
-  /** Whether a single plant that was changed is worth no message. */
-  isQuiet?: boolean;
-}>;
+type Bulk = BulkWords &
+  Readonly<{
+    changes: AsyncIterable<PlantChange> | readonly PlantChange[];
+    /** Roughly how many there are, if only that is known. */
+    about?: number;
+    /** Whether a single plant that was changed is worth no message. */
+    isQuiet?: boolean;
+  }>;
 
 type BulkOptions = Readonly<{
   client: Client;
@@ -40,20 +37,6 @@ type BulkOptions = Readonly<{
   onChanged: (changes: readonly NotedChange[]) => void;
 }>;
 
-/** What became of the changes that were sent. */
-type Result = Readonly<{
-  made: readonly PlantChange[];
-  /** The plant was as wanted: somebody else has made it so. */
-  already: readonly PlantChange[];
-  conflicts: ReadonlyArray<ChangeOutcome & { kind: "conflict" }>;
-  /** They may or may not have been made. */
-  unknown: readonly PlantChange[];
-  /** Why, if there are any, or why no more were sent. */
-  failure: string | undefined;
-  /** Whether people wanted no more. */
-  isStopped: boolean;
-}>;
-
 /** Work that is over sooner shows no progress. */
 const PROGRESS_MS = 300;
 
@@ -63,7 +46,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   let openNotice: number | undefined;
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
-  async function send(bulk: Bulk): Promise<Result> {
+  async function send(bulk: Bulk): Promise<BulkResult> {
     const sent = new Map<bigint, PlantChange>();
     const made: PlantChange[] = [];
     const already: PlantChange[] = [];
@@ -124,7 +107,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     };
   }
 
-  function noteAll({ made, already, conflicts }: Result): void {
+  function noteAll({ made, already, conflicts }: BulkResult): void {
     const changed = [...made, ...already].map(({ from, to }) => ({ before: from, after: to }));
     const seen = conflicts.flatMap(({ change, now }) =>
       now === undefined ? [] : [{ before: change.from ?? change.to, after: now ?? undefined }],
@@ -144,7 +127,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     const isPlain = unknown.length === 0 && conflicts.length === 0 && failure === undefined;
     if (bulk.isQuiet === true && isPlain && made.length + already.length <= 1) return;
     const kind = failure === undefined ? "done" : "problem";
-    const text = describe(result, bulk);
+    const text = resultText(result, bulk);
     // Who has to sign in again may take a while: what went wrong is still there then.
     if (signedOut.aborted || (undoable.length === 0 && failure !== undefined)) notices.add({ kind, text });
     else if (undoable.length === 0) notices.add({ kind, text, lastsMs: PROBLEM_MS });
@@ -152,7 +135,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   /** Takes over what was done, unless the page is somebody else's now. */
-  function note(result: Result): void {
+  function note(result: BulkResult): void {
     if (signedOut.aborted) return;
     keptUndo.keep(open);
     noteAll(result);
@@ -188,7 +171,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     const { conflicts, failure, isStopped } = result;
     // What is as before need not be told apart: what is undone may never have been made.
     const made = [...result.made, ...result.already];
-    const text = describe({ ...result, made, already: [] }, bulk);
+    const text = resultText({ ...result, made, already: [] }, bulk);
     if (signedOut.aborted) return void notices.add({ kind: failure === undefined ? "done" : "problem", text });
     if (failure === undefined && !isStopped) return void notices.add({ kind: "done", text, lastsMs: PROBLEM_MS });
     const over = new Set([...made, ...conflicts.map(({ change }) => change)].map(idOf));
@@ -205,58 +188,11 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   };
 }
 
-function cutOffText({ doing, done, total = 0 }: Bulk): string {
-  return `${doing} was cut off. It is not certain that ${total === 1 ? "1 plant is" : `${count(total)} are`} ${done}.`;
-}
-
-/** What happened, in sentences. */
-function describe({ made, already, conflicts, unknown, failure, isStopped }: Result, { done, total }: Bulk): string {
-  const kept = conflicts.map(({ change }) => plantOf(change));
-  const isCut = failure !== undefined || isStopped;
-  const left = (total ?? 0) - made.length - already.length - conflicts.length - unknown.length;
-  const sentences = [
-    made.length > 0 || (already.length === 0 && kept.length === 0 && failure === undefined) ? `${subject(made.map(plantOf))} ${done}.` : "",
-    already.length > 0 ? `${subject(already.map(plantOf), ["was", "were"])} so already.` : "",
-    kept.length > 0 ? `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.` : "",
-    isStopped ? "You stopped it." : "",
-    total === undefined && isCut ? "All others are left as they were." : "",
-    left > 0 ? `${count(left)} left as ${left === 1 ? "it was" : "they were"}.` : "",
-    unknown.length > 0 ? `It is not certain that ${subject(unknown.map(plantOf))} ${done}.` : "",
-    failure ?? "",
-  ];
-  return sentences.filter((sentence) => sentence !== "").join(" ");
-}
-
 /** Whether a failure says that the last changes were not made: they were refused as a whole, and not sent before that. */
 function isUnmade(thrown: unknown, tries: number): boolean {
   return tries === 0 || (tries === 1 && thrown instanceof ServiceError && thrown.status < 500);
 }
 
-function plantOf({ from, to }: PlantChange): Plant {
-  return (from ?? to)!;
-}
-
 function idOf(change: PlantChange): bigint {
   return plantOf(change).id;
-}
-
-const NAMED_MAX = 3;
-
-/** "“Ginkgo” is", "7 plants are" */
-function subject(plants: readonly Plant[], [one, many] = ["is", "are"]): string {
-  const [only] = plants;
-  return only && plants.length === 1 ? `${quote(only.name)} ${one}` : `${count(plants.length)} ${many}`;
-}
-
-/** "“Ginkgo”, “Monstera” and 5 others" */
-function names(plants: readonly Plant[]): string {
-  const named = plants.slice(0, plants.length > NAMED_MAX ? NAMED_MAX - 1 : NAMED_MAX).map(({ name }) => quote(name));
-  const others = plants.length - named.length;
-  const all = others > 0 ? [...named, `${others.toLocaleString()} others`] : named;
-  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
-}
-
-/** "7 plants" */
-export function count(plants: number): string {
-  return plants === 1 ? "1 plant" : `${plants.toLocaleString()} plants`;
 }

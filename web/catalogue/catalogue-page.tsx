@@ -15,7 +15,7 @@ import { useValue } from "../state.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
 import type { Sort } from "../view.ts";
-import { count } from "./bulk-changes.ts";
+import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { useDrop } from "./file-drop.ts";
 import { useFreshness } from "./freshness.ts";

@@ -2,7 +2,7 @@ import type { Plant } from "../../src/client/client.ts";
 import { holdPage } from "../leaving.ts";
 import { PROBLEM_MS, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
-import { count } from "./bulk-changes.ts";
+import { count } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
 import type { Listing } from "./listing.ts";
 

@@ -3,7 +3,7 @@ import { csvWriter } from "../../src/transfer/csv-writer.ts";
 import { DONE_MS, quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { saveFile } from "../save-file.ts";
-import { count } from "./bulk-changes.ts";
+import { count } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
 
 /** Gives the plants this tag, or none. */

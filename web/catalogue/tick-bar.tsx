@@ -1,6 +1,6 @@
 import { useDock } from "../ui/dock.ts";
 import { Icon } from "../ui/icon.tsx";
-import { count } from "./bulk-changes.ts";
+import { count } from "./bulk-text.ts";
 import type { Listed } from "./listing.ts";
 import type { Ticked } from "./ticks.ts";
 

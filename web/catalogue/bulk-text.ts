@@ -1,0 +1,74 @@
+import type { ChangeOutcome, Plant, PlantChange } from "../../src/client/client.ts";
+import { quote } from "../notices.ts";
+
+/** How changes of many plants are called, and how many there are, if that is known. */
+export type BulkWords = Readonly<{
+  total?: number;
+  /** "Deleting" */
+  doing: string;
+  /** "deleted" */
+  done: string;
+}>;
+
+/** What became of the changes that were sent. */
+export type BulkResult = Readonly<{
+  made: readonly PlantChange[];
+  /** The plant was as wanted: somebody else has made it so. */
+  already: readonly PlantChange[];
+  conflicts: ReadonlyArray<ChangeOutcome & { kind: "conflict" }>;
+  /** They may or may not have been made. */
+  unknown: readonly PlantChange[];
+  /** Why, if there are any, or why no more were sent. */
+  failure: string | undefined;
+  /** Whether people wanted no more. */
+  isStopped: boolean;
+}>;
+
+/** What happened, in sentences. */
+export function resultText({ made, already, conflicts, unknown, failure, isStopped }: BulkResult, { done, total }: BulkWords): string {
+  const kept = conflicts.map(({ change }) => plantOf(change));
+  const isCut = failure !== undefined || isStopped;
+  const left = (total ?? 0) - made.length - already.length - conflicts.length - unknown.length;
+  const sentences = [
+    made.length > 0 || (already.length === 0 && kept.length === 0 && failure === undefined) ? `${subject(made.map(plantOf))} ${done}.` : "",
+    already.length > 0 ? `${subject(already.map(plantOf), ["was", "were"])} so already.` : "",
+    kept.length > 0 ? `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.` : "",
+    isStopped ? "You stopped it." : "",
+    total === undefined && isCut ? "All others are left as they were." : "",
+    left > 0 ? `${count(left)} left as ${left === 1 ? "it was" : "they were"}.` : "",
+    unknown.length > 0 ? `It is not certain that ${subject(unknown.map(plantOf))} ${done}.` : "",
+    failure ?? "",
+  ];
+  return sentences.filter((sentence) => sentence !== "").join(" ");
+}
+
+/** What is said of changes that the page had sent when it was left. */
+export function cutOffText({ doing, done, total = 0 }: BulkWords): string {
+  return `${doing} was cut off. It is not certain that ${total === 1 ? "1 plant is" : `${count(total)} are`} ${done}.`;
+}
+
+/** "7 plants" */
+export function count(plants: number): string {
+  return plants === 1 ? "1 plant" : `${plants.toLocaleString()} plants`;
+}
+
+/** The plant that is changed, as it was; a new one as it is. */
+export function plantOf({ from, to }: PlantChange): Plant {
+  return (from ?? to)!;
+}
+
+const NAMED_MAX = 3;
+
+/** "“Ginkgo” is", "7 plants are" */
+function subject(plants: readonly Plant[], [one, many] = ["is", "are"]): string {
+  const [only] = plants;
+  return only && plants.length === 1 ? `${quote(only.name)} ${one}` : `${count(plants.length)} ${many}`;
+}
+
+/** "“Ginkgo”, “Monstera” and 5 others" */
+function names(plants: readonly Plant[]): string {
+  const named = plants.slice(0, plants.length > NAMED_MAX ? NAMED_MAX - 1 : NAMED_MAX).map(({ name }) => quote(name));
+  const others = plants.length - named.length;
+  const all = others > 0 ? [...named, `${others.toLocaleString()} others`] : named;
+  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
+}
