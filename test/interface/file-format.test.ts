@@ -77,7 +77,7 @@ function importByCommand(files: readonly { name: string; text: string }[]) {
 }
 
 function preview(text: string, name: string) {
-  return checkFile(new File([text], name), { signal: new AbortController().signal, onRows: () => undefined });
+  return checkFile(new File([text], name), { signal: new AbortController().signal });
 }
 
 describe("the format of a file", () => {

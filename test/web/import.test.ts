@@ -1,6 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Download, Page } from "playwright-core";
+import { asksBeforeClosing } from "../support/web/closing.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -29,6 +30,15 @@ function isSent({ pathname, searchParams }: URL): boolean {
 async function readDownload(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
   const [download] = (await Promise.all([page.waitForEvent("download"), act()])) as [Download, unknown];
   return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+}
+
+/** A file that falls on the page, wherever that is. */
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  await page.evaluate(`{
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
+    document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }`);
 }
 
 describe("an import", () => {
@@ -99,12 +109,83 @@ describe("an import", () => {
     const { page, signIn, sees, reads } = await place.visit();
     await signIn();
     await sees(["One"]);
-    await page.evaluate(`{
-      const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File(["id;name\\n9007199254740993;Dropped\\n"], "dropped.csv"));
-      document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-    }`);
+    await drop(page, "dropped.csv", "id;name\n9007199254740993;Dropped\n");
     await reads("is CSV with 1 plant. Nothing is stored yet.");
+  });
+
+  it("asks before the columns that were chosen are forgotten, by Escape, by another file or with the tab, and not if none were", async () => {
+    const visit = await place.visit();
+    const { page, signIn, button, field, reads, dialog } = visit;
+    await signIn();
+    await button("Import a file").click();
+    await upload(visit, "plants.csv", "id,name,other\n1,Acer,Maple\n");
+    await reads("If you import now: 1 new.");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+
+    await button("Import a file").click();
+    await upload(visit, "plants.csv", "id,name,other\n1,Acer,Maple\n");
+    await field("Name").selectOption({ label: "other" });
+    await reads("Maple");
+    await page.keyboard.press("Escape");
+    await reads("Closing forgets the columns that you chose.");
+    await page.keyboard.press("Escape");
+    await reads("Maple");
+    // This one the browser does not let the page cancel.
+    await page.keyboard.press("Escape");
+    await reads("Closing forgets the columns that you chose.");
+    await button("Back to the preview").click();
+    expect(await field("Name").locator("option:checked").innerText()).toBe("other");
+    await drop(page, "next.csv", "id,name\n2,Next\n");
+    await reads("Opening “next.csv” forgets the columns that you chose.");
+    await button("Back to the preview").click();
+    await reads("Maple");
+    await button("Close").click();
+    await button("Close it").click();
+    await dialog.waitFor({ state: "detached" });
+
+    await button("Import a file").click();
+    await upload(visit, "plants.csv", "id,name,other\n1,Acer,Maple\n");
+    await field("Name").selectOption({ label: "other" });
+    await reads("Maple");
+    expect(await asksBeforeClosing(visit)).toBe(true);
+    await drop(page, "next.csv", "id,name\n2,Next\n");
+    await button("Open the file").click();
+    await reads("next.csv is CSV with 1 plant.");
+    expect(await asksBeforeClosing(visit)).toBe(false);
+  });
+
+  it("asks before a dropped file takes the place of refused lines, or of lines not sent yet, and not if all is stored", async () => {
+    const visit = await place.visit();
+    const { page, signIn, button, reads } = visit;
+    await signIn();
+    await button("Import a file").click();
+    await upload(visit, "plants.csv", "id,name\n1,Acer\nx,Bad\n");
+    await button("Import 1 plant").click();
+    await reads("1 plant added, 1 refused.");
+    await drop(page, "next.csv", "id,name\n2,Next\n");
+    await reads("Opening “next.csv” forgets which lines were refused.");
+    await button("Back to the result").click();
+    await reads("1 plant added, 1 refused.");
+    await button("Save the refused lines").waitFor();
+    await drop(page, "next.csv", "id,name\n2,Next\n");
+    await button("Open the file").click();
+    await reads("next.csv is CSV with 1 plant.");
+
+    // Never answered.
+    await page.route(isSent, () => {});
+    await button("Import 1 plant").click();
+    await reads("0 of 1");
+    await button("Cancel").click();
+    await reads("The import stopped after 0 of 1 lines. You cancelled it.");
+    await drop(page, "last.csv", "id,name\n3,Last\n");
+    await reads("Opening “last.csv” forgets this import, which stopped before its end.");
+    await button("Back to the result").click();
+    await page.unroute(isSent);
+    await button("Continue").click();
+    await reads("1 plant added.");
+    await drop(page, "last.csv", "id,name\n3,Last\n");
+    await reads("last.csv is CSV with 1 plant.");
   });
 
   it("says why a file cannot be read at all", async () => {

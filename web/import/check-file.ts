@@ -46,7 +46,7 @@ export type CheckedFile = Readonly<{
   failure: string | undefined;
 }>;
 
-export type CheckOptions = Readonly<{ signal: AbortSignal; onRows: (rows: number, bytes: number) => void; csv?: CsvReading }>;
+export type CheckOptions = Readonly<{ signal: AbortSignal; onRows?: (rows: number, bytes: number) => void; csv?: CsvReading }>;
 
 const PLANTS_SHOWN = 5;
 const PROBLEMS_SHOWN = 100;
@@ -108,7 +108,7 @@ export async function checkFile(file: File, { signal, onRows, csv: asked = PLAIN
         if (problems.length < PROBLEMS_SHOWN) problems.push({ line: row.line, error, message });
       }
       if (performance.now() - turnAt > TURN_MS) {
-        onRows(rows, placed.at(-1)?.start ?? 0);
+        onRows?.(rows, placed.at(-1)?.start ?? 0);
         await new Promise((resolve) => setTimeout(resolve));
         turnAt = performance.now();
       }

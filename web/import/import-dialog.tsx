@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Client } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
 import { useKept } from "../kept.ts";
@@ -7,17 +6,18 @@ import { useHold } from "../leaving.ts";
 import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { useShown } from "../ui/shown.ts";
-import type { CsvReading } from "../../src/transfer/row.ts";
-import { TableError } from "../../src/transfer/table-error.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
-import { findFirstId } from "./first-id.ts";
 import { foretell } from "./forecast.ts";
 import type { Forecast } from "./forecast.ts";
 import { guessFile } from "./guess.ts";
 import { ImportResult, stoppedText } from "./import-result.tsx";
 import { ImportPreview } from "./import-preview.tsx";
+import { atStakeIn } from "./import-step.ts";
+import type { AtStake, ImportStep, PreviewStep } from "./import-step.ts";
+import { LosingQuestion } from "./losing-question.tsx";
+import { numberRows } from "./numbering.ts";
 import { openFile } from "./open-file.ts";
 import { NOTHING_SENT, sendFile } from "./send-file.ts";
 import type { SentSoFar } from "./send-file.ts";
@@ -27,19 +27,13 @@ type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file
 
 type OnConflict = "refuse" | "replace";
 
-/** "ended": all is sent, or it stopped: `reason` says why, undefined when it came to its end. */
-type Step =
-  | Readonly<{ kind: "choosing" }>
-  | Readonly<{ kind: "checking"; name: string; rows: number; share: number }>
-  | Readonly<{ kind: "preview"; checked: CheckedFile; notes: readonly string[]; isReading: boolean; isKnown: boolean }>
-  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: SentSoFar; startedAt: number; startRows: number }>
-  | Readonly<{ kind: "ended"; checked: CheckedFile; progress: SentSoFar; reason: string | undefined }>;
+type Losing = Readonly<{ kind: "open"; atStake: AtStake; file: File }> | Readonly<{ kind: "close"; atStake: AtStake }>;
 
 const CANCELLED = "You cancelled it.";
 const CLOSED = "Its dialog was closed.";
 
 export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialogProps) {
-  const [step, setStep] = useState<Step>({ kind: "choosing" });
+  const [step, setStep] = useState<ImportStep>({ kind: "choosing" });
   const [onConflict, setOnConflict] = useState<OnConflict>("refuse");
   const [problem, setProblem] = useState<string>();
   const [told, setTold] = useState<{ forecast?: Forecast; failure?: string }>({});
@@ -60,10 +54,23 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   const isSending = step.kind === "sending";
   const isShown = useShown();
   const pasted = useKept(PASTED, () => "");
-  useHold(isSending || pasted.value.trim() !== "");
+  const atStake = atStakeIn(step);
+  useHold(isSending || atStake === "columns" || pasted.value.trim() !== "");
+  /** What would lose what is at stake, before people have said that they want it. */
+  const [losing, setLosing] = useState<Losing>();
+  useEffect(() => setLosing(undefined), [step]);
   useEffect(() => {
-    if (file && !isSending) void check(file);
+    if (!file || isSending) return;
+    if (atStake === undefined) void check(file);
+    else setLosing({ kind: "open", atStake, file });
   }, [file]);
+
+  function close(): void {
+    if (isSending) cancel();
+    else if (losing) setLosing(undefined);
+    else if (atStake === "columns") setLosing({ kind: "close", atStake });
+    else onClose();
+  }
 
   function cancel(): void {
     stop.current.abort();
@@ -82,7 +89,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
         signal: mine.signal,
         onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
       });
-      setStep({ kind: "preview", checked, notes, isReading: false, isKnown: false });
+      setStep({ kind: "preview", checked, notes, isReading: false, isChosen: false, isKnown: false });
     } catch (thrown) {
       if (isAbort(thrown)) return;
       setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
@@ -91,10 +98,8 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   }
 
   /** Reads the file of the preview again, in another way. */
-  async function readAgain(
-    from: Extract<Step, { kind: "preview" }>,
-    act: (signal: AbortSignal) => Promise<Partial<typeof from>>,
-  ): Promise<void> {
+  async function readAgain(before: PreviewStep, act: (signal: AbortSignal) => Promise<Partial<PreviewStep>>): Promise<void> {
+    const from = { ...before, isChosen: true };
     stop.current.abort();
     const mine = new AbortController();
     stop.current = mine;
@@ -148,12 +153,20 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   }
 
   return (
-    <Dialog title="Import plants" notices={notices} onClose={isSending ? cancel : onClose} isWide>
+    <Dialog title="Import plants" notices={notices} onClose={close} isWide>
       {problem === undefined ? null : (
         <p class="problem" role="alert">
           {problem}
         </p>
       )}
+      {losing ? (
+        <LosingQuestion
+          atStake={losing.atStake}
+          opens={losing.kind === "open" ? losing.file.name : undefined}
+          onLose={losing.kind === "open" ? () => void check(losing.file) : onClose}
+          onKeep={() => setLosing(undefined)}
+        />
+      ) : null}
       {step.kind === "choosing" ? <ChooseFile text={pasted.value} onText={pasted.set} onFile={(chosen) => void check(chosen)} /> : null}
       {step.kind === "checking" ? (
         <div>
@@ -162,7 +175,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           <p class="hint">{step.rows.toLocaleString()} rows</p>
         </div>
       ) : null}
-      {step.kind === "preview" ? (
+      {step.kind === "preview" && !losing ? (
         <ImportPreview
           checked={step.checked}
           notes={step.notes}
@@ -171,7 +184,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           isReading={step.isReading}
           isKnown={step.isKnown}
           onReading={(csv) =>
-            void readAgain(step, async (signal) => ({ checked: await readAs(step.checked.file, csv, signal), isKnown: false }))
+            void readAgain(step, async (signal) => ({ checked: await checkFile(step.checked.file, { csv, signal }), isKnown: false }))
           }
           onNumber={() => void readAgain(step, (signal) => numberRows(step.checked, { client: catalogue.client, signal }))}
           onConflict={onConflict}
@@ -189,7 +202,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           onCancel={cancel}
         />
       ) : null}
-      {step.kind === "ended" ? (
+      {step.kind === "ended" && !losing ? (
         <ImportResult
           checked={step.checked}
           progress={step.progress}
@@ -200,19 +213,4 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       ) : null}
     </Dialog>
   );
-}
-
-function readAs(file: File, csv: CsvReading, signal: AbortSignal): Promise<CheckedFile> {
-  return checkFile(file, { csv, signal, onRows: () => undefined });
-}
-
-/** Reads a file without ids with numbers for its rows. */
-async function numberRows(
-  { file, csv }: CheckedFile,
-  { client, signal }: Readonly<{ client: Client; signal: AbortSignal }>,
-): Promise<Readonly<{ checked: CheckedFile; isKnown: boolean }>> {
-  const counted = await readAs(file, { ...csv, ids: { kind: "from", first: 1n } }, signal);
-  const first = await findFirstId(client, counted, signal);
-  if (!first) throw new TableError("No number below 1,000,000,000 is free behind the others: let ids be made at random.");
-  return { checked: await readAs(file, { ...csv, ids: { kind: "from", first: first.id } }, signal), isKnown: first.isKnown };
 }

@@ -34,6 +34,8 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
     };
   }, []);
   useLayoutEffect(() => {
+    // A browser closes it at a further Escape, though there is still something to be asked or told in it.
+    if (ref.current?.open === false) ref.current.showModal();
     // What had the focus may be gone with what was shown before: keys and screen readers go on at the top, not behind the dialog.
     if (ref.current?.contains(document.activeElement) !== true) heading.current?.focus();
   });
@@ -48,7 +50,8 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
       }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose?.();
+        // Else the browser closes it next, which is told below.
+        if (event.cancelable) onClose?.();
       }}
       onClose={() => {
         // A browser may close it by itself; when we took it away, nobody needs to be told.

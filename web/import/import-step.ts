@@ -1,0 +1,31 @@
+import type { CheckedFile } from "./check-file.ts";
+import type { SentSoFar } from "./send-file.ts";
+
+/** `isChosen`: whether somebody said how to read it. */
+export type PreviewStep = Readonly<{
+  kind: "preview";
+  checked: CheckedFile;
+  notes: readonly string[];
+  isReading: boolean;
+  isChosen: boolean;
+  isKnown: boolean;
+}>;
+
+/** How far an import is. "ended": all is sent, or it stopped: `reason` says why, undefined when it came to its end. */
+export type ImportStep =
+  | Readonly<{ kind: "choosing" }>
+  | Readonly<{ kind: "checking"; name: string; rows: number; share: number }>
+  | PreviewStep
+  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: SentSoFar; startedAt: number; startRows: number }>
+  | Readonly<{ kind: "ended"; checked: CheckedFile; progress: SentSoFar; reason: string | undefined }>;
+
+/** What an import has that is nowhere else: the columns chosen for it, its refused lines, or the lines that are not sent yet. */
+export type AtStake = "columns" | "refused" | "rest";
+
+/** What is nowhere else, and would be lost with this step. */
+export function atStakeIn(step: ImportStep): AtStake | undefined {
+  if (step.kind === "preview" && step.isChosen) return "columns";
+  if (step.kind !== "ended") return undefined;
+  if (step.reason !== undefined) return "rest";
+  return step.progress.counts.refused > 0 ? "refused" : undefined;
+}
