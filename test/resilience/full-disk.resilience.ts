@@ -6,7 +6,7 @@ import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../support/bugs.ts";
 import { DISK_KINDS, isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
-import { killServices, startService, startTraced } from "../support/service-process.ts";
+import { killServices, PATIENT, startService, startTraced } from "../support/service-process.ts";
 import { parseTrace, syncsOf } from "../support/trace.ts";
 import { tell } from "../support/run-form.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
@@ -88,7 +88,7 @@ async function startFailing({
 }): Promise<Scenario> {
   const data = temporaryFolder();
   const inject = ["-P", join(data, "plants.db-wal"), "-e", `inject=pwrite64:error=${error}:when=${first}..${first + 13}`];
-  return { service: await startTraced({ data, root, inject }), data };
+  return { service: await startTraced({ data, root, inject, flags: PATIENT }), data };
 }
 
 describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200, until it recovers by itself, without a lost plant", () => {
@@ -108,7 +108,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
     }
     it(`with 50302 when a real file system is full, ${kind}; reads go on, and it recovers within a second of space coming back`, async () => {
       const { folder, fill, free } = mountDisk(kind);
-      const service = await startService({ data: folder });
+      const service = await startService({ data: folder, flags: PATIENT });
       const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
       expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
       expect(witness.reads).toEqual(new Set([200]));
@@ -127,7 +127,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
 it("a checkpoint that the disk refuses is repeated, while every create is answered 200 and the service stays ready", async () => {
   const data = temporaryFolder();
   const inject = ["-P", join(data, "plants.db"), "-e", "inject=pwrite64:error=EIO:when=12..13"];
-  const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject });
+  const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject, flags: PATIENT });
   function failures(): number {
     return service.lines.filter((line) => line.includes('"event":"checkpoint_failed"')).length;
   }
