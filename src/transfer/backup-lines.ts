@@ -104,13 +104,14 @@ export function toEnd(text: string): BackupEnd {
 
 export function toToken({ token }: Line): StoredToken {
   if (!isObject(token) || !Array.isArray(token["scopes"])) throw damaged("a token is not as written");
-  const { id, hash, name, scopes, created, expires, revoked, parent, lastUsed } = token;
+  const { id, hash, name, scopes, created, expires, revoked, parent, lastUsed, ...others } = token;
+  expectNone("token", [...Object.keys(others), ...scopes.map(String).filter((scope) => !isScope(scope))]);
   return {
     hash: shortTextOf(hash),
     token: {
       id: shortTextOf(id),
       name: shortTextOf(name),
-      scopes: scopes.filter((scope) => isScope(String(scope))) as Scope[],
+      scopes: scopes.map(String) as Scope[],
       created: timeOf(created),
       ...(expires === undefined ? {} : { expires: timeOf(expires) }),
       ...(revoked === undefined ? {} : { revoked: timeOf(revoked) }),
@@ -120,10 +121,18 @@ export function toToken({ token }: Line): StoredToken {
   };
 }
 
-export function toPlant({ id, name, tag, added }: Line): DatedPlant {
+export function toPlant({ id, name, tag, added, ...others }: Line): DatedPlant {
+  expectNone("plant", Object.keys(others));
   if (typeof id !== "bigint" || (added !== undefined && typeof added !== "bigint")) throw damaged("a plant is not as written");
   const plant = toNewPlant({ id, name: textOf(name), ...(tag === undefined ? {} : { tag: textOf(tag) }) });
   return added === undefined ? plant : { ...plant, added };
+}
+
+/** What this version does not know it would lose. */
+function expectNone(kind: "plant" | "token", [other]: readonly string[]): void {
+  if (other === undefined) return;
+  const name = escapeControls(JSON.stringify(other.slice(0, SHORT_MAX)));
+  throw new BackupError(`has a ${kind} with ${name}, which this version does not know: restore it with the version that wrote it.`);
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,8 @@
 type Writing = Readonly<{ guardFormulas: boolean }>;
 
+/** The names of the columns: ours, or those of Darwin Core (dwc.tdwg.org/terms). */
+export const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
+
 /** Writes plants as rows. Quotes only where they are needed, and for an empty tag, which is not the same as none. */
 export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; name: string; tag?: string }) => string {
   const write = guardFormulas ? (text: string) => quote(guard(text)) : quote;

@@ -5,9 +5,9 @@ import type { NewPlant, PlantId } from "../plant.ts";
 import type { Snapshot } from "../store/plants.ts";
 import { isFound } from "../tokenizer.ts";
 import type { SearchTerms } from "../tokenizer.ts";
-import { csvWriter } from "./csv-writer.ts";
+import { CSV_HEADER, csvWriter } from "./csv-writer.ts";
 
-export type Profile = "plain" | "dwc";
+export type Profile = keyof typeof CSV_HEADER;
 
 /** For CSV only. `guardFormulas`: keeps spreadsheets from taking a name or tag for a formula, by changing it. */
 export type CsvOptions = Readonly<{ profile: Profile; guardFormulas: boolean }>;
@@ -26,8 +26,6 @@ export function toExportForm(format: "ndjson" | "csv" | undefined, { profile, gu
 /** How many plants to read at a time, and how many bytes of large ones. It takes about a millisecond. */
 const PIECE_PLANTS = 500;
 const PIECE_BYTES = 500_000;
-
-const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
 type ExportOptions = Readonly<{ form: ExportForm; terms: SearchTerms }>;
 

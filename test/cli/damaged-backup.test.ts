@@ -86,6 +86,21 @@ describe("a file that is not as it was written", () => {
       file: withEnd(body.map((line) => line.replace('"name":"reader"', `"name":"${"x".repeat(1001)}"`))),
       message: "a text of a token is not as written",
     },
+    {
+      what: "a field of a token that this version would lose",
+      file: withEnd(body.map((line) => line.replace('"name":"reader"', '"name":"reader","note":"x"'))),
+      message: 'has a token with "note", which this version does not know: restore it with the version that wrote it.',
+    },
+    {
+      what: "a scope that this version would lose",
+      file: withEnd(body.map((line) => line.replace('"plants:read"', '"plants:prune"'))),
+      message: 'has a token with "plants:prune", which this version does not know',
+    },
+    {
+      what: "a field of a plant that this version would lose",
+      file: withEnd(body.map((line) => line.replace('"added"', '"place":"x","added"'))),
+      message: 'has a plant with "place", which this version does not know',
+    },
     { what: "another digit", file: gzipSync(text.replace('"id":1,', '"id":7,')), message: "its checksum differs" },
     { what: "no end", file: gzipSync(unpacked(small.slice(0, -1))), message: "it ends too early" },
     {

@@ -231,6 +231,10 @@ it("two empty lines before a request are refused, wherever they are cut", async 
 for (const { what, text } of [
   { what: "a length that would be rounded", text: "POST / HTTP/1.1\r\nHost: plants\r\nContent-Length: 9007199254740993\r\n\r\n" },
   { what: "a method that is no token", text: "\u00cdGET / HTTP/1.1\r\nHost: plants\r\n\r\n" },
+  { what: "a field without a colon", text: "GET / HTTP/1.1\r\nHost: plants\r\nX-Plant\r\n\r\n" },
+  { what: "a field with a space before its colon", text: "GET / HTTP/1.1\r\nHost : plants\r\n\r\n" },
+  { what: "a field without a name", text: "GET / HTTP/1.1\r\nHost: plants\r\n: x\r\n\r\n" },
+  { what: "a field that is folded", text: "GET / HTTP/1.1\r\nHost: plants\r\nX-Plant: a\r\n b\r\n\r\n" },
 ]) {
   it(`${what} is refused with 400, wherever the request is cut`, async () => {
     for (const packets of [[text], Array.from(text)]) {
