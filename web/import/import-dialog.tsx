@@ -58,7 +58,6 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   useHold(isSending || atStake === "columns" || pasted.value.trim() !== "");
   /** What would lose what is at stake, before people have said that they want it. */
   const [losing, setLosing] = useState<Losing>();
-  useEffect(() => setLosing(undefined), [step]);
   useEffect(() => {
     if (!file || isSending) return;
     if (atStake === undefined) void check(file);
@@ -77,6 +76,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   }
 
   async function check(chosen: File): Promise<void> {
+    setLosing(undefined);
     stop.current.abort();
     const mine = new AbortController();
     stop.current = mine;
