@@ -53,8 +53,9 @@ export type SettingInForce = Readonly<{ name: SettingName; text: string; origin:
 
 /** All mistakes in the settings, one line each. */
 export class ConfigError extends Error {
-  constructor(problems: readonly string[]) {
-    super(`The settings are wrong:\n${problems.map((problem) => `  - ${problem}`).join("\n")}\nSee \`plant-store serve --help\`.`);
+  /** `command`: whose help lists what there is. */
+  constructor(problems: readonly string[], command: string) {
+    super(`The settings are wrong:\n${problems.map((problem) => `  - ${problem}`).join("\n")}\nSee \`plant-store ${command} --help\`.`);
     this.name = "ConfigError";
   }
 }
@@ -228,14 +229,18 @@ export function withoutSecrets(text: string): string {
   return text.replace(/^(\w+:\/\/[^:@]*):.*@/s, "$1:***@").replaceAll(/([?&]password=)[^&]*/gi, "$1***");
 }
 
-/**
- * Parses the settings. Throws one ConfigError that names every wrong or unknown one. `unknown`: flags that do not
- * exist.
- */
-export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknown: readonly string[] = []): Config {
+/** What was called: the command, such as "token create", and what of its words belongs to nothing. */
+type Called = Readonly<{ command: string; unknown: readonly string[] }>;
+
+const SERVE: Called = { command: "serve", unknown: [] };
+
+/** Parses the settings. Throws one ConfigError that names every wrong or unknown one. */
+export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, { command, unknown } = SERVE): Config {
   const variables: string[] = [...Object.values(SETTINGS).map(({ variable }) => variable), ...CLIENT_VARIABLES];
   const strangers = Object.keys(environment).filter((name) => name.startsWith("PLANT_STORE_") && !variables.includes(name));
-  const problems = [...strangers, ...unknown].map((name) => `${name} is not a known setting.`);
+  const problems = [...strangers, ...unknown].map((name) =>
+    /^(-|PLANT_STORE_)/.test(name) ? `${name} is not a known setting.` : `${name} is one word too many.`,
+  );
 
   const inForce = settingsInForce(environment, flags);
   const { text, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
@@ -262,7 +267,7 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: Texts, unknow
     drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),
     drainMs: integer("drainMs", { min: 0, max: 60_000 }),
   };
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError(problems, unknown.length > 0 ? command : "serve");
   return config;
 }
 

@@ -20,7 +20,12 @@ export function addSettings(command: Command, names = Object.keys(SETTINGS) as S
 
 /** The settings for a command. Throws a ConfigError that names every mistake. */
 export function configOf(command: Command, environment: Environment): Config {
-  return parseConfig(environment, command.opts(), unknownArguments(command));
+  return parseConfig(environment, command.opts(), { command: nameOf(command), unknown: unknownArguments(command) });
+}
+
+/** As it is called, without the program: "token create". */
+function nameOf(command: Command): string {
+  return command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 }
 
 /** The same as text, with the origin of each. */

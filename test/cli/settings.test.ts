@@ -4,7 +4,7 @@ import { ConfigError, parseConfig, SETTINGS } from "../../src/config.ts";
 
 function problemsOf(environment: Record<string, string>, flags = {}, unknown: string[] = []): string {
   try {
-    parseConfig(environment, flags, unknown);
+    parseConfig(environment, flags, { command: "serve", unknown });
   } catch (reason) {
     if (reason instanceof ConfigError) return reason.message;
     throw reason;
@@ -69,6 +69,12 @@ describe("the settings", () => {
       expect(message).toContain(`- ${name} `);
     }
     expect(message.match(/^ {2}- /gm)).toHaveLength(6);
+  });
+
+  it("are no words: one that belongs to nothing is said to be one too many", () => {
+    expect(problemsOf({}, {}, ["sync", "-x"])).toStartWith(
+      "The settings are wrong:\n  - sync is one word too many.\n  - -x is not a known setting.\n",
+    );
   });
 
   it("are never repeated in a message, because they may contain a password", () => {

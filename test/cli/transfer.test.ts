@@ -154,7 +154,7 @@ describe("plant-store import and export", () => {
     {
       what: "a flag that does not exist",
       words: ["import", "--fast", FILE, "--data", folder],
-      message: "The settings are wrong:\n  - --fast is not a known setting.",
+      message: "The settings are wrong:\n  - --fast is not a known setting.\nSee `plant-store import --help`.",
     },
   ]) {
     it(`refuse ${what} with a sentence and status 1`, async () => {

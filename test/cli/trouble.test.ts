@@ -51,6 +51,11 @@ type Trouble = Readonly<{ why: string; words: readonly string[]; says: string; e
 const troubles: readonly Trouble[] = [
   { why: "a command that does not exist", words: ["plant"], says: "unknown command 'plant'" },
   { why: "a command of tokens that does not exist", words: ["token", "make"], says: "unknown command 'make'" },
+  {
+    why: "a name without its flag",
+    words: ["token", "create", "sync", "--data", store],
+    says: "See `plant-store token create --help`.",
+  },
 
   { why: "a missing file", words: ["import", at("none"), "--data", store], says: "There is no file" },
   { why: "a missing file", words: ["restore", at("none"), "--data", at("new")], says: "There is no file" },
