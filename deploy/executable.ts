@@ -22,6 +22,9 @@ export async function buildExecutable(path: string, target?: Target): Promise<vo
       root: PROJECT,
       target: "bun",
       minify: true,
+      // Parsed code as well, which halves the time of a start and adds 4 MB. A module may await at its top.
+      bytecode: true,
+      format: "esm",
       // All code is in src/ and says so, as in the project: it finds the other files by the same relative paths.
       naming: { entry: "src/[name].[ext]" },
       define: { "import.meta.url": '"file:///$bunfs/root/src/main.js"' },
