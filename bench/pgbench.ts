@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { nameKey } from "../src/name-order.ts";
 import { INSERT_PLANTS } from "../src/store/postgres/plant-statements.ts";
 import { withFolder } from "./scratch.ts";
 import type { Server } from "./plant-store.ts";
@@ -26,7 +27,10 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   $2: ":names",
   $3: ":tags",
   $4: ":words",
+  $5: ":keys",
 };
+
+const NAME = "Monstera deliciosa";
 
 /** Throws, with what to do, if pgbench is missing: the PostgreSQL from npm does not include it. */
 export function checkPgbench({ binaries }: Server): void {
@@ -38,7 +42,7 @@ export async function runPgbench({ server, database, plants, clients, start, sec
   return withFolder(async (folder) => {
     const script = join(folder, "inserts.sql");
     await writeFile(script, toScript({ plants, clients, start }));
-    const columns = { names: "Monstera deliciosa", tags: "tropical", words: "monstera deliciosa" };
+    const columns = { names: NAME, tags: "tropical", words: NAME.toLowerCase(), keys: nameKey(NAME) };
     const values = Object.entries(columns).flatMap(([name, value]) => ["-D", `${name}={${Array(plants).fill(`"${value}"`).join(",")}}`]);
     const flags = ["--no-vacuum", "--protocol=prepared", "-c", String(clients), "-T", String(seconds), "-D", "turn=0", ...values];
     const { stdout } = await promisify(execFile)(join(server.binaries, "pgbench"), [...flags, "-f", script, database], { signal });
@@ -49,8 +53,12 @@ export async function runPgbench({ server, database, plants, clients, start, sec
 }
 
 /** The clients take turns with the ids, so that these rise across all clients, as those of the service do. */
-function toScript({ plants, clients, start }: Pick<Inserts, "plants" | "clients" | "start">): string {
-  const insert = INSERT_PLANTS.text.replaceAll(/\$\d/g, (parameter) => PARAMETERS[parameter] ?? parameter);
+export function toScript({ plants, clients, start }: Pick<Inserts, "plants" | "clients" | "start">): string {
+  const insert = INSERT_PLANTS.text.replaceAll(/\$\d+/g, (parameter) => {
+    const variable = PARAMETERS[parameter];
+    if (variable === undefined) throw new Error(`The statement has a parameter more: say what ${parameter} is for pgbench.`);
+    return variable;
+  });
   return `\\set first ${start} + (:turn * ${clients} + :client_id) * ${plants}
 \\set last :first + ${plants - 1}
 \\set turn :turn + 1

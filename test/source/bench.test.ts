@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { NAME_THREADS, WITHOUT } from "../../bench/leave-one-out.ts";
+import { toScript } from "../../bench/pgbench.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 
 describe("the source still has what the bench edits", () => {
@@ -8,4 +9,8 @@ describe("the source still has what the bench edits", () => {
       expect(plantBugs(edits)).toBeString();
     });
   }
+});
+
+it("the bench gives pgbench each parameter of the statement that creates plants", () => {
+  expect(toScript({ plants: 2, clients: 1, start: 7 })).toMatch(/:names\b.+:tags\b.+:words\b.+:keys\b/s);
 });
