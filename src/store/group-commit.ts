@@ -16,6 +16,8 @@ export type GroupCommit = Readonly<{
   create: PlantStore["create"];
   compareAndSwap: PlantStore["compareAndSwap"];
   changeToken(change: TokenChange, owner?: Owner): Promise<TokenOutcome>;
+  /** Resolves once the changes that gather now, if any do, have begun: what must not overtake them waits for it. */
+  gathered(): Promise<void>;
   /** Whether a change of this owner would be refused now, because too many wait. */
   isFull(owner?: Owner): boolean;
   /** Refuses waiting changes with `draining`. Resolves once the running commits have ended. */
@@ -209,6 +211,11 @@ export function createGroupCommit({
 
   return {
     isFull,
+    async gathered() {
+      const [first] = waiting;
+      // Behind a commit that runs, others find the changes that wait begun in their turn.
+      if (first && running.size === 0) await new Promise<void>((resolve) => first.releases.push(resolve));
+    },
     create: (plant, { owner, whileWriting } = {}) =>
       change({
         owner,

@@ -43,7 +43,7 @@ const GATHER_TURNS = 4;
 export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax, queueWaitMs, meter, now }: PlantsOptions): Plants {
   const pace = createPace(now);
   let isClosed = false;
-  // One commit of imports at a time: a group commit would otherwise wait for one of each import that runs.
+  // One commit of imports at a time, and none while changes gather: these would otherwise wait for several.
   let importing: Promise<void> = Promise.resolve();
 
   const indexed = () => searcher?.indexed() ?? NOTHING_INDEXED;
@@ -104,7 +104,7 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
       create: group.create,
       compareAndSwap: group.compareAndSwap,
       import(plants, options) {
-        const turn = importing.then(() => importNow(plants, options));
+        const turn = importing.then(group.gathered).then(() => importNow(plants, options));
         importing = turn.then(
           () => undefined,
           () => undefined,
