@@ -1,7 +1,6 @@
 import { parseJson } from "../json.ts";
 import { toNewPlant, toText } from "../plant.ts";
 import { isScope } from "../scope.ts";
-import type { Scope } from "../scope.ts";
 import type { DatedPlant, StoredToken } from "../store/contents.ts";
 import { TIME_MAX } from "../store/tokens.ts";
 import { escapeControls } from "../terminal-text.ts";
@@ -105,13 +104,14 @@ export function toEnd(text: string): BackupEnd {
 export function toToken({ token }: Line): StoredToken {
   if (!isObject(token) || !Array.isArray(token["scopes"])) throw damaged("a token is not as written");
   const { id, hash, name, scopes, created, expires, revoked, parent, lastUsed, ...others } = token;
-  expectNone("token", [...Object.keys(others), ...scopes.map(String).filter((scope) => !isScope(scope))]);
+  const texts = scopes.map(textOf);
+  expectNone("token", [...Object.keys(others), ...texts.filter((text) => !isScope(text))]);
   return {
     hash: shortTextOf(hash),
     token: {
       id: shortTextOf(id),
       name: shortTextOf(name),
-      scopes: scopes.map(String) as Scope[],
+      scopes: texts.filter(isScope),
       created: timeOf(created),
       ...(expires === undefined ? {} : { expires: timeOf(expires) }),
       ...(revoked === undefined ? {} : { revoked: timeOf(revoked) }),
