@@ -15,7 +15,7 @@ import { guessFile } from "./guess.ts";
 import { ImportResult, stoppedText } from "./import-result.tsx";
 import { ImportPreview } from "./import-preview.tsx";
 import { atStakeIn } from "./import-step.ts";
-import type { AtStake, ImportStep, PreviewStep } from "./import-step.ts";
+import type { ImportStep, PreviewStep } from "./import-step.ts";
 import { LosingQuestion } from "./losing-question.tsx";
 import { numberRows } from "./numbering.ts";
 import { openFile } from "./open-file.ts";
@@ -27,7 +27,8 @@ type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file
 
 type OnConflict = "refuse" | "replace";
 
-type Losing = Readonly<{ kind: "open"; atStake: AtStake; file: File }> | Readonly<{ kind: "close"; atStake: AtStake }>;
+/** What would lose what is at stake: another file that is opened, or the dialog closed. */
+type Losing = Readonly<{ opens: File | undefined }>;
 
 const CANCELLED = "You cancelled it.";
 const CLOSED = "Its dialog was closed.";
@@ -56,18 +57,18 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   const pasted = useKept(PASTED, () => "");
   const atStake = atStakeIn(step);
   useHold(isSending || atStake === "columns" || pasted.value.trim() !== "");
-  /** What would lose what is at stake, before people have said that they want it. */
+  /** Until people have said whether they want it. */
   const [losing, setLosing] = useState<Losing>();
   useEffect(() => {
     if (!file || isSending) return;
     if (atStake === undefined) void check(file);
-    else setLosing({ kind: "open", atStake, file });
+    else setLosing({ opens: file });
   }, [file]);
 
   function close(): void {
     if (isSending) cancel();
     else if (losing) setLosing(undefined);
-    else if (atStake === "columns") setLosing({ kind: "close", atStake });
+    else if (atStake === "columns") setLosing({ opens: undefined });
     else onClose();
   }
 
@@ -159,11 +160,11 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           {problem}
         </p>
       )}
-      {losing ? (
+      {losing && atStake ? (
         <LosingQuestion
-          atStake={losing.atStake}
-          opens={losing.kind === "open" ? losing.file.name : undefined}
-          onLose={losing.kind === "open" ? () => void check(losing.file) : onClose}
+          atStake={atStake}
+          opens={losing.opens?.name}
+          onLose={() => (losing.opens ? void check(losing.opens) : onClose())}
           onKeep={() => setLosing(undefined)}
         />
       ) : null}
