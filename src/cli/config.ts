@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { SETTINGS, withoutSecrets } from "../config.ts";
+import { SETTINGS, withoutSecrets } from "../settings.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { addJson, printResult } from "./result.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";

@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { start } from "../service.ts";
 import type { Running } from "../service.ts";
-import { SETTINGS, withoutSecrets } from "../config.ts";
+import { SETTINGS, withoutSecrets } from "../settings.ts";
 import type { Config } from "../config.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { isExposed } from "./network-exposure.ts";

@@ -1,7 +1,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { parseConfig, SETTINGS, settingsInForce } from "../config.ts";
-import type { Config, Setting, SettingInForce, SettingName } from "../config.ts";
+import { parseConfig } from "../config.ts";
+import type { Config } from "../config.ts";
+import { SETTINGS, settingsInForce } from "../settings.ts";
+import type { Setting, SettingInForce, SettingName } from "../settings.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
@@ -20,7 +22,10 @@ export function addSettings(command: Command, names = Object.keys(SETTINGS) as S
 
 /** The settings for a command. Throws a ConfigError that names every mistake. */
 export function configOf(command: Command, environment: Environment): Config {
-  return parseConfig(environment, command.opts(), { command: nameOf(command), unknown: unknownArguments(command) });
+  const mistakes = strayArguments(command).map((word) =>
+    word.startsWith("-") ? `${word} is not a known setting.` : `${word} is one word too many.`,
+  );
+  return parseConfig(environment, command.opts(), mistakes.length > 0 ? { command: nameOf(command), mistakes } : undefined);
 }
 
 /** As it is called, without the program: "token create". */
@@ -34,7 +39,7 @@ export function settingsOf(command: Command, environment: Environment): SettingI
 }
 
 /** Flags and words that belong to nothing. What follows `--` is no flag. The word after an unknown flag may be a secret, so it is not repeated. */
-function unknownArguments({ args, registeredArguments }: Command): string[] {
+function strayArguments({ args, registeredArguments }: Command): string[] {
   const takesAll = registeredArguments.at(-1)?.variadic;
   // If a command takes any number of words, only its unknown flags are left over.
   const end = process.argv.indexOf("--");

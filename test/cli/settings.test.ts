@@ -1,10 +1,12 @@
 import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
-import { ConfigError, parseConfig, SETTINGS } from "../../src/config.ts";
+import { ConfigError, parseConfig } from "../../src/config.ts";
+import { SETTINGS } from "../../src/settings.ts";
+import { runCommand } from "../support/process.ts";
 
-function problemsOf(environment: Record<string, string>, flags = {}, unknown: string[] = []): string {
+function problemsOf(environment: Record<string, string>, flags = {}, mistakes: string[] = []): string {
   try {
-    parseConfig(environment, flags, { command: "serve", unknown });
+    parseConfig(environment, flags, { command: "serve", mistakes });
   } catch (reason) {
     if (reason instanceof ConfigError) return reason.message;
     throw reason;
@@ -64,17 +66,20 @@ describe("the settings", () => {
 
   it("name every wrong and unknown one in one message", () => {
     const environment = { PLANT_STORE_PRT: "1", PLANT_STORE_PORT: "65536", PLANT_STORE_LOG: "loud", PLANT_STORE_HOST: "", HOME: "/x" };
-    const message = problemsOf(environment, { queueMax: "many" }, ["--verbose"]);
+    const message = problemsOf(environment, { queueMax: "many" }, ["--verbose is not a known setting."]);
     for (const name of ["PLANT_STORE_PRT", "PLANT_STORE_PORT", "PLANT_STORE_LOG", "PLANT_STORE_HOST", "--queue-max", "--verbose"]) {
       expect(message).toContain(`- ${name} `);
     }
     expect(message.match(/^ {2}- /gm)).toHaveLength(6);
   });
 
-  it("are no words: one that belongs to nothing is said to be one too many", () => {
-    expect(problemsOf({}, {}, ["sync", "-x"])).toStartWith(
-      "The settings are wrong:\n  - sync is one word too many.\n  - -x is not a known setting.\n",
-    );
+  it("are told from words that belong to nothing, and the help of the command is named", async () => {
+    expect(await runCommand(["token", "create", "sync", "-x", "secret"])).toEqual({
+      status: 1,
+      stdout: "",
+      stderr:
+        "plant-store: The settings are wrong:\n  - sync is one word too many.\n  - -x is not a known setting.\nSee `plant-store token create --help`.\n",
+    });
   });
 
   it("are never repeated in a message, because they may contain a password", () => {

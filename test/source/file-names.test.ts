@@ -19,6 +19,7 @@ const SHARED: Readonly<Record<string, string>> = {
   plant: "one plant",
   plants: "the plants and what is done with them",
   session: "who asks, and what they may do",
+  settings: "what people may set: its flag, variable and default",
   tags: "tags with the number of their plants",
   tokens: "the tokens and what is done with them",
   transfer: "import and export",
