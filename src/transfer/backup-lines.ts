@@ -101,11 +101,11 @@ export function toEnd(text: string): BackupEnd {
   return { tokens: numberOf(end["tokens"]), plants: numberOf(end["plants"]), sha256: textOf(end["sha256"]) };
 }
 
-export function toToken({ token }: Line): StoredToken {
+export function toToken({ token, ...besides }: Line): StoredToken {
   if (!isObject(token) || !Array.isArray(token["scopes"])) throw damaged("a token is not as written");
   const { id, hash, name, scopes, created, expires, revoked, parent, lastUsed, ...others } = token;
   const texts = scopes.map(textOf);
-  expectNone("token", [...Object.keys(others), ...texts.filter((text) => !isScope(text))]);
+  expectNone("token", [...Object.keys(besides), ...Object.keys(others), ...texts.filter((text) => !isScope(text))]);
   return {
     hash: shortTextOf(hash),
     token: {

@@ -97,6 +97,21 @@ describe("a file that is not as it was written", () => {
       message: 'has a token with "plants:prune", which this version does not know',
     },
     {
+      what: "a field beside a token that this version would lose",
+      file: withEnd(body.map((line) => line.replace(/^\{"token":(.+)\}$/, '{"token":$1,"note":"x"}'))),
+      message: 'has a token with "note", which this version does not know',
+    },
+    {
+      what: "a list in place of a scope",
+      file: withEnd(body.map((line) => line.replace('"plants:read"', '["plants:read"]'))),
+      message: "a text is not as written",
+    },
+    {
+      what: "an object in place of a scope",
+      file: withEnd(body.map((line) => line.replace('"plants:read"', '{"toString":1}'))),
+      message: "a text is not as written",
+    },
+    {
       what: "a field of a plant that this version would lose",
       file: withEnd(body.map((line) => line.replace('"added"', '"place":"x","added"'))),
       message: 'has a plant with "place", which this version does not know',
