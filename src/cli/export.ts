@@ -8,6 +8,7 @@ import type { Profile } from "../transfer/export.ts";
 import type { FileFormat } from "../transfer/import.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
+import { configOf } from "./settings.ts";
 import { megabytes, showProgress } from "./progress.ts";
 import { openPartFile, toTarget } from "./output-file.ts";
 import type { Target } from "./output-file.ts";
@@ -41,6 +42,8 @@ export function exportCommand(): Command {
     .option("--query <words>", "only plants whose names contain these words, or words that begin with them")
     .option("--force", "overwrite the file if it exists");
   return addPlantsOptions(command).action(async (file: string | undefined) => {
+    // Report unknown flags before one of them is taken for the file.
+    configOf(command, process.env);
     const { format = formatOfName(file), profile, guardFormulas, tag, untagged, query: q, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });

@@ -38,15 +38,16 @@ export function settingsOf(command: Command, environment: Environment): SettingI
   return settingsInForce(environment, command.opts());
 }
 
-/** Flags and words that belong to nothing. What follows `--` is no flag. The word after an unknown flag may be a secret, so it is not repeated. */
+/**
+ * Flags and words that belong to nothing. What follows `--` is no flag. What may be a secret is not repeated: what
+ * follows a `=`, or an unknown flag.
+ */
 function strayArguments({ args, registeredArguments }: Command): string[] {
-  const takesAll = registeredArguments.at(-1)?.variadic;
-  // If a command takes any number of words, only its unknown flags are left over.
   const end = process.argv.indexOf("--");
   const literal = end < 0 ? [] : process.argv.slice(end + 1);
-  const rest = takesAll ? args.filter((word) => /^-./.test(word) && !literal.includes(word)) : args.slice(registeredArguments.length);
-  return rest.flatMap((word, at) => {
-    if (word.startsWith("-")) return [word.replace(/=.*/s, "")];
-    return rest[at - 1]?.startsWith("-") ? [] : [word];
-  });
+  const isFlag = (word: string | undefined) => word !== undefined && /^-./.test(word) && !literal.includes(word);
+  // Commander takes an unknown flag for a word, though no file is meant by it.
+  const words = args.filter((word, at) => !isFlag(word) && !isFlag(args[at - 1]));
+  const known = registeredArguments.at(-1)?.variadic ? words.length : registeredArguments.length;
+  return [...args.filter(isFlag), ...words.slice(known)].map((word) => word.replace(/=.*/s, ""));
 }

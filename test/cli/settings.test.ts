@@ -1,8 +1,9 @@
 import { describe, expect, it } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { ConfigError, parseConfig } from "../../src/config.ts";
 import { SETTINGS } from "../../src/settings.ts";
 import { runCommand } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 function problemsOf(environment: Record<string, string>, flags = {}, mistakes: string[] = []): string {
   try {
@@ -78,8 +79,32 @@ describe("the settings", () => {
       status: 1,
       stdout: "",
       stderr:
-        "plant-store: The settings are wrong:\n  - sync is one word too many.\n  - -x is not a known setting.\nSee `plant-store token create --help`.\n",
+        "plant-store: The settings are wrong:\n  - -x is not a known setting.\n  - sync is one word too many.\nSee `plant-store token create --help`.\n",
     });
+  });
+
+  for (const words of [
+    ["backup", "--kep=7"],
+    ["export", "--kep=7"],
+    ["export", "--kep=7", "--url", "http://127.0.0.1:1"],
+    ["restore", "--kep=7"],
+    ["token", "revoke", "--kep=7"],
+  ]) {
+    it(`are no file or id: ${words.join(" ")} is refused`, async () => {
+      const cwd = temporaryFolder();
+      const { status, stderr } = await runCommand(words, { cwd });
+      expect([status, stderr.includes("  - --kep is not a known setting.\n")]).toEqual([1, true]);
+      expect(readdirSync(cwd)).toEqual([]);
+    });
+  }
+
+  it("are not repeated where they may be a secret: behind a sign of equality, or a flag that is not known", async () => {
+    for (const words of [
+      ["check", "PLANT_STORE_TOKEN=hunter2"],
+      ["export", "plants.csv", "--tokn", "hunter2"],
+      ["check", "--tokn=hunter2"],
+    ])
+      expect((await runCommand(words)).stderr).not.toContain("hunter2");
   });
 
   it("are never repeated in a message, because they may contain a password", () => {

@@ -98,16 +98,18 @@ export type CommandOptions = Readonly<{
   environment?: Record<string, string>;
   /** Another user to run it as, which needs root. */
   user?: number;
+  cwd?: string;
 }>;
 
 /** What a command writes about its progress once it takes longer than a second, and the empty line behind it. */
 const PROGRESS = /(?:^.* {2}(?:\d+ s|[\d.]+ [kM]B.*)\n)+(?:[ \t]*\n)?/gm;
 
 /** Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out. */
-export async function runCommand(words: readonly string[], { root = PROJECT, environment = {}, user }: CommandOptions = {}) {
+export async function runCommand(words: readonly string[], { root = PROJECT, environment = {}, user, cwd }: CommandOptions = {}) {
   const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], {
     env: { ...cleanEnvironment(), ...environment },
     ...(user === undefined ? {} : { uid: user, gid: user }),
+    ...(cwd === undefined ? {} : { cwd }),
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
