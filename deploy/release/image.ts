@@ -129,7 +129,7 @@ function configOf(layer: Buffer, { architecture, epoch }: Made): string {
     config: {
       User: `${USER}:${USER}`,
       ExposedPorts: { "8080/tcp": {} },
-      Env: ["PATH=/usr/bin", "BUN_JSC_forceRAMSize=134217728", "PLANT_STORE_HOST=0.0.0.0", "PLANT_STORE_DATA=/data"],
+      Env: ["PATH=/usr/bin", "BUN_JSC_forceRAMSize=268435456", "PLANT_STORE_HOST=0.0.0.0", "PLANT_STORE_DATA=/data"],
       Entrypoint: ["/usr/bin/plant-store"],
       Cmd: ["serve"],
       Volumes: { "/data": {} },
