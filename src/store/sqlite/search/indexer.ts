@@ -65,12 +65,16 @@ export function openIndexer(plantsPath: string) {
   function indexPlants(ids: BigInt64Array): number {
     let work = ids.length * WORDS_A_PLANT;
     for (let at = 0; at < ids.length;) {
-      const first = ids[at]!;
-      let last = first;
-      index.remove(first);
+      let next = ids[at]!;
+      let last = next;
       // Ids in a row are read at once: that takes half the time.
-      for (at += 1; ids[at] === last + 1n; at += 1) index.remove((last += 1n));
-      for (const row of plantsWithin.all(first, last) as PlantRow[]) work += index.put(row);
+      for (at += 1; ids[at] === last + 1n; at += 1) last += 1n;
+      for (const row of plantsWithin.all(next, last) as PlantRow[]) {
+        for (; next < row.id; next += 1n) index.remove(next);
+        work += index.put(row);
+        next += 1n;
+      }
+      for (; next <= last; next += 1n) index.remove(next);
     }
     return work;
   }

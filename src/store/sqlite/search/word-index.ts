@@ -80,6 +80,7 @@ export function openWordIndex(path: string) {
   /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
   const plants = new Map<bigint, string>();
   const newWords = new Set<string>();
+  let lastTime: Readonly<{ added: bigint | null; token: string }> | undefined;
 
   function wordsOf(name: string): Words {
     const remembered = names.get(name);
@@ -92,6 +93,12 @@ export function openWordIndex(path: string) {
   function tokenOf(tag: string | null): string {
     if (tag === null) return NO_TAG;
     return tokens.get(tag) ?? remember(tokens, tag, toToken(tag), TAGS_KNOWN_MAX);
+  }
+
+  /** Plants of one commit have one time. */
+  function tokenOfTime(added: bigint | null): string {
+    if (lastTime?.added !== added) lastTime = { added, token: tokenOfPlace("newest", timeKey(added)) };
+    return lastTime.token;
   }
 
   /** Writes the plants of a transaction in the order of their ids: FTS5 begins a new segment at each lower id. */
@@ -133,7 +140,7 @@ export function openWordIndex(path: string) {
     put({ id, name, tag, added }: PlantRow): number {
       const { text, count } = wordsOf(name);
       // Words and tokens need no escapes.
-      plants.set(id, `"${id}":"${text} ${tokenOf(tag)} ${tokenOfPlace("newest", timeKey(added))}"`);
+      plants.set(id, `"${id}":"${text} ${tokenOf(tag)} ${tokenOfTime(added)}"`);
       return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
     },
     remove(id: bigint): void {
