@@ -45,12 +45,15 @@ export function createByteQueue(): ByteQueue {
   return {
     length: () => end - start,
     first: () => memory[start],
-    bytes: () => memory.subarray(start, end),
+    // A view costs as much as reading a head from it.
+    bytes: () => (start === 0 && end === memory.length ? memory : memory.subarray(start, end)),
     put(more) {
       if (more.length === 0) return;
       if (start === end) {
         memory = more;
-        [start, end, isOwn] = [0, more.length, false];
+        start = 0;
+        end = more.length;
+        isOwn = false;
         return;
       }
       if (!isOwn || end + more.length > memory.length) grow(more.length);

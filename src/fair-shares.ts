@@ -8,6 +8,9 @@ export type FairShares = Readonly<{
    * give the amount back; a second call does nothing.
    */
   take(owner: Owner, amount?: number): (() => void) | undefined;
+  /** The same for callers that keep account of what they took, and `give` it back. False when it would exceed the share. */
+  tryTake(owner: Owner, amount: number): boolean;
+  give(owner: Owner, amount: number): void;
   /** Whether `take` would succeed now. */
   hasRoom(owner: Owner, amount?: number): boolean;
   /** How much is taken now. */
@@ -37,13 +40,20 @@ export function createFairShares(max: number): FairShares {
     return (held.get(owner) ?? 0) + amount <= free;
   }
 
+  function tryTake(owner: Owner, amount: number): boolean {
+    if (!hasRoom(owner, amount)) return false;
+    held.set(owner, (held.get(owner) ?? 0) + amount);
+    free -= amount;
+    return true;
+  }
+
   return {
     hasRoom,
+    tryTake,
+    give,
     taken: () => max - free,
     take(owner, amount = 1) {
-      if (!hasRoom(owner, amount)) return undefined;
-      held.set(owner, (held.get(owner) ?? 0) + amount);
-      free -= amount;
+      if (!tryTake(owner, amount)) return undefined;
       let isHeld = true;
       return () => {
         if (isHeld) give(owner, amount);

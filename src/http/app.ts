@@ -6,6 +6,7 @@ import { Refusal } from "../auth/refusal.ts";
 import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import type { Contract, Operation } from "../contract.ts";
+import type { JsonBody } from "../../contract/generated/bodies.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -26,7 +27,7 @@ import type { Admission } from "./admission.ts";
 import type { RequestTracer } from "../tracing/request-tracer.ts";
 import type { Trace } from "../tracing/request-trace.ts";
 import { createRouter } from "./router.ts";
-import type { Handlers, PathId, Route } from "./router.ts";
+import type { Handlers, PathId, Route, UncheckedCall } from "./router.ts";
 import type { HttpRequest } from "./wire/connection.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -137,17 +138,23 @@ export function createApp(options: AppOptions): App {
     const { id: operation, scope } = target.operation;
     exchange.operation = operation;
     if (!scope) return admit(exchange, target, id, undefined);
-    const proceed = (token: Token): Answer => {
-      authorize(token, scope);
-      onAdmit(token);
-      return admit(exchange, target, id, token);
-    };
     const token = authenticator.authenticate(request.headers.get("authorization"));
-    return token instanceof Promise ? token.then(proceed) : proceed(token);
+    return token instanceof Promise ? proceedLater(exchange, target, id, token) : proceed(exchange, target, id, token);
   }
 
-  function admit(exchange: Exchange, { operation, handle }: Route, id: PathId, token: Token | undefined): Answer {
+  function proceed(exchange: Exchange, target: Route, id: PathId, token: Token): Answer {
+    authorize(token, target.operation.scope!);
+    onAdmit(token);
+    return admit(exchange, target, id, token);
+  }
+
+  async function proceedLater(exchange: Exchange, target: Route, id: PathId, token: Promise<Token>): Promise<HttpResponse> {
+    return proceed(exchange, target, id, await token);
+  }
+
+  function admit(exchange: Exchange, target: Route, id: PathId, token: Token | undefined): Answer {
     const { request, requestId } = exchange;
+    const { operation } = target;
     const { headers, query } = request;
     const principal = { token, address: clientAddress(request.address, headers) };
     exchange.principal = principal;
@@ -157,9 +164,12 @@ export function createApp(options: AppOptions): App {
     if (refusal) return refusal;
     tracer?.admitted(exchange.trace);
     const parameters = query === "" && operation.query.length === 0 ? { id } : { id, ...parseQuery(query, operation.query) };
-    const call = (body: unknown) => handle({ parameters, headers, principal, requestId, connection: request, body });
-    const body = bodyOf(operation, request);
-    return body instanceof Promise ? body.then(call) : call(body);
+    const call = { parameters, headers, principal, requestId, connection: request, body: bodyOf(operation, request) };
+    return call.body instanceof Promise ? handleLater(target, call) : target.handle(call);
+  }
+
+  async function handleLater({ handle }: Route, call: UncheckedCall): Promise<HttpResponse> {
+    return handle({ ...call, body: await call.body });
   }
 
   /** The body in the form that the operation expects, validated. */
@@ -167,10 +177,14 @@ export function createApp(options: AppOptions): App {
     if (body.kind === "none") return undefined;
     if (body.kind === "stream") return openBody(request, body.types);
     checkBodyHeaders(request.headers, body.types);
-    const parse = (bytes: Uint8Array): unknown => parseBody(body, bytes);
-    const parseInTurn = (bytes: Uint8Array): unknown => (bytes.length < LARGE_BYTES ? parse(bytes) : pace().then(() => parse(bytes)));
-    const read = readBody(request, bodyBytesMax);
-    return read instanceof Promise ? read.then(parseInTurn) : parseInTurn(read);
+    const bytes = readBody(request, bodyBytesMax);
+    return bytes instanceof Promise || bytes.length >= LARGE_BYTES ? parseInTurn(body, bytes) : parseBody(body, bytes);
+  }
+
+  async function parseInTurn(body: JsonBody<unknown>, bytes: Promise<Uint8Array> | Uint8Array): Promise<unknown> {
+    const read = await bytes;
+    if (read.length >= LARGE_BYTES) await pace();
+    return parseBody(body, read);
   }
 
   /** Counts a refused request, and returns the error to send. */
@@ -245,11 +259,17 @@ export function createApp(options: AppOptions): App {
     } catch (thrown) {
       return fail(thrown, exchange);
     }
-    if (!(response instanceof Promise)) return finish(response, exchange);
-    return response.then(
-      (later) => finish(later, exchange),
-      (reason: unknown) => fail(reason, exchange),
-    );
+    return response instanceof Promise ? finishLater(response, exchange) : finish(response, exchange);
+  }
+
+  async function finishLater(later: Promise<HttpResponse>, exchange: Exchange): Promise<HttpResponse> {
+    let response: HttpResponse;
+    try {
+      response = await later;
+    } catch (thrown) {
+      return fail(thrown, exchange);
+    }
+    return finish(response, exchange);
   }
 
   return {

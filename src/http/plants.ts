@@ -95,26 +95,21 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
         headers,
       );
     },
-    createPlant(call) {
+    async createPlant(call) {
       const plant = toNewPlant(call.body);
       let response: HttpResponse | undefined;
-      const created = plants.create(plant, {
-        owner: ownerOf(call.principal),
-        // Built while the disk is busy, but sent only once the plant is on disk.
-        whileWriting: () => {
-          response = toCreated(plant);
-        },
-      });
-      return created.then(
-        (outcome) => {
-          if (outcome === "created") audit.changed(call, "created", plant.id);
-          return response ?? toCreated(plant);
-        },
-        (reason: unknown) => {
-          audit.failed(call, "created", plant.id, reason);
-          throw reason;
-        },
-      );
+      // Built while the disk is busy, but sent only once the plant is on disk.
+      const whileWriting = () => {
+        response = toCreated(plant);
+      };
+      try {
+        const outcome = await plants.create(plant, { owner: ownerOf(call.principal), whileWriting });
+        if (outcome === "created") audit.changed(call, "created", plant.id);
+      } catch (reason) {
+        audit.failed(call, "created", plant.id, reason);
+        throw reason;
+      }
+      return response ?? toCreated(plant);
     },
     getPlant: ({ parameters: { id }, headers }) => plants.find(asPlantId(id)).then((plant) => toFound(plant, headers)),
     async putPlant(call) {

@@ -53,6 +53,7 @@ export function createRateLimits({ token, address, refused, log }: RateLimitsOpt
 
   return {
     admit(principal, requestId) {
+      if (!token && !address) return undefined;
       const counted: Counted[] = [];
       if (token && principal.token) counted.push({ kind: "token", rate: token, allowance: token.take(principal.token.id) });
       const network = address ? networkOf(principal.address) : "";

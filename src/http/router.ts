@@ -27,7 +27,8 @@ export type Call<Id extends OperationId> = Readonly<{
 export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => HttpResponse | Promise<HttpResponse> }>;
 
 /** A handler whose operation is known only at run time. */
-type Handler = (call: Unchecked & Omit<Call<OperationId>, keyof Unchecked>) => HttpResponse | Promise<HttpResponse>;
+type Handler = (call: UncheckedCall) => HttpResponse | Promise<HttpResponse>;
+export type UncheckedCall = Unchecked & Omit<Call<OperationId>, keyof Unchecked>;
 type Unchecked = Readonly<{ parameters: unknown; body: unknown }>;
 
 /** The operations at one path. */

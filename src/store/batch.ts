@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../errors.ts";
+import type { Owner } from "../fair-shares.ts";
 import type { NewPlant } from "../plant.ts";
 import { SEARCHED_LENGTH_MAX } from "../tokenizer.ts";
 import type { Active } from "../tracing/request-trace.ts";
@@ -21,26 +21,23 @@ export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly S
  */
 export type Outcomes = Readonly<{ creates?: readonly Outcome[]; swaps?: readonly boolean[]; tokens?: readonly TokenOutcome[] }>;
 
-/** Who waits for the outcome of a change. */
-type Waiter = Readonly<{
-  /** Called when the commit has begun. */
-  begin: (() => void) | undefined;
-  /** What of a trace it is, if that is recorded. */
-  traced: Active | undefined;
-  end: (outcomes: Outcomes) => void;
-  reject: (reason: unknown) => void;
-}>;
-
 /** Changes that one commit makes, and the state of their wait. */
 export type Batch = Readonly<{
   /** When the first change arrived. */
   since: number;
-  /** Each frees the places of one change, when the wait ends: changes in a running commit keep nobody out. */
-  releases: Array<() => void>;
+  /** How many places in the queue the changes of each owner have. */
+  places: Map<Owner, number>;
+  /** Called when the changes no longer wait for their commit. */
+  onLeave: Array<() => void>;
   creates: NewPlant[];
   swaps: Swap[];
   tokens: TokenChange[];
-  waiters: Waiter[];
+  /** Called when the commit has begun. */
+  onBegin: Array<() => void>;
+  /** What of a trace each change is, if that is recorded. Empty if nothing is traced. */
+  traced: Array<Active | undefined>;
+  /** What all who asked for these changes wait for. */
+  outcomes: PromiseWithResolvers<Outcomes>;
 }> & { characters: number; searched: number };
 
 /**
@@ -51,7 +48,20 @@ const PLACE_CHARACTERS = 32_768;
 
 /** `since`: when the first change arrived. */
 export function openBatch(since: number): Batch {
-  return { since, releases: [], characters: 0, searched: 0, creates: [], swaps: [], tokens: [], waiters: [] };
+  const outcomes = Promise.withResolvers<Outcomes>();
+  return {
+    since,
+    places: new Map(),
+    onLeave: [],
+    characters: 0,
+    searched: 0,
+    creates: [],
+    swaps: [],
+    tokens: [],
+    onBegin: [],
+    traced: [],
+    outcomes,
+  };
 }
 
 /** How many places in the queue a change takes. */
@@ -59,22 +69,15 @@ export function placesOf(characters: number): number {
   return 1 + Math.floor(characters / PLACE_CHARACTERS);
 }
 
-/** Nobody waits for the places of these changes any more. */
-export function freePlaces({ releases }: Batch): void {
-  for (const release of releases) release();
-}
-
-/** The commit has begun. What one waiter does then must not keep the others from their outcomes. */
-export function begin({ begin: onBegin, reject }: Waiter): void {
-  try {
-    onBegin?.();
-  } catch (reason) {
-    reject(reason);
+/** The commit has begun. What one caller does then must not keep the others from their outcomes. */
+export function begin({ onBegin }: Batch): void {
+  for (const call of onBegin) {
+    try {
+      call();
+    } catch {
+      // As `whileWriting` says: the caller does it again.
+    }
   }
-}
-
-export function rejectAll({ waiters }: Batch, code: "overloaded" | "draining" | "store_unavailable"): void {
-  for (const { reject } of waiters) reject(new PlantStoreError(code));
 }
 
 /** How much text it has: handing it over takes time and memory. */

@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../errors.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
-import { begin, charactersOf, countOf, freePlaces, openBatch, placesOf, rejectAll, searchedOf } from "./batch.ts";
+import { begin, charactersOf, countOf, openBatch, placesOf, searchedOf } from "./batch.ts";
 import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import type { PlantStore } from "./plants.ts";
@@ -58,17 +58,10 @@ type GroupCommitOptions = QueueLimits &
 /** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
 const COMMIT_CHARACTERS = 1_000_000;
 
-/** A change that joins a batch. */
-type Joining<Result> = Readonly<{
-  owner: Owner | undefined;
-  characters: number;
-  searched: number;
-  whileWriting?: (() => void) | undefined;
-  /** Adds the change, and returns how many of its kind there are then. */
-  add: (batch: Batch) => number;
-  /** The outcome of the change at this index of its kind. */
-  read: (outcomes: Outcomes, at: number) => Result;
-}>;
+/** How much of a batch a change takes. */
+type Size = Readonly<{ characters: number; searched: number }>;
+
+const NO_TEXT: Size = { characters: 0, searched: 0 };
 
 export function createGroupCommit({
   commit,
@@ -110,8 +103,14 @@ export function createGroupCommit({
   function beginNext(): void {
     const batch = waiting.shift();
     if (!batch) return;
-    freePlaces(batch);
+    leave(batch);
     running.set(batch, commitBatch(batch));
+  }
+
+  /** Frees the places in the queue: changes in a running commit keep nobody out. */
+  function leave({ places: taken, onLeave }: Batch): void {
+    for (const [owner, count] of taken) places.give(owner, count);
+    for (const call of onLeave) call();
   }
 
   function isLarge({ characters, searched }: Batch): boolean {
@@ -123,19 +122,18 @@ export function createGroupCommit({
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
-    const { waiters } = batch;
     const started = now();
-    const endTrace = meter.tracer?.begin(waiters.map(({ traced }) => traced));
+    const endTrace = meter.tracer?.begin(batch.traced);
     try {
       const committed = commit(batch);
-      for (const waiter of waiters) begin(waiter);
+      begin(batch);
       const outcomes = await committed;
       meter.committed(countOf(batch), outcomes.creates ?? [], now() - started);
       endTrace?.();
-      for (const { end } of waiters) end(outcomes);
+      batch.outcomes.resolve(outcomes);
     } catch (reason) {
       endTrace?.({ reason });
-      for (const { reject } of waiters) reject(reason);
+      batch.outcomes.reject(reason);
     }
     running.delete(batch);
   }
@@ -150,7 +148,7 @@ export function createGroupCommit({
   function expire(): void {
     watch = undefined;
     const oldest = now() - waitMs;
-    for (const batch of running.keys()) if (batch.since < oldest) rejectAll(batch, "store_unavailable");
+    for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
     while (waiting[0] && waiting[0].since < oldest) refuse("overloaded");
     if (round || running.size > 0) startWatch();
   }
@@ -163,8 +161,8 @@ export function createGroupCommit({
   function refuse(code: "overloaded" | "draining"): void {
     const batch = waiting.shift();
     if (!batch) return;
-    freePlaces(batch);
-    rejectAll(batch, code);
+    leave(batch);
+    batch.outcomes.reject(new PlantStoreError(code));
   }
 
   function isFull(owner: Owner = ""): boolean {
@@ -172,14 +170,14 @@ export function createGroupCommit({
   }
 
   /** The last waiting batch, with places reserved for a change of this size. */
-  function join({ owner, characters, searched }: Pick<Joining<unknown>, "owner" | "characters" | "searched">): Batch {
+  function join(owner: Owner, { characters, searched }: Size): Batch {
     if (isClosed) throw new PlantStoreError("draining");
     // A change larger than the whole queue may wait alone.
-    const release = places.take(owner ?? "", Math.min(placesOf(characters), queueMax));
-    if (!release) throw new PlantStoreError("overloaded");
+    const count = Math.min(placesOf(characters), queueMax);
+    if (!places.tryTake(owner, count)) throw new PlantStoreError("overloaded");
     const last = waiting.at(-1);
     const batch = last && !isLarge(last) ? last : open();
-    batch.releases.push(release);
+    batch.places.set(owner, (batch.places.get(owner) ?? 0) + count);
     batch.characters += characters;
     batch.searched += searched;
     round ??= run();
@@ -187,26 +185,11 @@ export function createGroupCommit({
     return batch;
   }
 
-  /** Adds a change to a batch, and resolves with its outcome. One promise for each change, because there are many. */
-  function change<Result>(joining: Joining<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const { whileWriting, add, read } = joining;
-      const batch = join(joining);
-      const at = add(batch) - 1;
-      batch.waiters.push({
-        begin: whileWriting,
-        traced: meter.tracer?.active(),
-        end(outcomes) {
-          try {
-            resolve(read(outcomes, at));
-          } catch (reason) {
-            reject(reason);
-          }
-        },
-        reject,
-      });
-      beginIfEnough(batch);
-    });
+  /** What a batch that a change has just joined comes to. One promise for all of its changes: there are many. */
+  function outcomesOf(batch: Batch): Promise<Outcomes> {
+    if (meter.tracer) batch.traced.push(meter.tracer.active());
+    beginIfEnough(batch);
+    return batch.outcomes.promise;
   }
 
   return {
@@ -214,27 +197,27 @@ export function createGroupCommit({
     async gathered() {
       const [first] = waiting;
       // Behind a commit that runs, others find the changes that wait begun in their turn.
-      if (first && running.size === 0) await new Promise<void>((resolve) => first.releases.push(resolve));
+      if (first && running.size === 0) await new Promise<void>((resolve) => first.onLeave.push(resolve));
     },
-    create: (plant, { owner, whileWriting } = {}) =>
-      change({
-        owner,
-        characters: charactersOf(plant),
-        searched: searchedOf(plant),
-        whileWriting,
-        add: ({ creates }) => creates.push(plant),
-        read: ({ creates }, at) => settle(creates?.[at]),
-      }),
-    compareAndSwap: (swap, owner) =>
-      change({
-        owner,
-        characters: charactersOf(swap.from) + charactersOf(swap.to),
-        searched: searchedOf(swap.to),
-        add: ({ swaps }) => swaps.push(swap),
-        read: ({ swaps }, at) => swaps?.[at] ?? false,
-      }),
-    changeToken: (token, owner) =>
-      change({ owner, characters: 0, searched: 0, add: ({ tokens }) => tokens.push(token), read: ({ tokens }, at) => tokens?.[at] }),
+    async create(plant, { owner = "", whileWriting } = {}) {
+      const batch = join(owner, { characters: charactersOf(plant), searched: searchedOf(plant) });
+      const at = batch.creates.push(plant) - 1;
+      if (whileWriting) batch.onBegin.push(whileWriting);
+      const { creates } = await outcomesOf(batch);
+      return settle(creates?.[at]);
+    },
+    async compareAndSwap(swap, owner = "") {
+      const batch = join(owner, { characters: charactersOf(swap.from) + charactersOf(swap.to), searched: searchedOf(swap.to) });
+      const at = batch.swaps.push(swap) - 1;
+      const { swaps } = await outcomesOf(batch);
+      return swaps?.[at] ?? false;
+    },
+    async changeToken(token, owner = "") {
+      const batch = join(owner, NO_TEXT);
+      const at = batch.tokens.push(token) - 1;
+      const { tokens } = await outcomesOf(batch);
+      return tokens?.[at];
+    },
     async close() {
       isClosed = true;
       while (waiting.length > 0) refuse("draining");

@@ -5,7 +5,7 @@ export const ANSWER_BEFORE_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
     from: "const committed = commit(batch);",
-    to: 'if (batch.tokens.length === 0) for (const { end } of waiters) end({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const committed = new Promise<void>((go) => setTimeout(go, 5)).then(() => commit(batch));',
+    to: 'if (batch.tokens.length === 0) batch.outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); const committed = new Promise<void>((go) => setTimeout(go, 5)).then(() => commit(batch));',
   },
 ];
 
@@ -54,8 +54,8 @@ export const TRUST_THE_FOLDER: readonly PlantedBug[] = [
 export const ANSWER_FAILED_COMMIT: readonly PlantedBug[] = [
   {
     file: "src/store/group-commit.ts",
-    from: "for (const { reject } of waiters) reject(reason);",
-    to: 'for (const { end, reject } of waiters) { if (batch.tokens.length === 0) end({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); reject(reason); }',
+    from: "batch.outcomes.reject(reason);",
+    to: 'if (batch.tokens.length === 0) batch.outcomes.resolve({ creates: batch.creates.map(() => "created"), swaps: batch.swaps.map(() => true) }); batch.outcomes.reject(reason);',
   },
 ];
 

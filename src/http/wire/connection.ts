@@ -223,8 +223,16 @@ export function createConnection(options: ConnectionOptions): Connection {
     timeouts.reset();
     try {
       const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
-      if (response instanceof Promise) void response.then((later) => respond(head, incoming, later), fail);
+      if (response instanceof Promise) void respondLater(head, incoming, response);
       else respond(head, incoming, response);
+    } catch (reason) {
+      fail(reason);
+    }
+  }
+
+  async function respondLater(head: Head, incoming: IncomingBody, later: Promise<HttpResponse>): Promise<void> {
+    try {
+      respond(head, incoming, await later);
     } catch (reason) {
       fail(reason);
     }

@@ -48,12 +48,14 @@ const REASONS: Readonly<Record<number, string>> = {
   505: "HTTP Version Not Supported",
 };
 
+const STATUS_LINES = new Map(Object.entries(REASONS).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]));
+
 /**
  * The head of a response as text (RFC 9112, 4). The header values come from this service: none contains a line end, and
  * all are ASCII.
  */
 export function toHead({ status, headers, lines = "" }: HttpResponse, { ending, isKeepAlive, isHttp10, date }: HeadOptions): string {
-  let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${lines}`;
+  let head = STATUS_LINES.get(status)! + lines;
   for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;
   head += `date: ${date}\r\n`;
   if (ending.kind === "length") head += `content-length: ${ending.length}\r\n`;
