@@ -102,13 +102,14 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       const whileWriting = () => {
         response = toCreated(plant);
       };
+      let outcome: "created" | "same";
       try {
-        const outcome = await plants.create(plant, { owner: ownerOf(call.principal), whileWriting });
-        if (outcome === "created") audit.changed(call, "created", plant.id);
+        outcome = await plants.create(plant, { owner: ownerOf(call.principal), whileWriting });
       } catch (reason) {
         audit.failed(call, "created", plant.id, reason);
         throw reason;
       }
+      if (outcome === "created") audit.changed(call, "created", plant.id);
       return response ?? toCreated(plant);
     },
     getPlant: ({ parameters: { id }, headers }) => plants.find(asPlantId(id)).then((plant) => toFound(plant, headers)),

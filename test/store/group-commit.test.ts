@@ -71,6 +71,22 @@ describe("the group commit", () => {
     expect(begunAtCall).toEqual([1]);
   });
 
+  it("tells all of a commit its outcome, even if the whileWriting of one throws", async () => {
+    const { group, endCommit } = groupCommit();
+    let called = 0;
+    const creates = [1, 2, 3].map((id) =>
+      group.create(plant(id), {
+        whileWriting: () => {
+          called += 1;
+          if (id === 2) throw new Error("no answer can be made");
+        },
+      }),
+    );
+    await endCommit(0);
+    expect(await Promise.all(creates)).toEqual(["created", "created", "created"]);
+    expect(called).toBe(3);
+  });
+
   it("puts everything that arrives during a commit into the next one", async () => {
     const { group, commits, untilRunning, endCommit } = groupCommit();
     const creates = [group.create(plant(1))];
