@@ -45,7 +45,7 @@ export function createByteQueue(): ByteQueue {
   return {
     length: () => end - start,
     first: () => memory[start],
-    // A view costs as much as reading a head from it.
+    // Most heads arrive whole: they need no view, which is an allocation.
     bytes: () => (start === 0 && end === memory.length ? memory : memory.subarray(start, end)),
     put(more) {
       if (more.length === 0) return;

@@ -8,8 +8,9 @@ export type FairShares = Readonly<{
    * give the amount back; a second call does nothing.
    */
   take(owner: Owner, amount?: number): (() => void) | undefined;
-  /** The same for callers that keep account of what they took, and `give` it back. False when it would exceed the share. */
+  /** For callers that keep account of what they took themselves. False when it would exceed the share. */
   tryTake(owner: Owner, amount: number): boolean;
+  /** Gives back what `tryTake` took, never more than the owner holds. */
   give(owner: Owner, amount: number): void;
   /** Whether `take` would succeed now. */
   hasRoom(owner: Owner, amount?: number): boolean;

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S BUN_JSC_forceRAMSize=268435456 bun
 // The runtime sizes its heap by the memory of the machine. Told that there is little memory, it stays under 150 MB in
-// an import of any size. Told that there is less, 128 MiB, it is always close to that and collects all the time, in an
-// eighth of a create's processor time, and needs no less memory.
+// an import of any size. Told of 128 MiB, it is always near that limit and collects all the time, which takes an eighth
+// of the processor time of a create (docs/explanation/decisions.md).
 import { createCommandLine } from "./cli/command-line.ts";
 import { PlantStoreError } from "./errors.ts";
 import { describeFailure, toSentence } from "./system-failure.ts";

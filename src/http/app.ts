@@ -143,7 +143,8 @@ export function createApp(options: AppOptions): App {
   }
 
   function proceed(exchange: Exchange, target: Route, id: PathId, token: Token): Answer {
-    authorize(token, target.operation.scope!);
+    const { scope } = target.operation;
+    if (scope) authorize(token, scope);
     onAdmit(token);
     return admit(exchange, target, id, token);
   }
@@ -263,13 +264,11 @@ export function createApp(options: AppOptions): App {
   }
 
   async function finishLater(later: Promise<HttpResponse>, exchange: Exchange): Promise<HttpResponse> {
-    let response: HttpResponse;
     try {
-      response = await later;
+      return finish(await later, exchange);
     } catch (thrown) {
       return fail(thrown, exchange);
     }
-    return finish(response, exchange);
   }
 
   return {

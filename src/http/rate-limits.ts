@@ -58,7 +58,6 @@ export function createRateLimits({ token, address, refused, log }: RateLimitsOpt
       if (token && principal.token) counted.push({ kind: "token", rate: token, allowance: token.take(principal.token.id) });
       const network = address ? networkOf(principal.address) : "";
       if (address) counted.push({ kind: "address", rate: address, allowance: address.take(network) });
-      if (counted.length === 0) return undefined;
       const headers = toHeaders(counted);
       const over = counted.find(({ allowance }) => !allowance.isAllowed);
       if (!over) return headers;

@@ -28,6 +28,7 @@ export type Handlers = Readonly<{ [Id in OperationId]: (call: Call<Id>) => HttpR
 
 /** A handler whose operation is known only at run time. */
 type Handler = (call: UncheckedCall) => HttpResponse | Promise<HttpResponse>;
+/** A call of an operation that is known only at run time. */
 export type UncheckedCall = Unchecked & Omit<Call<OperationId>, keyof Unchecked>;
 type Unchecked = Readonly<{ parameters: unknown; body: unknown }>;
 

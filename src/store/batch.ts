@@ -48,7 +48,6 @@ const PLACE_CHARACTERS = 32_768;
 
 /** `since`: when the first change arrived. */
 export function openBatch(since: number): Batch {
-  const outcomes = Promise.withResolvers<Outcomes>();
   return {
     since,
     places: new Map(),
@@ -60,7 +59,7 @@ export function openBatch(since: number): Batch {
     tokens: [],
     onBegin: [],
     traced: [],
-    outcomes,
+    outcomes: Promise.withResolvers(),
   };
 }
 
@@ -70,12 +69,12 @@ export function placesOf(characters: number): number {
 }
 
 /** The commit has begun. What one caller does then must not keep the others from their outcomes. */
-export function begin({ onBegin }: Batch): void {
+export function tellBegun({ onBegin }: Batch): void {
   for (const call of onBegin) {
     try {
       call();
     } catch {
-      // As `whileWriting` says: the caller does it again.
+      // See `whileWriting`: the caller does without it, or does it again.
     }
   }
 }

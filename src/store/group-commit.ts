@@ -1,7 +1,7 @@
 import { PlantStoreError } from "../errors.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
-import { begin, charactersOf, countOf, openBatch, placesOf, searchedOf } from "./batch.ts";
+import { charactersOf, countOf, openBatch, placesOf, searchedOf, tellBegun } from "./batch.ts";
 import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import type { PlantStore } from "./plants.ts";
@@ -126,7 +126,7 @@ export function createGroupCommit({
     const endTrace = meter.tracer?.begin(batch.traced);
     try {
       const committed = commit(batch);
-      begin(batch);
+      tellBegun(batch);
       const outcomes = await committed;
       meter.committed(countOf(batch), outcomes.creates ?? [], now() - started);
       endTrace?.();
@@ -185,8 +185,8 @@ export function createGroupCommit({
     return batch;
   }
 
-  /** What a batch that a change has just joined comes to. One promise for all of its changes: there are many. */
-  function outcomesOf(batch: Batch): Promise<Outcomes> {
+  /** To be called when a change has been added to its batch. One promise for all of them: there are many. */
+  function awaitOutcomes(batch: Batch): Promise<Outcomes> {
     if (meter.tracer) batch.traced.push(meter.tracer.active());
     beginIfEnough(batch);
     return batch.outcomes.promise;
@@ -203,19 +203,19 @@ export function createGroupCommit({
       const batch = join(owner, { characters: charactersOf(plant), searched: searchedOf(plant) });
       const at = batch.creates.push(plant) - 1;
       if (whileWriting) batch.onBegin.push(whileWriting);
-      const { creates } = await outcomesOf(batch);
+      const { creates } = await awaitOutcomes(batch);
       return settle(creates?.[at]);
     },
     async compareAndSwap(swap, owner = "") {
       const batch = join(owner, { characters: charactersOf(swap.from) + charactersOf(swap.to), searched: searchedOf(swap.to) });
       const at = batch.swaps.push(swap) - 1;
-      const { swaps } = await outcomesOf(batch);
+      const { swaps } = await awaitOutcomes(batch);
       return swaps?.[at] ?? false;
     },
     async changeToken(token, owner = "") {
       const batch = join(owner, NO_TEXT);
       const at = batch.tokens.push(token) - 1;
-      const { tokens } = await outcomesOf(batch);
+      const { tokens } = await awaitOutcomes(batch);
       return tokens?.[at];
     },
     async close() {

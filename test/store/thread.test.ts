@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import type { PlantId } from "../../src/plant.ts";
 import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expression.ts";
 import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
 import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
@@ -94,6 +95,25 @@ describe("the index of words", () => {
       if (to !== undefined) expect(find(to)).toEqual({ kind: "ids", isWhole: true, ids: all });
       if (from !== undefined) expect(find(from)).toEqual({ kind: "ids", isWhole: true, ids: new BigInt64Array() });
     }
+  });
+
+  it("drops what one commit deletes at the beginning, in the middle and at the end of ids in a row that it renames", () => {
+    const { search, writer } = open([], "create");
+    countSteps(search);
+    const row = [1n, 2n, 3n, 4n, 5n].map(asPlantId);
+    const named = (id: PlantId, name: string) => ({ id, name });
+    const find = (word: string) => search.find({ words: [word], tag: undefined, from: PLANT_ID_MIN, limit: 100 });
+    writer.commit(
+      columnsOf([]),
+      row.map((id) => ({ from: undefined, to: named(id, "first") })),
+      [],
+      NOTHING_INDEXED,
+    );
+    expect(find("first")).toEqual({ kind: "ids", isWhole: true, ids: BigInt64Array.from(row) });
+    const swaps = row.map((id) => ({ from: named(id, "first"), to: id % 2n === 0n ? named(id, "second") : undefined }));
+    writer.commit(columnsOf([]), swaps, [], NOTHING_INDEXED);
+    expect(find("first")).toEqual({ kind: "ids", isWhole: true, ids: new BigInt64Array() });
+    expect(find("second")).toEqual({ kind: "ids", isWhole: true, ids: BigInt64Array.of(2n, 4n) });
   });
 });
 

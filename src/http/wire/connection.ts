@@ -239,12 +239,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function respond(head: Head, incoming: IncomingBody, response: HttpResponse): void {
-    try {
-      const sending = send(head, incoming, response);
-      if (sending) watch(sending);
-    } catch (reason) {
-      fail(reason);
-    }
+    const sending = send(head, incoming, response);
+    if (sending) watch(sending);
   }
 
   /** Sends the response. Returns a promise only when the client has to read first. */

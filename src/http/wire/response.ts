@@ -55,7 +55,7 @@ const STATUS_LINES = new Map(Object.entries(REASONS).map(([status, reason]) => [
  * all are ASCII.
  */
 export function toHead({ status, headers, lines = "" }: HttpResponse, { ending, isKeepAlive, isHttp10, date }: HeadOptions): string {
-  let head = STATUS_LINES.get(status)! + lines;
+  let head = (STATUS_LINES.get(status) ?? `HTTP/1.1 ${status} \r\n`) + lines;
   for (const name in headers) if (name !== "connection") head += `${name}: ${headers[name]}\r\n`;
   head += `date: ${date}\r\n`;
   if (ending.kind === "length") head += `content-length: ${ending.length}\r\n`;

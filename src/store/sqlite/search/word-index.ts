@@ -95,7 +95,7 @@ export function openWordIndex(path: string) {
     return tokens.get(tag) ?? remember(tokens, tag, toToken(tag), TAGS_KNOWN_MAX);
   }
 
-  /** Plants of one commit have one time. */
+  /** Plants that one commit created have one time. */
   function tokenOfTime(added: bigint | null): string {
     if (lastTime?.added !== added) lastTime = { added, token: tokenOfPlace("newest", timeKey(added)) };
     return lastTime.token;
