@@ -40,7 +40,10 @@ export type ImportOutcome = "created" | "same" | "replaced" | "in_use";
 
 type CreateOptions = Readonly<{
   owner?: Owner;
-  /** Called at most once, while the disk is busy and the processor is not. What it throws is dropped: the caller must do without it, or do it again. */
+  /**
+   * Called at most once, while the disk is busy and the processor is not. What it throws is dropped: the caller does
+   * without it, or does it again.
+   */
   whileWriting?: () => void;
 }>;
 
