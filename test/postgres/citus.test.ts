@@ -1,5 +1,5 @@
 import { createMetrics } from "../../src/metrics.ts";
-import { describe, expect, it } from "bun:test";
+import { beforeAll, describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -57,10 +57,12 @@ if (CITUS === undefined) {
   console.log("not run: the tests on Citus. PLANT_STORE_TEST_CITUS would name a database on a coordinator.");
   it("is run where PLANT_STORE_TEST_CITUS names a coordinator", () => expect(CITUS).toBeUndefined());
 } else {
-  await distribute(CITUS);
-  testStore("Citus", { open: () => open(CITUS) });
-  await distribute(CITUS);
-  testOrders("Citus", { open: () => open(CITUS) });
+  for (const testSuite of [testStore, testOrders]) {
+    describe("with a table of its own", () => {
+      beforeAll(() => distribute(CITUS));
+      testSuite("Citus", { open: () => open(CITUS) });
+    });
+  }
 
   describe("on Citus", () => {
     for (const [what, sql] of Object.entries(SINGLE)) {
