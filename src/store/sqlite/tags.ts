@@ -14,35 +14,46 @@ export type TagStep = Readonly<{ counts: readonly TagCount[]; next: TagCursor | 
 /** Plants counted in one step. */
 const STEP_COUNTED = 20_000;
 
-type CountRow = { tag: string; plants: bigint; last: bigint };
+type GroupRow = { tag: string; plants: bigint; last: bigint };
 
 /** Counts tags in short steps, so that other work of the thread can run in between. */
 export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagStep {
-  const inTag = prepareCount(db, "SELECT tag, id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?");
-  const afterTag = prepareCount(db, "SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ?");
+  const groups = prepare(
+    db,
+    `SELECT tag, count(*) AS plants, max(id) AS last
+       FROM (SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ${STEP_COUNTED}) GROUP BY tag ORDER BY tag`,
+  );
+  // Most plants of a large catalogue are counted here. To skip them costs a sixth of grouping them.
+  const further = prepare(db, `SELECT id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_COUNTED}`);
+  const rest = prepare(db, "SELECT count(*) AS plants FROM plants WHERE tag = ? AND id >= ?");
+
+  function countWithin(tag: string, from: bigint): TagStep {
+    const next = further.get(tag, from) as { id: bigint } | undefined;
+    if (next) return { counts: [{ tag, plants: STEP_COUNTED }], next: { tag, id: next.id } };
+    const { plants } = rest.get(tag, from) as { plants: bigint };
+    return { counts: plants > 0n ? [{ tag, plants: Number(plants) }] : [], next: { tag } };
+  }
+
   return ({ tag, id }) => {
-    if (id === undefined) {
-      const rows = afterTag.all(tag, STEP_COUNTED) as CountRow[];
-      const last = rows.pop();
-      if (!last) return { counts: [], next: undefined };
-      // Only the last tag continues in the next step; of the others the most frequent are enough.
-      return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: cursorAfter(last) };
-    }
-    const [rest] = inTag.all(tag, id, STEP_COUNTED) as CountRow[];
-    return { counts: rest ? [toCount(rest)] : [], next: rest?.plants === BigInt(STEP_COUNTED) ? cursorAfter(rest) : { tag } };
+    if (id !== undefined) return countWithin(tag, id);
+    const rows = groups.all(tag) as GroupRow[];
+    const last = rows.pop();
+    if (!last) return { counts: [], next: undefined };
+    // Only the last tag continues in the next step; of the others the most frequent are enough.
+    return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: cursorAfter(last) };
   };
 }
 
-function prepareCount(db: DatabaseSync, rows: string): StatementSync {
-  const statement = db.prepare(`SELECT tag, count(*) AS plants, max(id) AS last FROM (${rows}) GROUP BY tag ORDER BY tag`);
+function prepare(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
   statement.setReadBigInts(true);
   return statement;
 }
 
-function cursorAfter({ tag, last }: CountRow): TagCursor {
+function cursorAfter({ tag, last }: GroupRow): TagCursor {
   return last === PLANT_ID_MAX ? { tag } : { tag, id: last + 1n };
 }
 
-function toCount({ tag, plants }: CountRow): TagCount {
+function toCount({ tag, plants }: GroupRow): TagCount {
   return { tag, plants: Number(plants) };
 }
