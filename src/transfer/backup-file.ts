@@ -3,7 +3,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { createByteQueue } from "../byte-queue.ts";
 import { decodeUtf8 } from "../json.ts";
-import type { ContentsPart, DatedPlant } from "../store/contents.ts";
+import type { ContentsPart, DatedPlant, StoredToken } from "../store/contents.ts";
 import {
   BackupError,
   damaged,
@@ -70,6 +70,15 @@ export async function* readBackup(packed: Bytes): AsyncGenerator<BackupPart, voi
   let head: BackupHead | undefined;
   let end: BackupEnd | undefined;
   let lastId: bigint | undefined;
+  const tokensKnown = new Set<string>();
+
+  /** The store would refuse the second one, in the middle of a restore. */
+  function expectOnce(stored: StoredToken): StoredToken {
+    const { token, hash } = stored;
+    if (tokensKnown.has(`id ${token.id}`) || tokensKnown.has(`hash ${hash}`)) throw damaged("it has a token twice");
+    tokensKnown.add(`id ${token.id}`).add(`hash ${hash}`);
+    return stored;
+  }
 
   function expectNext(plant: DatedPlant): DatedPlant {
     if (lastId !== undefined && plant.id <= lastId) throw damaged("its plants are not in the order of their ids");
@@ -91,7 +100,7 @@ export async function* readBackup(packed: Bytes): AsyncGenerator<BackupPart, voi
     );
     counts.tokens += tokens.length;
     counts.plants += plants.length;
-    return { head, tokens: tokens.map(toToken), plants: plants.map(toPlant).map(expectNext) };
+    return { head, tokens: tokens.map(toToken).map(expectOnce), plants: plants.map(toPlant).map(expectNext) };
   }
 
   for await (const chunk of unpack(packed)) {

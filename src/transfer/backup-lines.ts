@@ -83,7 +83,7 @@ function isObject(value: unknown): value is Line {
 }
 
 export function toHead(text: string): BackupHead {
-  const { backup } = text.startsWith('{"backup":') ? parseLine(text) : {};
+  const { backup, ...besides } = text.startsWith('{"backup":') ? parseLine(text) : {};
   if (!isObject(backup) || typeof backup["format"] !== "number" || backup["format"] < 1) throw new BackupError(NO_BACKUP);
   const { format, version, store, at } = backup;
   if (format > FORMAT) {
@@ -91,13 +91,14 @@ export function toHead(text: string): BackupHead {
       `was written by Plant Store ${escapeControls(String(version))}, in format ${format}: restore it with that version or a newer one.`,
     );
   }
+  if (Object.keys(besides).length > 0) throw damaged("its head is not as written");
   if (Number.isNaN(Date.parse(textOf(at)))) throw damaged("its time is not as written");
   return { version: textOf(version), store: textOf(store), at: textOf(at) };
 }
 
 export function toEnd(text: string): BackupEnd {
-  const { end } = parseLine(text);
-  if (!isObject(end)) throw damaged("its end is not as written");
+  const { end, ...besides } = parseLine(text);
+  if (!isObject(end) || Object.keys(besides).length > 0) throw damaged("its end is not as written");
   return { tokens: numberOf(end["tokens"]), plants: numberOf(end["plants"]), sha256: textOf(end["sha256"]) };
 }
 

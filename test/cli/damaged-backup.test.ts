@@ -76,6 +76,22 @@ describe("a file that is not as it was written", () => {
       message: "its plants are not in the order of their ids",
     },
     { what: "a plant twice", file: withEnd([...body, body.at(-1)!]), message: "its plants are not in the order of their ids" },
+    { what: "a token twice", file: withEnd(body.toSpliced(1, 0, body[1]!)), message: "it has a token twice" },
+    {
+      what: "two tokens with one secret",
+      file: withEnd(body.toSpliced(1, 0, body[1]!.replace(/"id":"[^"]+"/, '"id":"other"'))),
+      message: "it has a token twice",
+    },
+    {
+      what: "a field beside its head",
+      file: withEnd(body.with(0, head!.replace(/\}$/, ',"note":"x"}'))),
+      message: "its head is not as written",
+    },
+    {
+      what: "a field beside its end",
+      file: gzipSync(unpacked(small.with(-1, small.at(-1)!.replace(/\}$/, ',"note":"x"}')))),
+      message: "its end is not as written",
+    },
     {
       what: "a time that no date has",
       file: withEnd(body.map((line) => line.replace(/"created":\d+/, '"created":9007199254740991'))),
