@@ -104,7 +104,10 @@ export function createGroupCommit({
     const batch = waiting.shift();
     if (!batch) return;
     leave(batch);
-    running.set(batch, commitBatch(batch));
+    running.set(
+      batch,
+      commitBatch(batch).then(() => void running.delete(batch)),
+    );
   }
 
   /** Frees the places in the queue: changes in a running commit keep nobody out. */
@@ -135,7 +138,6 @@ export function createGroupCommit({
       endTrace?.({ reason });
       batch.outcomes.reject(reason);
     }
-    running.delete(batch);
   }
 
   function open(): Batch {
