@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { escapeControlLines } from "../terminal-text.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 /** Each command loads its code only when it is called, so that it does not wait for that of the others. */
@@ -20,5 +21,11 @@ export async function createCommandLine(called = ""): Promise<Command> {
   const program = new Command("plant-store").description(manifest.description).version(manifest.version);
   const load = Object.hasOwn(COMMANDS, called) ? [COMMANDS[called]!] : Object.values(COMMANDS);
   for (const command of await Promise.all(load.map((one) => one()))) program.addCommand(command);
-  return program;
+  return withSafeErrors(program);
+}
+
+/** Commander's errors repeat what it does not know. A command does not take this from the one above it. */
+function withSafeErrors(command: Command): Command {
+  command.commands.forEach(withSafeErrors);
+  return command.configureOutput({ outputError: (text, write) => write(escapeControlLines(text)) });
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { makeCertificate } from "../support/certificate.ts";
+import { escapeControls } from "../../src/terminal-text.ts";
 import { PROJECT, runCommand } from "../support/process.ts";
 import { findFreePort } from "../support/port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -51,6 +52,8 @@ type Trouble = Readonly<{ why: string; words: readonly string[]; says: string; e
 const troubles: readonly Trouble[] = [
   { why: "a command that does not exist", words: ["plant"], says: "unknown command 'plant'" },
   { why: "a command of tokens that does not exist", words: ["token", "make"], says: "unknown command 'make'" },
+  { why: "a command that would colour the terminal", words: ["\u001b[31m"], says: String.raw`unknown command '\u001b[31m'` },
+  { why: "a command of tokens that would", words: ["token", "\u001b[31m"], says: String.raw`unknown command '\u001b[31m'` },
   {
     why: "a name without its flag",
     words: ["token", "create", "sync", "--data", store],
@@ -211,7 +214,7 @@ const strangersTroubles: readonly Trouble[] = [
 
 describe("a command in trouble", () => {
   for (const { why, words, says, environment, user } of [...troubles, ...(isRoot ? strangersTroubles : [])]) {
-    const shown = words.map((word) => word.replace(`${folder}/`, "").slice(0, 40)).join(" ");
+    const shown = escapeControls(words.map((word) => word.replace(`${folder}/`, "").slice(0, 40)).join(" "));
     it(`says in words what is wrong: ${why}: ${shown}`, async () => {
       const { status, stderr } = await runCommand(words, {
         ...(environment && { environment }),
