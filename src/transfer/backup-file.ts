@@ -70,13 +70,14 @@ export async function* readBackup(packed: Bytes): AsyncGenerator<BackupPart, voi
   let head: BackupHead | undefined;
   let end: BackupEnd | undefined;
   let lastId: bigint | undefined;
-  const tokensKnown = new Set<string>();
+  const known = new Set<string>();
 
   /** The store would refuse the second one, in the middle of a restore. */
   function expectOnce(stored: StoredToken): StoredToken {
-    const { token, hash } = stored;
-    if (tokensKnown.has(`id ${token.id}`) || tokensKnown.has(`hash ${hash}`)) throw damaged("it has a token twice");
-    tokensKnown.add(`id ${token.id}`).add(`hash ${hash}`);
+    for (const key of [`id ${stored.token.id}`, `hash ${stored.hash}`]) {
+      if (known.has(key)) throw damaged("it has a token twice");
+      known.add(key);
+    }
     return stored;
   }
 

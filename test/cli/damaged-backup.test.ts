@@ -89,7 +89,7 @@ describe("a file that is not as it was written", () => {
     },
     {
       what: "a field beside its end",
-      file: gzipSync(unpacked(small.with(-1, small.at(-1)!.replace(/\}$/, ',"note":"x"}')))),
+      file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}$/, ',"note":"x"}')])),
       message: "its end is not as written",
     },
     {
