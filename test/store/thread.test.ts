@@ -5,7 +5,7 @@ import type { PlantId } from "../../src/plant.ts";
 import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expression.ts";
 import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
 import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
-import { removeWordIndex } from "../../src/store/sqlite/search/word-index.ts";
+import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
 import { isFound } from "../../src/tokenizer.ts";

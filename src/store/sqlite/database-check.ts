@@ -3,12 +3,13 @@ import { describeFailure } from "../../system-failure.ts";
 import { look, lookAtTokens, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
+import { prepareBigInts } from "./engine/bigint-statement.ts";
 import { isDamage, isSqlError, isSqliteFailure } from "./engine/failure.ts";
 import { expectOurs, findSchemaFault, isCurrent, schemaVersion } from "./engine/schema.ts";
 import { TOTAL } from "./search/changes.ts";
 import { openComparison } from "./search/comparison.ts";
 import type { Comparison, Incomparable } from "./search/comparison.ts";
-import type { PlantRow } from "./search/word-index.ts";
+import type { PlantRow } from "./search/plant-tokens.ts";
 import { prepareTokenReads } from "./token-statements.ts";
 
 /** A part of a Worker: the steps of a check, one a call. */
@@ -133,8 +134,7 @@ function indexDamage(reason: unknown): Look {
 }
 
 function* scanPlants(db: DatabaseSync, index: Comparison | undefined): Generator<CheckStep, void, void> {
-  const statement = db.prepare("SELECT id, name, tag, added FROM plants ORDER BY id");
-  statement.setReadBigInts(true);
+  const statement = prepareBigInts(db, "SELECT id, name, tag, added FROM plants ORDER BY id");
   let plants = 0;
   let bytes = 0;
   for (const plant of statement.iterate() as Iterable<PlantRow>) {

@@ -4,6 +4,7 @@ import type { NewPlant, PlantId } from "../../plant.ts";
 import type { DatedPlant } from "../contents.ts";
 import { openPage } from "../page.ts";
 import type { Page } from "../page.ts";
+import { prepareBigInts } from "./engine/bigint-statement.ts";
 import { TOTAL } from "./search/changes.ts";
 import type { ImportOutcome, ListQuery, Swap } from "../plants.ts";
 
@@ -28,9 +29,7 @@ export function preparePlantReads(db: DatabaseSync) {
   const countOfTag = db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM plants WHERE tag = ? LIMIT ?)");
 
   function readPlants(condition: string): StatementSync {
-    const statement = db.prepare(`SELECT id, name, tag FROM plants ${condition}`);
-    statement.setReadBigInts(true);
-    return statement;
+    return prepareBigInts(db, `SELECT id, name, tag FROM plants ${condition}`);
   }
 
   function findPlant(id: PlantId): NewPlant | undefined {
@@ -69,8 +68,7 @@ function toPlant({ id, name, tag }: PlantRow): NewPlant {
 
 /** All plants with the times of their creates, by id, as they are read. */
 export function* readDatedPlants(db: DatabaseSync): Generator<DatedPlant, void, void> {
-  const statement = db.prepare("SELECT id, name, tag, added FROM plants ORDER BY id");
-  statement.setReadBigInts(true);
+  const statement = prepareBigInts(db, "SELECT id, name, tag, added FROM plants ORDER BY id");
   for (const row of statement.iterate() as Iterable<DatedRow>)
     yield row.added === null ? toPlant(row) : { ...toPlant(row), added: row.added };
 }

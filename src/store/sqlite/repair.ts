@@ -9,7 +9,7 @@ import { isOfMachine } from "./engine/failure.ts";
 import { realPath } from "./engine/files.ts";
 import { pragma } from "./engine/requirements.ts";
 import { build } from "./restore.ts";
-import { removeWordIndex } from "./search/word-index.ts";
+import { removeWordIndex } from "./search/index-file.ts";
 
 /**
  * Rebuilds what a check found wrong: the search index, which the next start builds, and otherwise the whole database,

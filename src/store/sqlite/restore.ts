@@ -9,7 +9,7 @@ import { findFilesFault, realPath, unfinished } from "./engine/files.ts";
 import { migrate } from "./engine/schema.ts";
 import { prepareDatedPuts } from "./plant-statements.ts";
 import { prepareChanges } from "./search/changes.ts";
-import { removeWordIndex } from "./search/word-index.ts";
+import { removeWordIndex } from "./search/index-file.ts";
 import { prepareTokenReads, prepareTokenWrites } from "./token-statements.ts";
 
 /** For the index of tags. In KiB. */

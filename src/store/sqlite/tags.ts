@@ -1,7 +1,8 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { TagCount } from "../tags.ts";
 import { mostFrequent } from "../tags.ts";
+import { prepareBigInts } from "./engine/bigint-statement.ts";
 
 /** Where a count continues: at this id of the tag or, without an id, at the next tag. */
 export type TagCursor = Readonly<{ tag: string; id?: bigint }>;
@@ -18,14 +19,14 @@ type GroupRow = { tag: string; plants: bigint; last: bigint };
 
 /** Counts tags in short steps, so that other work of the thread can run in between. */
 export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagStep {
-  const groups = prepare(
+  const groups = prepareBigInts(
     db,
     `SELECT tag, count(*) AS plants, max(id) AS last
        FROM (SELECT tag, id FROM plants WHERE tag > ? ORDER BY tag, id LIMIT ${STEP_COUNTED}) GROUP BY tag ORDER BY tag`,
   );
   // Most plants of a large catalogue are counted here. To skip them costs a sixth of grouping them.
-  const further = prepare(db, `SELECT id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_COUNTED}`);
-  const rest = prepare(db, "SELECT count(*) AS plants FROM plants WHERE tag = ? AND id >= ?");
+  const further = prepareBigInts(db, `SELECT id FROM plants WHERE tag = ? AND id >= ? ORDER BY id LIMIT 1 OFFSET ${STEP_COUNTED}`);
+  const rest = prepareBigInts(db, "SELECT count(*) AS plants FROM plants WHERE tag = ? AND id >= ?");
 
   function countWithin(tag: string, from: bigint): TagStep {
     const next = further.get(tag, from) as { id: bigint } | undefined;
@@ -42,12 +43,6 @@ export function createTagCounter(db: DatabaseSync): (cursor: TagCursor) => TagSt
     // Only the last tag continues in the next step; of the others the most frequent are enough.
     return { counts: [...mostFrequent(rows.map(toCount)), toCount(last)], next: cursorAfter(last) };
   };
-}
-
-function prepare(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql);
-  statement.setReadBigInts(true);
-  return statement;
 }
 
 function cursorAfter({ tag, last }: GroupRow): TagCursor {

@@ -4,6 +4,7 @@ import type { TokenColumns } from "../check.ts";
 import type { StoredToken } from "../contents.ts";
 import { toTime } from "../tokens.ts";
 import type { Token, TokenChange, TokenOutcome } from "../tokens.ts";
+import { prepareBigInts } from "./engine/bigint-statement.ts";
 
 type TokenRow = {
   id: string;
@@ -21,9 +22,8 @@ type StoredRow = TokenRow & { hash: string };
 const COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
 
 export function prepareTokenReads(db: DatabaseSync) {
-  const byHash = db.prepare(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`);
-  const all = db.prepare(`SELECT ${COLUMNS}, hash FROM tokens ORDER BY created, id`);
-  for (const statement of [byHash, all]) statement.setReadBigInts(true);
+  const byHash = prepareBigInts(db, `SELECT ${COLUMNS} FROM tokens WHERE hash = ?`);
+  const all = prepareBigInts(db, `SELECT ${COLUMNS}, hash FROM tokens ORDER BY created, id`);
   return {
     find(hash: string): Token | undefined {
       const row = byHash.get(hash) as TokenRow | undefined;
@@ -61,8 +61,7 @@ export function prepareTokenWrites(db: DatabaseSync) {
     `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked, parent, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO NOTHING`,
   );
-  const find = db.prepare("SELECT revoked FROM tokens WHERE id = ?");
-  find.setReadBigInts(true);
+  const find = prepareBigInts(db, "SELECT revoked FROM tokens WHERE id = ?");
   const revoke = db.prepare("UPDATE tokens SET revoked = ? WHERE revoked IS NULL AND id = ? RETURNING id");
   // UNION, unlike UNION ALL, ends even if parents form a circle.
   const revokeChildren = db.prepare(

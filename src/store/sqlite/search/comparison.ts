@@ -3,8 +3,10 @@ import { tokenize } from "../../../tokenizer.ts";
 import { pragma } from "../engine/requirements.ts";
 import { prepareChangeReads } from "./changes.ts";
 import type { Position } from "./changes.ts";
-import { openForLook, readState, tokensOf } from "./word-index.ts";
-import type { LookedAt, PlantRow } from "./word-index.ts";
+import { openForLook, prepareStateRead } from "./index-file.ts";
+import type { LookedAt } from "./index-file.ts";
+import { tokensOf } from "./plant-tokens.ts";
+import type { PlantRow } from "./plant-tokens.ts";
 
 /** The index beside the plants of one moment. */
 export type Comparison = Readonly<{
@@ -57,11 +59,12 @@ export function openComparison(plants: DatabaseSync, path: string): Comparison |
   const { db: index } = opened;
 
   function begin() {
+    const readState = prepareStateRead(index);
     for (let tries = 1; ; tries += 1) {
       plants.exec("BEGIN");
       const last = newest();
       index.exec("BEGIN");
-      const state = readState(index);
+      const state = readState();
       const isAhead = state.indexed.changes > last.changes || state.indexed.bulkChanges > last.bulkChanges;
       if (!isAhead || tries === TRIES) return { last, state };
       plants.exec("COMMIT");

@@ -5,7 +5,9 @@ import { isFound, SEARCHED_LENGTH_MAX } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 import type { Order, Place } from "../../page.ts";
 import { timeKey } from "./place-tokens.ts";
-import type { PlantRow, WalkQuery, WordIndex } from "./word-index.ts";
+import { prepareBigInts } from "../engine/bigint-statement.ts";
+import type { PlantRow } from "./plant-tokens.ts";
+import type { WalkQuery, WordIndex } from "./word-index.ts";
 
 export type OrderedWalk = WalkQuery &
   SearchTerms &
@@ -33,10 +35,10 @@ const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
 /** Walks through plants in an order, with bounded work. */
 export function createOrderedWalk(plants: DatabaseSync) {
   // Only the start of a name counts, for a search and for its place. The substr of a text ends at a NUL, that of an empty blob is null.
-  const row = plants.prepare(
+  const row = prepareBigInts(
+    plants,
     `SELECT id, CAST(coalesce(substr(CAST(name AS BLOB), 1, ${NAME_BYTES}), '') AS TEXT) AS name, tag, added FROM plants WHERE id = ?`,
   );
-  row.setReadBigInts(true);
 
   /** Those of these plants that match, and how many were looked at: at least one. */
   function findAll(ids: readonly bigint[], terms: SearchTerms): Readonly<{ found: readonly PlantRow[]; lookedAt: number }> {

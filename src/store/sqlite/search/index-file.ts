@@ -1,0 +1,107 @@
+import { existsSync, rmSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { PLANT_ID_MIN } from "../../../plant.ts";
+import { prepareBigInts } from "../engine/bigint-statement.ts";
+import { makeDurable, pragma } from "../engine/requirements.ts";
+import type { Position } from "./changes.ts";
+
+/**
+ * Progress of the index: the id at which the build continues (null when it is complete), the changes indexed, and a
+ * mark of their history.
+ */
+export type State = { buildFrom: bigint | null; indexed: Position; mark: string };
+
+/** Written into the file. A file with another number is rebuilt. */
+const VERSION = 7;
+
+/** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
+export function openOrCreate(path: string): DatabaseSync {
+  const found = new DatabaseSync(path);
+  if (isOurs(found)) return found;
+  found.close();
+  removeWordIndex(path);
+  const db = new DatabaseSync(path);
+  makeDurable(db);
+  // Words arrive folded, so the tokenizer of FTS5 has nothing left to do. A tag is one token that no word can equal.
+  // The index keeps no copy of the names (content), only which plants hold a word (detail). Few merges of its segments
+  // cost a plant less, and a search a little more.
+  db.exec(`
+    BEGIN;
+    CREATE VIRTUAL TABLE names USING fts5(
+      words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'"
+    );
+    INSERT INTO names (names, rank) VALUES ('automerge', 8);
+    CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
+    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
+    PRAGMA user_version = ${VERSION};
+    COMMIT;`);
+  return db;
+}
+
+/** Also reads each table: the first page does not show all damage. */
+function isOurs(db: DatabaseSync): boolean {
+  try {
+    makeDurable(db);
+    if (db.prepare("PRAGMA user_version").get()?.["user_version"] !== VERSION) return false;
+    for (const table of ["names", "words", "state"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
+    return true;
+  } catch (reason) {
+    if (isDamage(reason)) return false;
+    throw reason;
+  }
+}
+
+/** Removes the files of a closed index. */
+export function removeWordIndex(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+}
+
+const CORRUPT = 11;
+const NOTADB = 26;
+
+/** Whether the file of the index is damaged, or not a database. */
+export function isDamage(reason: unknown): boolean {
+  const errcode = reason instanceof Error && "errcode" in reason ? Number(reason.errcode) & 0xff : 0;
+  return errcode === CORRUPT || errcode === NOTADB;
+}
+
+/** An index that is looked at. */
+export type LookedAt = Readonly<{
+  db: DatabaseSync;
+  /** Whether nobody has used it since it was opened, or SQLite knows of those who did. */
+  isUntouched: () => boolean;
+}>;
+
+/**
+ * Opens the index to be looked at. Undefined when the next start builds it: there is none, or one of another version. While
+ * nobody uses it, it has no WAL, and SQLite would make one: so it is told that nobody will.
+ */
+export function openForLook(path: string): LookedAt | undefined {
+  if (!existsSync(path)) return undefined;
+  const isUsed = existsSync(`${path}-wal`);
+  const { href } = pathToFileURL(path);
+  const before = statSync(path).mtimeMs;
+  const db = new DatabaseSync(isUsed ? path : `${href}?immutable=1`, { readOnly: true });
+  const isUntouched = () => isUsed || (!existsSync(`${path}-wal`) && statSync(path, { throwIfNoEntry: false })?.mtimeMs === before);
+  try {
+    if (pragma(db, "PRAGMA user_version") === VERSION) return { db, isUntouched };
+  } catch (reason) {
+    db.close();
+    throw reason;
+  }
+  db.close();
+  return undefined;
+}
+
+type StateRow = { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint; mark: string };
+
+/** Prepares to read how far an index is. */
+export function prepareStateRead(db: DatabaseSync): () => State {
+  const state = prepareBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges, mark FROM state");
+  return () => {
+    const { buildFrom, changes, bulkChanges, mark } = state.get() as StateRow;
+    return { buildFrom, indexed: { changes: Number(changes), bulkChanges: Number(bulkChanges) }, mark };
+  };
+}
