@@ -30,8 +30,8 @@ export const WITHOUT = {
   ],
   ETag: [{ file: "src/http/preconditions.ts", from: 'hash("sha256", content, "base64url")', to: '"as-long-as-an-ETag-is."' }],
   "request id": [
-    { file: "src/http/app.ts", from: "givenId(request.headers) ?? randomUUID()", to: '""' },
-    { file: "src/http/app.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
+    { file: "src/http/exchange.ts", from: "givenId(request.headers) ?? randomUUID()", to: '""' },
+    { file: "src/http/completion.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
   ],
   "token, rights and rate limits": [{ file: "src/http/app.ts", from: "if (!scope) return admit", to: "return admit" }],
   // Every body counts as the one that the bench sends, with the next id.
@@ -45,8 +45,8 @@ export const WITHOUT = {
   "everything behind HTTP": [
     {
       file: "src/http/app.ts",
-      from: "const exchange: Exchange = {",
-      to: 'if (request.method === "POST") return withCommonLines({ status: 200, body: \'{"name":"Monstera deliciosa","tag":"tropical"}\' }, "0", false); const exchange: Exchange = {',
+      from: "const exchange = openExchange(request);",
+      to: 'if (request.method === "POST") return { status: 200, body: \'{"name":"Monstera deliciosa","tag":"tropical"}\', lines: "content-type: application/json\\r\\nx-request-id: 0\\r\\nx-content-type-options: nosniff\\r\\n" }; const exchange = openExchange(request);',
     },
   ],
 } as const satisfies Record<string, readonly PlantedBug[]>;

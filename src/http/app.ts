@@ -1,35 +1,25 @@
-import { randomUUID } from "node:crypto";
-import type { Audit } from "../auth/audit.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { authorize } from "../auth/authorize.ts";
-import { Refusal } from "../auth/refusal.ts";
 import { ownerOf } from "../principal.ts";
-import type { Principal } from "../principal.ts";
 import type { Contract, Operation } from "../contract.ts";
 import type { JsonBody } from "../../contract/generated/bodies.ts";
 import { PlantStoreError } from "../errors.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { Log } from "../log.ts";
 import type { Token } from "../store/tokens.ts";
-import { toErrorResponse, toExpected } from "./error-response.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { checkBodyHeaders, openBody, parseBody, readBody } from "./request-body.ts";
-import type { ClientAddress } from "./client-address.ts";
+import { createCompletion } from "./completion.ts";
+import type { CompletionOptions } from "./completion.ts";
 import { createCrossOrigin } from "./cross-origin.ts";
+import { openExchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { checkHost } from "./host.ts";
-import type { RequestMeter } from "./request-meter.ts";
-import type { RateLimits } from "./rate-limits.ts";
-import type { ResponseBudget } from "./response-budget.ts";
 import type { Static } from "./static.ts";
 import { parseQuery } from "./query.ts";
 import { createPace } from "../event-loop.ts";
 import type { Admission } from "./admission.ts";
-import type { RequestTracer } from "../tracing/request-tracer.ts";
-import type { Trace } from "../tracing/request-trace.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers, PathId, Route, UncheckedCall } from "./router.ts";
 import type { HttpRequest } from "./wire/connection.ts";
-import type { Fields } from "./wire/fields.ts";
 
 /** The HTTP interface, from a request to its response. */
 export type App = Readonly<{
@@ -39,50 +29,23 @@ export type App = Readonly<{
   refuse(error: PlantStoreError): HttpResponse;
 }>;
 
-type AppOptions = Readonly<{
-  contract: Contract;
-  handlers: Handlers;
-  /** Serves the paths that the contract does not have. */
-  files: Static;
-  authenticator: Authenticator;
-  /** Called with the token of each authorized request. */
-  onAdmit: (token: Token) => void;
-  audit: Audit;
-  log: Log;
-  /** Largest request body that is not streamed. */
-  bodyBytesMax: number;
-  admission: Admission;
-  responseBudget: ResponseBudget;
-  clientAddress: ClientAddress;
-  limits: RateLimits;
-  meter: RequestMeter;
-  /** Undefined if nothing is traced. */
-  tracer: RequestTracer | undefined;
-  /** The origins of other pages that may use the service, as browsers send them. */
-  origins: readonly string[];
-  /** Once it returns true, every response closes its connection. */
-  isDraining: () => boolean;
-}>;
+type AppOptions = CompletionOptions &
+  Readonly<{
+    contract: Contract;
+    handlers: Handlers;
+    /** Serves the paths that the contract does not have. */
+    files: Static;
+    authenticator: Authenticator;
+    /** Called with the token of each authorized request. */
+    onAdmit: (token: Token) => void;
+    /** Largest request body that is not streamed. */
+    bodyBytesMax: number;
+    admission: Admission;
+    /** The origins of other pages that may use the service, as browsers send them. */
+    origins: readonly string[];
+  }>;
 
 type Answer = HttpResponse | Promise<HttpResponse>;
-
-/** A request, and what is known about it even if it fails. */
-type Exchange = {
-  readonly request: HttpRequest;
-  readonly requestId: string;
-  /** When it began, by `performance.now()`. */
-  readonly started: number;
-  /** The operation of the contract that it asks for, once that is known. */
-  operation: string;
-  /** Who was authorized. */
-  principal: Principal | undefined;
-  /** Headers of any response to it. */
-  headers: Readonly<Record<string, string>> | undefined;
-  /** The name of the error that is the response, if it is one. */
-  error: ErrorCode | undefined;
-  /** Undefined if it belongs to no trace. */
-  trace: Trace | undefined;
-};
 
 /**
  * Bodies of this size or larger wait for a turn to be parsed: each takes part of a millisecond, and many may arrive at
@@ -91,28 +54,13 @@ type Exchange = {
 const LARGE_BYTES = 8192;
 
 export function createApp(options: AppOptions): App {
-  const {
-    contract,
-    handlers,
-    files,
-    authenticator,
-    onAdmit,
-    audit,
-    admission,
-    responseBudget,
-    clientAddress,
-    limits,
-    meter,
-    tracer,
-    log,
-    bodyBytesMax,
-    origins,
-    isDraining,
-  } = options;
+  const { contract, handlers, files, authenticator, onAdmit, admission, clientAddress, limits, tracer, log, bodyBytesMax, origins } =
+    options;
   const pace = createPace(() => performance.now());
   const route = createRouter(contract.operations, handlers);
   const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
   const crossOrigin = createCrossOrigin(origins, allow);
+  const completion = createCompletion(options, crossOrigin);
 
   /**
    * Each step throws if something is wrong. Their order is part of the interface. Nothing is awaited that is already
@@ -188,55 +136,6 @@ export function createApp(options: AppOptions): App {
     return parseBody(body, read);
   }
 
-  /** Counts a refused request, and returns the error to send. */
-  function refused(refusal: Refusal, exchange: Exchange): PlantStoreError {
-    const { request, requestId } = exchange;
-    const address = clientAddress(request.address, request.headers);
-    const principal = { token: refusal.token, address };
-    audit.refused({ principal, requestId }, refusal.code);
-    // A token that lacks the scope is still valid, so its request counts, unless it was already counted.
-    if (refusal.code === "insufficient_scope" && !exchange.principal) exchange.headers = limits.admit(principal, requestId);
-    return limits.refuse(refusal, address, requestId);
-  }
-
-  /** Counts a failed request by its reason, and returns the error to send. */
-  function countFailure(thrown: unknown, exchange: Exchange): unknown {
-    try {
-      if (thrown instanceof Refusal) return refused(thrown, exchange);
-    } catch (limited) {
-      return limited;
-    }
-    const isOverload = thrown instanceof PlantStoreError && thrown.code === "overloaded";
-    if (isOverload && exchange.principal && !isDraining()) limits.overloaded(exchange.principal, exchange.requestId);
-    return thrown;
-  }
-
-  function fail(thrown: unknown, exchange: Exchange): HttpResponse {
-    const error = toExpected(countFailure(thrown, exchange), log, exchange.requestId);
-    meter.failed(error.code);
-    exchange.error = error.code;
-    return complete(toErrorResponse(error), exchange);
-  }
-
-  /** Adds the headers of every response, and counts it. */
-  function complete(response: HttpResponse, exchange: Exchange): HttpResponse {
-    const { request, headers, requestId, operation, started } = exchange;
-    meter.answered(operation, response.status, started);
-    tracer?.answered(exchange, response.status);
-    const whole = headers ? { ...response, headers: { ...headers, ...response.headers } } : response;
-    return withCommonLines(crossOrigin ? crossOrigin.share(whole, request) : whole, requestId, isDraining());
-  }
-
-  function finish(response: HttpResponse, exchange: Exchange): HttpResponse {
-    try {
-      const { token } = exchange.principal ?? {};
-      // A response that needs no token is the same for everyone, and made only once.
-      return complete(token ? responseBudget(response, token.id) : response, exchange);
-    } catch (thrown) {
-      return fail(thrown, exchange);
-    }
-  }
-
   /** Answers a request and logs it. */
   async function answerLogged(exchange: Exchange): Promise<HttpResponse> {
     const response = await answerSafely(exchange);
@@ -258,54 +157,26 @@ export function createApp(options: AppOptions): App {
     try {
       response = answer(exchange);
     } catch (thrown) {
-      return fail(thrown, exchange);
+      return completion.fail(thrown, exchange);
     }
-    return response instanceof Promise ? finishLater(response, exchange) : finish(response, exchange);
+    return response instanceof Promise ? finishLater(response, exchange) : completion.finish(response, exchange);
   }
 
   async function finishLater(later: Promise<HttpResponse>, exchange: Exchange): Promise<HttpResponse> {
     try {
-      return finish(await later, exchange);
+      return completion.finish(await later, exchange);
     } catch (thrown) {
-      return fail(thrown, exchange);
+      return completion.fail(thrown, exchange);
     }
   }
 
   return {
     answer(request) {
-      const exchange: Exchange = {
-        request,
-        requestId: givenId(request.headers) ?? randomUUID(),
-        started: performance.now(),
-        operation: "none",
-        principal: undefined,
-        headers: undefined,
-        error: undefined,
-        trace: undefined,
-      };
+      const exchange = openExchange(request);
       const serve = log.isDebug ? answerLogged : answerSafely;
       exchange.trace = tracer?.begin(request.headers, exchange.started);
       return tracer && exchange.trace ? tracer.run(exchange.trace, () => serve(exchange)) : serve(exchange);
     },
-    refuse(error) {
-      meter.failed(error.code);
-      return withCommonLines(toErrorResponse(error), randomUUID(), true);
-    },
+    refuse: completion.refuse,
   };
-}
-
-/**
- * The headers of every response. nosniff: a browser must not guess another type from the content, such as HTML
- * from a plant's name.
- */
-function withCommonLines({ status, body, headers, onSent }: HttpResponse, requestId: string, isDraining: boolean): HttpResponse {
-  const type = body === undefined || headers?.["content-type"] !== undefined ? "" : "content-type: application/json\r\n";
-  const lines = `${type}x-request-id: ${requestId}\r\nx-content-type-options: nosniff\r\n`;
-  return { status, body, headers, lines, isLast: isDraining || headers?.["connection"] === "close", onSent };
-}
-
-/** The id that the client chose, if it is a valid one. */
-function givenId(headers: Fields): string | undefined {
-  const given = headers.get("x-request-id");
-  return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : undefined;
 }

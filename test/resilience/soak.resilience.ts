@@ -101,7 +101,7 @@ it(`${SECONDS} s of mixed work at a fixed rate keep memory, files, threads, late
   }
 });
 
-const ANSWERING = "const exchange: Exchange = {";
+const ANSWERING = "const exchange = openExchange(request);";
 /** The old service has answered 1,800 requests when the turns begin, and the new one less than 900 when they end. */
 const COUNTING = "const count = ((globalThis as any).count = ((globalThis as any).count ?? 0) + 1);";
 /** In microseconds of the processor: a clock would run on while others have it. */
@@ -128,7 +128,7 @@ const BUGS: ReadonlyArray<Readonly<{ why: string; grown: keyof Window; aged?: ke
     bug: {
       file: "src/http/app.ts",
       from: ANSWERING,
-      to: `${COUNTING} if (count > 1150) return new Promise((go) => setTimeout(go, Math.min(800, (count - 1150) * 20))).then(() => answerSafely({ request, requestId: "", principal: undefined, headers: undefined })); ${ANSWERING}`,
+      to: `${COUNTING} if (count > 1150) return new Promise((go) => setTimeout(go, Math.min(800, (count - 1150) * 20))).then(() => answerSafely(openExchange(request))); ${ANSWERING}`,
     },
   },
   {

@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import type { Audit } from "../auth/audit.ts";
+import { Refusal } from "../auth/refusal.ts";
+import { PlantStoreError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { RequestTracer } from "../tracing/request-tracer.ts";
+import type { ClientAddress } from "./client-address.ts";
+import type { CrossOrigin } from "./cross-origin.ts";
+import { toErrorResponse, toExpected } from "./error-response.ts";
+import type { Exchange } from "./exchange.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import type { RequestMeter } from "./request-meter.ts";
+import type { ResponseBudget } from "./response-budget.ts";
+import type { HttpResponse } from "./wire/response.ts";
+
+/** Ends an exchange: what the handlers return or throw becomes a whole response, and is counted. */
+export type Completion = Readonly<{
+  /** Never throws. */
+  finish(response: HttpResponse, exchange: Exchange): HttpResponse;
+  /** The response to what was thrown. Never throws. */
+  fail(thrown: unknown, exchange: Exchange): HttpResponse;
+  /** The response to input that is not a valid request. */
+  refuse(error: PlantStoreError): HttpResponse;
+}>;
+
+export type CompletionOptions = Readonly<{
+  audit: Audit;
+  log: Log;
+  responseBudget: ResponseBudget;
+  clientAddress: ClientAddress;
+  limits: RateLimits;
+  meter: RequestMeter;
+  /** Undefined if nothing is traced. */
+  tracer: RequestTracer | undefined;
+  /** Once it returns true, every response closes its connection. */
+  isDraining: () => boolean;
+}>;
+
+export function createCompletion(
+  { audit, log, responseBudget, clientAddress, limits, meter, tracer, isDraining }: CompletionOptions,
+  crossOrigin: CrossOrigin | undefined,
+): Completion {
+  /** Counts a refused request, and returns the error to send. */
+  function refused(refusal: Refusal, exchange: Exchange): PlantStoreError {
+    const { request, requestId } = exchange;
+    const address = clientAddress(request.address, request.headers);
+    const principal = { token: refusal.token, address };
+    audit.refused({ principal, requestId }, refusal.code);
+    // A token that lacks the scope is still valid, so its request counts, unless it was already counted.
+    if (refusal.code === "insufficient_scope" && !exchange.principal) exchange.headers = limits.admit(principal, requestId);
+    return limits.refuse(refusal, address, requestId);
+  }
+
+  /** Counts a failed request by its reason, and returns the error to send. */
+  function countFailure(thrown: unknown, exchange: Exchange): unknown {
+    try {
+      if (thrown instanceof Refusal) return refused(thrown, exchange);
+    } catch (limited) {
+      return limited;
+    }
+    const isOverload = thrown instanceof PlantStoreError && thrown.code === "overloaded";
+    if (isOverload && exchange.principal && !isDraining()) limits.overloaded(exchange.principal, exchange.requestId);
+    return thrown;
+  }
+
+  function fail(thrown: unknown, exchange: Exchange): HttpResponse {
+    const error = toExpected(countFailure(thrown, exchange), log, exchange.requestId);
+    meter.failed(error.code);
+    exchange.error = error.code;
+    return complete(toErrorResponse(error), exchange);
+  }
+
+  /** Adds the headers of every response, and counts it. */
+  function complete(response: HttpResponse, exchange: Exchange): HttpResponse {
+    const { request, headers, requestId, operation, started } = exchange;
+    meter.answered(operation, response.status, started);
+    tracer?.answered(exchange, response.status);
+    const whole = headers ? { ...response, headers: { ...headers, ...response.headers } } : response;
+    return withCommonLines(crossOrigin ? crossOrigin.share(whole, request) : whole, requestId, isDraining());
+  }
+
+  function finish(response: HttpResponse, exchange: Exchange): HttpResponse {
+    try {
+      const { token } = exchange.principal ?? {};
+      // A response that needs no token is the same for everyone, and made only once.
+      return complete(token ? responseBudget(response, token.id) : response, exchange);
+    } catch (thrown) {
+      return fail(thrown, exchange);
+    }
+  }
+
+  return {
+    finish,
+    fail,
+    refuse(error) {
+      meter.failed(error.code);
+      return withCommonLines(toErrorResponse(error), randomUUID(), true);
+    },
+  };
+}
+
+/**
+ * The headers of every response. nosniff: a browser must not guess another type from the content, such as HTML
+ * from a plant's name.
+ */
+function withCommonLines({ status, body, headers, onSent }: HttpResponse, requestId: string, isDraining: boolean): HttpResponse {
+  const type = body === undefined || headers?.["content-type"] !== undefined ? "" : "content-type: application/json\r\n";
+  const lines = `${type}x-request-id: ${requestId}\r\nx-content-type-options: nosniff\r\n`;
+  return { status, body, headers, lines, isLast: isDraining || headers?.["connection"] === "close", onSent };
+}
