@@ -1,9 +1,13 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
+import { UnsentError } from "../../src/store/postgres/engine/failure.ts";
+import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
+import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { FIND_ALIVE } from "../../src/store/postgres/engine/requirements.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
+import { findFreePort } from "../support/port.ts";
 import { startFlood } from "../support/flood.ts";
 import { startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
@@ -37,6 +41,16 @@ describe("the connections of a service", () => {
     expect(answered.length).toBeGreaterThan(100);
     // To a tenth of a second.
     expect(new Set([...seen.values()].map((since) => since.slice(0, 21))).size).toBeGreaterThan(10);
+  });
+
+  it("that a server refuses are all told as refused, however many wait: that passes, as a full pool may not", async () => {
+    const url = `postgres://anna@127.0.0.1:${await findFreePort()}/plants`;
+    const pool = openPool({ hosts: parseHosts(url), connectionsMax: 2, serverMs: 1000 });
+    const asked = Array.from({ length: 6 }, () =>
+      rejectionOf(pool.query({ text: "SELECT 1" }, [], { connectMs: 1000, statementMs: 1000 })),
+    );
+    for (const reason of await Promise.all(asked)) expect(reason).toBeInstanceOf(UnsentError);
+    await pool.close();
   });
 
   it("cancel what was given up on another, and neither what it runs since then nor one that is idle", async () => {

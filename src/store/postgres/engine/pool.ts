@@ -39,6 +39,9 @@ type DatabaseOptions = Readonly<{
   serverMs: number;
 }>;
 
+/** What pg's pool says, without a code, when no connection was free in time. */
+const POOL_TIMEOUT = "timeout exceeded when trying to connect";
+
 /** How many statements may wait for a connection. */
 const WAITING_MAX = 256;
 
@@ -175,7 +178,9 @@ async function connect(
       (client) => client.release(),
       () => {},
     );
-    const isBusy = pool.totalCount >= connectionsMax && pool.idleCount === 0;
+    // Not one that the server refused: others are trying in its place, so the pool is full then too.
+    const isLate = reason instanceof LateError || (reason instanceof Error && reason.message === POOL_TIMEOUT);
+    const isBusy = isLate && pool.totalCount >= connectionsMax && pool.idleCount === 0;
     throw isBusy ? new PlantStoreError("overloaded") : new UnsentError(reason);
   }
 }
