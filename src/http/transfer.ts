@@ -201,10 +201,12 @@ type StreamOptions = Readonly<{ log: Log; onEnd: (outcome: string, bytes: number
 function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let bytes = 0;
+  let isCancelled = false;
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       const { done, value } = await pieces.next();
+      if (isCancelled) return;
       if (!done) {
         const piece = typeof value === "string" ? encoder.encode(value) : value;
         bytes += piece.byteLength;
@@ -213,6 +215,8 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log
       onEnd("done", bytes);
       controller.close();
     } catch (reason) {
+      // The snapshot is closed under the page that was being read. Nobody waits for it.
+      if (isCancelled) return;
       onEnd(outcomeOf(reason), bytes);
       // An export that a revocation breaks off has not failed.
       if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
@@ -221,6 +225,7 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log
   }
 
   async function cancel(): Promise<void> {
+    isCancelled = true;
     onEnd("cancelled", bytes);
     await pieces.return();
   }

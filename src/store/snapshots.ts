@@ -32,23 +32,30 @@ export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snaps
         throw new PlantStoreError("draining");
       }
       let isOpen = true;
-      const timer = setTimeout(end, SNAPSHOT_MS_MAX).unref();
+      /** Whether it was ended under its reader. */
+      let isCut = false;
+      const timer = setTimeout(cut, SNAPSHOT_MS_MAX).unref();
 
       function end(): void {
         if (!isOpen) return;
         isOpen = false;
         clearTimeout(timer);
-        ends.delete(end);
+        ends.delete(cut);
         close();
       }
 
-      ends.add(end);
+      function cut(): void {
+        isCut = true;
+        end();
+      }
+
+      ends.add(cut);
       return {
         async list(query) {
           try {
             return await list(query);
           } catch (reason) {
-            if (isOpen) throw reason;
+            if (!isCut) throw reason;
             throw isClosed ? new PlantStoreError("draining") : new PlantStoreError("overloaded", { message: ENDED });
           }
         },

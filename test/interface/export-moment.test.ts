@@ -136,15 +136,22 @@ for (const engine of ENGINES) {
       if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
     });
 
-    it("that nobody reads to its end leaves nothing open, nor does one that is only asked about", async () => {
-      const { ask, database } = await opened;
-      const response = await ask("/plants/export");
-      await response.body!.cancel();
+    it("that nobody reads to its end leaves nothing open, nor does one that is only asked about, and neither has failed", async () => {
+      const { ask, database, service } = await opened;
+      for (let count = 0; count < 8; count += 1) {
+        const response = await ask("/plants/export");
+        const reader = response.body!.getReader();
+        if (count % 2 > 0) await reader.read();
+        await reader.cancel();
+      }
       expect((await ask("/plants/export", "HEAD")).status).toBe(200);
       // Of one token, four may be open.
       for (let count = 0; count < 10; count += 1)
         await until("Another may begin", async () => (await ask("/plants/export", "HEAD")).status === 200);
       if (database !== undefined) await until("No transaction is open", async () => (await countTransactions(database)) === 0);
+      const ended = () => service.lines.filter((line) => line.includes("export_ended"));
+      await until("The log has all of them", () => ended().filter((line) => line.includes("cancelled")).length >= 8);
+      expect(service.lines.filter((line) => line.includes("export_failed"))).toEqual([]);
     });
   });
 }
