@@ -72,4 +72,12 @@ describe("the keys of names on PostgreSQL", () => {
     await keys.check();
     await until("All have keys", async () => (await countWithout()) === 0);
   });
+
+  it("keep no service from stopping while the server does not answer", async () => {
+    const slow: Execute = () => pool.query({ text: "SELECT 1::bigint, pg_sleep(3)" }, [], { connectMs: 1000, statementMs: 4000 });
+    const waiting = keepNameKeys({ execute: { lists: slow, imports: slow }, log, now: () => time });
+    const began = performance.now();
+    await waiting.close();
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
 });

@@ -35,6 +35,9 @@ const LOOK_WAIT_MS = 1000;
 /** The pause after a failure, in milliseconds. */
 const RETRY_MS = 1000;
 
+/** How long closing waits for the statement that runs, in milliseconds. */
+const CLOSE_MS_MAX = 300;
+
 /** How long a statement may take, in milliseconds. */
 const STATEMENT_MS_MAX = 20_000;
 
@@ -84,7 +87,7 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
       try {
         from = await step(from);
       } catch (reason) {
-        log.warn("name_keys_behind", { reason });
+        if (!closing.signal.aborted) log.warn("name_keys_behind", { reason });
         pauseMs = RETRY_MS;
       }
       await sleep(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => {});
@@ -118,7 +121,8 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
     },
     async close() {
       closing.abort();
-      await Promise.all([filling, renewing]);
+      // A statement that waits for a server that is away is left behind: the next start gives the keys.
+      await Promise.race([Promise.all([filling, renewing]), sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
     },
   };
 }
