@@ -12,9 +12,11 @@ import {
   replaceRows,
   UPDATE_PLANTS,
 } from "../../src/store/postgres/plant-statements.ts";
+import { ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { testOrders } from "../support/order-suite.ts";
 import { testStore } from "../support/store-suite.ts";
+import { until } from "../support/until.ts";
 
 /**
  * A database on a coordinator of Citus whose workers have it too, which these tests may use up: its tables are dropped.
@@ -71,6 +73,16 @@ if (CITUS === undefined) {
         expect(plan.find((line) => line.includes("Task Count"))?.trim()).toBe("Task Count: 1");
       });
     }
+
+    it("the estimate of all plants is the sum of what the statistics of each shard say", async () => {
+      await queryOnce(CITUS, "ANALYZE plants");
+      const [counted] = await queryOnce(CITUS, "SELECT count(*)::text AS plants FROM plants");
+      expect(Number(counted!["plants"])).toBeGreaterThan(10_000);
+      await until("The workers have counted", async () => {
+        const [estimated] = await queryOnce(CITUS, `SELECT (${ESTIMATE_SHARDS.text})::text AS plants`);
+        return estimated!["plants"] === counted!["plants"];
+      });
+    });
 
     it("many creates, repeats, changes and deletes at once are prepared on no node", async () => {
       await queryOnce(CITUS, "SELECT recover_prepared_transactions()");

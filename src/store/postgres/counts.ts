@@ -23,20 +23,26 @@ const DIGITS = 2;
  * delete since. After a crash it has lost that count, until it has looked again. Then, as the planner estimates: the
  * plants that a page held when it last looked, times the pages that there are now. Below zero when it never has.
  */
-const ESTIMATE = `SELECT CASE
+const LIVE = `CASE
     WHEN coalesce(pg_stat_get_last_vacuum_time(oid), pg_stat_get_last_autovacuum_time(oid), pg_stat_get_last_analyze_time(oid),
       pg_stat_get_last_autoanalyze_time(oid)) IS NOT NULL THEN pg_stat_get_live_tuples(oid)
     WHEN reltuples >= 0 AND relpages > 0
       THEN (reltuples::float8 / relpages * pg_relation_size(oid) / current_setting('block_size')::bigint)::bigint
-    ELSE -1 END
-  FROM pg_class WHERE oid =`;
+    ELSE -1 END`;
 
-export const ESTIMATE_PLANTS = { text: `${ESTIMATE} to_regclass('plants')` } as const satisfies Statement;
+export const ESTIMATE_PLANTS = { text: `SELECT ${LIVE} FROM pg_class WHERE oid = to_regclass('plants')` } as const satisfies Statement;
 
-/** The same on Citus, where each shard is a table. */
+/** The same on one node of Citus, where each shard is a table. */
+const ESTIMATE_NODE = `SELECT CASE WHEN min(live) < 0 THEN -1 ELSE coalesce(sum(live), 0) END FROM (
+    SELECT ${LIVE} AS live FROM pg_class WHERE oid IN (
+      SELECT shard_name(logicalrelid, shardid)::regclass FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
+        JOIN pg_dist_local_group USING (groupid) WHERE logicalrelid = 'plants'::regclass
+    )) AS shards`;
+
+/** The same on all of them. To ask each shard would open a connection for each. */
 export const ESTIMATE_SHARDS = {
   text: `SELECT CASE WHEN bool_and(success) AND min(result::float8) >= 0 THEN sum(result::float8)::bigint ELSE -1 END
-    FROM run_command_on_shards('plants', '${ESTIMATE.replaceAll("'", "''")} ''%s''::regclass')`,
+    FROM run_command_on_all_nodes('${ESTIMATE_NODE.replaceAll("'", "''")}')`,
 } as const satisfies Statement;
 
 /** Takes the most to count, then the tag, the words, or both. */
