@@ -142,7 +142,8 @@ export const RESTORE_PLANTS = {
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS v (id, name, tag, words, name_key, added)`,
 } as const satisfies Statement;
 
-export const HAS_PLANTS = { text: `SELECT EXISTS (SELECT 1 FROM plants)` } as const satisfies Statement;
+/** Returns the lowest id, if there is a plant. On Citus it asks each shard. */
+export const FIRST_PLANT = { text: `SELECT id FROM plants ORDER BY id LIMIT 1` } as const satisfies Statement;
 
 /**
  * What plants are ordered by, with an index: the direction, the text of a key, and a key that is given. A result that has

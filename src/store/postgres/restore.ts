@@ -11,7 +11,7 @@ import { SCHEMA } from "./engine/schema.ts";
 import { startUp } from "./engine/startup.ts";
 import { toColumn } from "./engine/text.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
-import { HAS_PLANTS, RESTORE_PLANTS } from "./plant-statements.ts";
+import { FIRST_PLANT, RESTORE_PLANTS } from "./plant-statements.ts";
 import { REMOVE_TOKENS, RESTORE_TOKEN } from "./token-statements.ts";
 import { beginTransaction } from "./transaction.ts";
 
@@ -49,8 +49,8 @@ export async function restorePostgresStore(
 async function fill(execute: Execute, contents: AsyncIterable<ContentsPart>): Promise<Filled> {
   // Locks a row, so that only one restore runs at a time.
   await execute(SCHEMA.probe, [], HOW);
-  const [[hasPlants] = []] = await execute<[hasPlants: string]>(HAS_PLANTS, [], HOW);
-  const replaced = expectUnused(await listTokens(execute), hasPlants === "t");
+  const hasPlants = (await execute(FIRST_PLANT, [], HOW)).length > 0;
+  const replaced = expectUnused(await listTokens(execute), hasPlants);
   await execute(REMOVE_TOKENS, [], HOW);
   for await (const { tokens, plants } of contents) {
     for (const stored of tokens) await execute(RESTORE_TOKEN, valuesOf(stored), HOW);

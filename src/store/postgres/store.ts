@@ -11,6 +11,7 @@ import { SCHEMA } from "./engine/schema.ts";
 import { addPostgresGauges } from "./metrics.ts";
 import { keepNameKeys } from "./name-keys.ts";
 import { ONE_TABLE } from "./plant-layout.ts";
+import { FIRST_PLANT } from "./plant-statements.ts";
 import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
 import { openServer } from "./pooled-server.ts";
@@ -71,8 +72,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     throw reason;
   }
   const snapshots = createSnapshots(async () => {
-    // As patient as a list: a short restart refuses no export.
-    await execute.lists(SCHEMA.read, [], { isRepeatable: true });
+    // As patient as a list: a short restart refuses no export. It asks every shard, as one that is away would only break it off.
+    await execute.lists(FIRST_PLANT, [], { isRepeatable: true });
     return takeSnapshot(server.pools.snapshots);
   });
   const nameKeys = isServing ? keepNameKeys({ execute, log, now }) : undefined;
