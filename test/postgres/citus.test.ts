@@ -12,6 +12,7 @@ import {
   replaceRows,
   UPDATE_PLANTS,
 } from "../../src/store/postgres/plant-statements.ts";
+import { checkPostgresStore, repairPostgresStore } from "../../src/store/postgres/check.ts";
 import { ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { testOrders } from "../support/order-suite.ts";
@@ -73,6 +74,22 @@ if (CITUS === undefined) {
         expect(plan.find((line) => line.includes("Task Count"))?.trim()).toBe("Task Count: 1");
       });
     }
+
+    it("a check sees an index of a shard that is not valid, and --repair rebuilds it", async () => {
+      const lookAtShards = async () => {
+        const looks = await Array.fromAsync(checkPostgresStore({ url: CITUS, firstToken: { file: "first-token", hash: undefined } }));
+        return looks.filter((step) => step.kind === "look").find(({ part }) => part === "shards");
+      };
+      expect(await lookAtShards()).toMatchObject({ state: "ok" });
+      await queryOnce(
+        CITUS,
+        `SELECT run_command_on_shards('plants', 'UPDATE pg_index SET indisvalid = false
+          WHERE indrelid = ''%s''::regclass AND indexrelid::regclass::text LIKE ''plants_by_name%%''')`,
+      );
+      expect(await lookAtShards()).toMatchObject({ state: "wrong" });
+      await repairPostgresStore({ url: CITUS, log });
+      expect(await lookAtShards()).toMatchObject({ state: "ok" });
+    });
 
     it("the estimate of all plants is the sum of what the statistics of each shard say", async () => {
       await queryOnce(CITUS, "ANALYZE plants");

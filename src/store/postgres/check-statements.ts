@@ -17,6 +17,11 @@ export const COUNT_DAMAGED_PAGES = {
   text: `SELECT coalesce(checksum_failures, 0) FROM pg_stat_database WHERE datname = current_database()`,
 } as const satisfies Statement;
 
+/** How many shards plants have. Only Citus knows the table. */
+export const COUNT_SHARDS = {
+  text: `SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = to_regclass('plants')`,
+} as const satisfies Statement;
+
 /** Whether the server has amcheck, and this user may use it. */
 export const HAS_AMCHECK = {
   text: `SELECT to_regprocedure('bt_index_check(regclass, boolean)') IS NOT NULL

@@ -7,6 +7,7 @@ import { sizeOf } from "../page.ts";
 import {
   CHECK_INDEX,
   COUNT_DAMAGED_PAGES,
+  COUNT_SHARDS,
   FIND_WRONG,
   HAS_AMCHECK,
   HAS_UNKEYED,
@@ -24,6 +25,7 @@ import type { Execute } from "./engine/retry.ts";
 import { INDEX_NAMES, readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import { explain, runUnlimited, startUp } from "./engine/startup.ts";
+import { findShardFaults, rebuildShardIndexes } from "./shard-indexes.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
 const CONNECT_MS_MAX = 2000;
@@ -44,6 +46,7 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
     yield tables;
     if (tables.state !== "ok") return;
     yield* lookAtIndexes(database, execute);
+    yield* lookAtShards(database, execute);
     const tokens = await listTokenRows(execute);
     yield lookAtTokens(
       tokens.map(([id, , scopes, created, expires, revoked, parent, used, hash]) => {
@@ -68,6 +71,10 @@ export async function repairPostgresStore({ url, log }: Readonly<{ url: string; 
     await startUp(database, { name, isNew: false, waitMs: 0, log });
     for (const index of await findLeftovers(execute)) await runUnlimited(database, INDEX.drop(index));
     for (const index of (await findWrongIndexes(database, execute)) ?? []) await runUnlimited(database, INDEX.rebuild(index));
+    if (await isSharded(execute)) {
+      const isComparing = await isTrue(execute, HAS_AMCHECK);
+      if ((await findShardFaults(database, { isComparing })).length > 0) await rebuildShardIndexes(database);
+    }
     for await (const { columns } of readPages(execute)) await execute(MEND_WRONG, columns, HOW);
   } finally {
     await database.close();
@@ -112,6 +119,21 @@ async function* lookAtIndexes(database: Database, execute: Execute): AsyncGenera
   // It counts those that were mended since, too. One that cannot be read now ends the check.
   if (damaged !== undefined && damaged > 0n)
     yield look("pages", "note", `the server has found ${damaged} damaged pages: see its log. If they are mended, SELECT pg_stat_reset()`);
+}
+
+/** Nothing if the server has no Citus, or plants are not distributed. */
+async function* lookAtShards(database: Database, execute: Execute): AsyncGenerator<Look, void, void> {
+  if (!(await isSharded(execute))) return;
+  const isComparing = await isTrue(execute, HAS_AMCHECK);
+  const faults = await findShardFaults(database, { isComparing });
+  yield faults.length > 0
+    ? look("shards", "wrong", someOf(faults))
+    : look("shards", "ok", `each has its indexes${isComparing ? ", compared with their tables" : ""}`);
+}
+
+async function isSharded(execute: Execute): Promise<boolean> {
+  const [[shards] = []] = (await askIfKnown<[shards: bigint]>(execute, COUNT_SHARDS)) ?? [];
+  return shards !== undefined && shards > 0n;
 }
 
 type IndexRow = [name: string, isValid: string, kind: string];

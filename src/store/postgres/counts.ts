@@ -35,7 +35,7 @@ export const ESTIMATE_PLANTS = { text: `SELECT ${LIVE} FROM pg_class WHERE oid =
 /** The same on one node of Citus, where each shard is a table. */
 const ESTIMATE_NODE = `SELECT CASE WHEN min(live) < 0 THEN -1 ELSE coalesce(sum(live), 0) END FROM (
     SELECT ${LIVE} AS live FROM pg_class WHERE oid IN (
-      SELECT shard_name(logicalrelid, shardid)::regclass FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
+      SELECT to_regclass(shard_name(logicalrelid, shardid)) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
         JOIN pg_dist_local_group USING (groupid) WHERE logicalrelid = 'plants'::regclass
     )) AS shards`;
 

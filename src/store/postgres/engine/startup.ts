@@ -23,7 +23,7 @@ const FOREVER_MS = 2 ** 31 - 1;
 export async function startUp(database: Database, { name, isNew, waitMs, log }: StartUpOptions): Promise<void> {
   const run: Run = (statement, values = []) => database.query(statement, values, LIMITS);
 
-  const runLong = (statement: Statement) => runUnlimited(database, statement);
+  const runLong = async (statement: Statement) => void (await runUnlimited(database, statement));
 
   const until = performance.now() + waitMs;
   for (let tries = 0; ; tries += 1) {
@@ -42,12 +42,16 @@ function reasonOf(thrown: unknown): unknown {
   return thrown instanceof UnsentError ? thrown.cause : thrown;
 }
 
-/** Runs a statement that may take hours. */
-export async function runUnlimited(database: Database, statement: Statement, values: readonly unknown[] = []): Promise<void> {
+/** Runs a statement that may take hours. Resolves with its rows. */
+export async function runUnlimited<Row extends unknown[]>(
+  database: Database,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const session = await database.reserve(LIMITS.connectMs);
   try {
     await session.query(UNLIMIT, [], LIMITS.statementMs);
-    await session.query(statement, values, FOREVER_MS);
+    return await session.query<Row>(statement, values, FOREVER_MS);
   } finally {
     session.close();
   }
