@@ -34,5 +34,6 @@ try {
 function textOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
   const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? ` The reason: ${describeFailure(reason.cause)}` : "";
-  return toSentence(reason) ?? reason.message + cause;
+  // Nobody here sees the headers of a response.
+  return toSentence(reason) ?? reason.message.replace("after the seconds in Retry-After", "in a moment") + cause;
 }

@@ -40,11 +40,11 @@ function systemCode(reason: unknown): string | undefined {
     : undefined;
 }
 
-/** What is wrong, in words, without a full stop. */
+/** What is wrong, in words and on one line, without a full stop. */
 export function describeFailure(reason: unknown): string {
   const code = systemCode(reason);
   if (code !== undefined) return FAILURES[code]![0];
-  return reason instanceof Error ? reason.message : String(reason);
+  return (reason instanceof Error ? reason.message : String(reason)).replaceAll(/\s+/g, " ");
 }
 
 /** What to do about it, without a full stop; undefined if this is no such failure. */

@@ -40,9 +40,7 @@ type CheckOptions = Readonly<{ url: string; firstToken: FirstTokenFile }>;
 export async function* checkPostgresStore({ url, firstToken }: CheckOptions): AsyncGenerator<CheckStep, void, void> {
   const { name, database, execute } = open(url);
   try {
-    const tables = await lookAtTables(execute).catch((reason: unknown) => {
-      throw explain(reason, name);
-    });
+    const tables = await lookAtTables(execute);
     yield tables;
     if (tables.state !== "ok") return;
     yield* lookAtIndexes(database, execute);
@@ -56,7 +54,7 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
     );
     yield* lookAtRows(execute);
   } catch (reason) {
-    if (!isDamage(reason)) throw reason;
+    if (!isDamage(reason)) throw explain(reason, name);
     yield look("pages", "damaged", `the server cannot read all of it: ${describeFailure(reason)}`);
   } finally {
     await database.close();

@@ -49,13 +49,15 @@ export async function findShardFaults(database: Database, { isComparing }: Reado
       isDone === "true" ? toFaults(namesIn(result)) : [`on ${node}: ${result ?? "no answer"}`],
     );
   }
-  return [
+  const faults = [
     ...(await ask(LIST_INVALID, (names) => names.map((name) => `${name} is not valid`))),
     ...(await ask(LIST_SHORT, (names) =>
       names.map((name) => `${name} has fewer indexes than plants: move it to another worker, which makes them`),
     )),
     ...(isComparing ? await ask(COMPARE, () => []) : []),
   ];
+  // A node that is away says so each time.
+  return [...new Set(faults)];
 }
 
 /** Rebuilds the indexes of all shards, beside reads and writes. Throws if one cannot be rebuilt. */
