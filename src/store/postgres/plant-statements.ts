@@ -101,7 +101,8 @@ const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
  * Two ways to read the plants that match a condition. `brief` returns null for the name and tag of a plant larger than
  * $3 bytes. When all plants are small, it is enough. `measured` returns a page of $3 bytes, with the plant that fills
  * it and one more, which shows that there are others. It costs half as much again. Neither reads or sends a large text:
- * the server knows its length without reading it.
+ * the server knows its length without reading it. On Citus, `measured` has every shard send whole rows to the node that
+ * was asked, which is slow for large plants (docs/explanation/scale.md).
  */
 function readPage(found: string, order: string, key = "") {
   const plants = `${found} ORDER BY ${order} LIMIT $2::bigint`;
