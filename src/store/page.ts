@@ -22,6 +22,8 @@ export type OrderedPage = Readonly<{ plants: readonly NewPlant[]; places: readon
 export type OpenPage = Readonly<{
   /** Adds the next plant. False when the page was full already: another page follows, and reading can stop. */
   add(plant: NewPlant, bytes?: number): boolean;
+  /** Ends the page behind the last plant that was added, although others may follow. */
+  cut(): void;
   /** The page. Call this when all plants have been offered, or one was not added. */
   close(): Page;
 }>;
@@ -39,14 +41,16 @@ export function openPage({ limit, bytesMax }: Readonly<{ limit: number; bytesMax
       bytes += size;
       return true;
     },
+    cut: () => void (isLast = false),
     close: () => ({ plants, isLast }),
   };
 }
 
 /** An ordered page that is being filled. */
 type OpenOrderedPage = Readonly<{
-  /** Like `add` of an OpenPage. */
+  /** Like those of an OpenPage. */
   add(plant: NewPlant, place: Place, bytes?: number): boolean;
+  cut(): void;
   /** The page. `reached`: the place up to which plants were offered, if others follow there. */
   close(reached: Place | undefined): OrderedPage;
 }>;
@@ -60,6 +64,7 @@ export function openOrderedPage(limits: Readonly<{ limit: number; bytesMax: numb
       if (isAdded) places.push(place);
       return isAdded;
     },
+    cut: page.cut,
     close(reached) {
       const { plants, isLast } = page.close();
       return { plants, places, next: isLast ? reached : places.at(-1) };

@@ -2,6 +2,7 @@ import { createMetrics } from "../../src/metrics.ts";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
+import type { PlantId } from "../../src/plant.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import {
@@ -74,6 +75,39 @@ if (CITUS === undefined) {
         expect(plan.find((line) => line.includes("Task Count"))?.trim()).toBe("Task Count: 1");
       });
     }
+
+    it("pages of large plants have all that stay while others are deleted and created again between them", async () => {
+      const { plants, close } = await open(CITUS);
+      const all = Array.from({ length: 80 }, (_, at) => ({
+        id: asPlantId(20_000_000n + BigInt(at)),
+        name: `${at} `.padEnd(20_000, "x"),
+        tag: "large",
+      }));
+      for (const plant of all) await plants.create(plant);
+      const [staying, leaving] = [all.filter((_, at) => at % 2 === 0), all.filter((_, at) => at % 2 === 1)];
+      let isOver = false;
+      const churning = Promise.all(
+        leaving.map(async (plant) => {
+          while (!isOver) {
+            await plants.compareAndSwap({ from: plant, to: undefined });
+            await plants.compareAndSwap({ from: undefined, to: plant });
+          }
+        }),
+      );
+      for (let round = 0; round < 10; round += 1) {
+        const seen = new Set<bigint>();
+        for (let after: PlantId | undefined, isLast = false; !isLast;) {
+          const page = await plants.list({ limit: 5, bytesMax: 2 ** 20, after, tag: "large", words: [] });
+          for (const { id } of page.plants) seen.add(id);
+          ({ isLast } = page);
+          after = page.plants.at(-1)?.id;
+        }
+        expect(staying.filter(({ id }) => !seen.has(id))).toEqual([]);
+      }
+      isOver = true;
+      await churning;
+      await close();
+    });
 
     it("a check sees an index of a shard that is not valid, and --repair rebuilds it", async () => {
       const lookAtShards = async () => {

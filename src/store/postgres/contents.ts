@@ -6,7 +6,7 @@ import type { Database } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { SMALL_BYTES } from "./plant-lists.ts";
+import { readRows } from "./plant-lists.ts";
 import { LIST_DATED_PLANTS } from "./plant-statements.ts";
 import { SNAPSHOT_STATEMENTS } from "./snapshot.ts";
 import { LIST_STORED_TOKENS } from "./token-statements.ts";
@@ -14,7 +14,7 @@ import { toToken } from "./tokens.ts";
 import type { TokenRow } from "./tokens.ts";
 import { beginTransaction } from "./transaction.ts";
 
-/** A plant with its time. The name of a large one is null where only small ones are read. */
+/** A plant with its time. */
 type DatedRow = [...PlantRow, added: bigint | null];
 type StoredRow = [...TokenRow, hash: string];
 
@@ -54,10 +54,9 @@ export function listTokenRows(execute: Execute): Promise<readonly StoredRow[]> {
 
 /** The next plants from an id on; none after the last one. */
 export async function listFrom(execute: Execute, from: bigint): Promise<readonly DatedPlant[]> {
-  const { brief, measured } = LIST_DATED_PLANTS;
-  const rows = await execute<DatedRow>(brief, [from, PAGE_PLANTS, SMALL_BYTES], HOW);
-  const areWhole = rows.every(([, name]) => name !== null);
-  return (areWhole ? rows : await execute<DatedRow>(measured, [from, PAGE_PLANTS, PAGE_BYTES], HOW)).map(toDatedPlant);
+  const valuesFor = (bytes: number) => [from, PAGE_PLANTS, bytes];
+  const { rows } = await readRows<DatedRow>({ execute, page: LIST_DATED_PLANTS, valuesFor, bytesMax: PAGE_BYTES, how: HOW });
+  return rows.map(toDatedPlant);
 }
 
 function toDatedPlant([id, name, tag, added]: DatedRow): DatedPlant & { id: PlantId } {

@@ -8,13 +8,11 @@ import type { OrderedQuery } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
-import { LIST_MS_MAX, SMALL_BYTES } from "./plant-lists.ts";
+import { LIST_MS_MAX, readRows } from "./plant-lists.ts";
 import { countMatching, lastAhead, LOOKED_AT_MAX, orderedAhead, orderedMatching, orderedPlants, SORTED_MAX } from "./plant-statements.ts";
 import type { Filter } from "./plant-statements.ts";
 
 type Row = [id: bigint, name: string, tag: string | null, key: string];
-/** The row of a larger plant. */
-type BriefRow = [id: bigint, name: null, tag: null, key: string];
 
 type ListOptions = Readonly<{
   execute: Execute;
@@ -39,14 +37,17 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
   const page = openOrderedPage({ limit, bytesMax });
   let from = behind(order, query.after);
 
-  /** Fills the page from rows: one more than it holds, if there are more. False when it was full. */
-  async function fill({ brief, measured }: ReturnType<typeof orderedPlants>, values: readonly unknown[] = []): Promise<boolean> {
+  /** Fills the page from rows: one more than it holds, if there are more. False when it ends there. */
+  async function fill(plants: ReturnType<typeof orderedPlants>, values: readonly unknown[] = []): Promise<boolean> {
     const valuesFor = (bytes: number) => [from.key, limit + 1, bytes, from.id, ...values];
-    const some = await execute<Row | BriefRow>(brief, valuesFor(SMALL_BYTES), LIMITS);
-    const rows = areWhole(some) ? some : await execute<Row>(measured, valuesFor(bytesMax), LIMITS);
+    const { rows, isCut } = await readRows<Row>({ execute, page: plants, valuesFor, bytesMax, how: LIMITS });
     const stale = order === "name" ? await findStale(rows) : [];
     if (stale.length > 0) onStale(stale);
-    return rows.every((row) => page.add(toRowPlant(row), { key: row[3], id: asPlantId(row[0]) }, sizeOf({ name: row[1], tag: row[2] })));
+    const isFilling = rows.every((row) =>
+      page.add(toRowPlant(row), { key: row[3], id: asPlantId(row[0]) }, sizeOf({ name: row[1], tag: row[2] })),
+    );
+    if (isCut) page.cut();
+    return isFilling && !isCut;
   }
 
   async function hasFew(): Promise<boolean> {
@@ -95,10 +96,6 @@ function behind(order: Order, after: Place | undefined): Place {
   }
   if (after === undefined) return { key: "", id: PLANT_ID_MIN };
   return after.id < PLANT_ID_MAX ? { key: after.key, id: asPlantId(after.id + 1n) } : { key: `${after.key}00`, id: PLANT_ID_MIN };
-}
-
-function areWhole(rows: ReadonlyArray<Row | BriefRow>): rows is Row[] {
-  return rows.every(([, name]) => name !== null);
 }
 
 function toRowPlant([id, name, tag]: Row): NewPlant {

@@ -1,8 +1,10 @@
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { PlantStoreError } from "../../errors.ts";
 import { openPage, sizeOf } from "../page.ts";
 import type { Page } from "../page.ts";
 import type { ListQuery } from "../plants.ts";
-import type { Execute } from "./engine/retry.ts";
+import type { Statement } from "./engine/pool.ts";
+import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
@@ -14,17 +16,58 @@ export const LIST_MS_MAX = 5000;
  * Plants of up to this size are read without measuring, so that most pages need one cheap statement: a thousand of them
  * make a megabyte.
  */
-export const SMALL_BYTES = 1000;
+const SMALL_BYTES = 1000;
+
+/** How often a page is read again of which all plants change meanwhile. */
+const TRIES_MAX = 10;
 
 /** The row of a larger plant. */
-type BriefRow = [id: bigint, name: null, tag: null];
+type BriefRow = [id: bigint, name: null, tag: null, ...rest: unknown[]];
+
+type Reading = Readonly<{
+  execute: Execute;
+  page: Readonly<Record<"brief" | "measured", Statement>>;
+  /** The values of both, with so many bytes. */
+  valuesFor: (bytes: number) => readonly unknown[];
+  bytesMax: number;
+  how: ExecuteOptions;
+}>;
+
+/** `isCut`: others may follow, although the page is not full. */
+type Rows<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
+
+/**
+ * Reads a page: of small plants at once, else of `bytesMax` bytes and a plant more. On Citus, large plants may change
+ * between being found and being read. Then the page ends with the last of those that did not, as it could look like the
+ * last one otherwise.
+ */
+export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
+  execute,
+  page,
+  valuesFor,
+  bytesMax,
+  how,
+}: Reading): Promise<Rows<Row>> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const rows = await execute<Row | BriefRow>(page.brief, valuesFor(SMALL_BYTES), how);
+    if (rows.every((row): row is Row => row[1] !== null)) return { rows, isCut: false };
+    const whole = await execute<[found: bigint, ...Row]>(page.measured, valuesFor(bytesMax), how);
+    const [first] = whole;
+    if (first) return { rows: whole.map(([, ...row]) => row as unknown as Row), isCut: whole.length < first[0] };
+  }
+  throw new PlantStoreError("overloaded");
+}
 
 export async function list(execute: Execute, query: ListQuery): Promise<Page> {
   if (query.after === PLANT_ID_MAX) return { plants: [], isLast: true };
-  const { brief, measured } = statementsOf(query);
-  const limits = { statementMs: LIST_MS_MAX, isRepeatable: true };
-  const rows = await execute<PlantRow | BriefRow>(brief, valuesOf(query, SMALL_BYTES), limits);
-  return toPage(areWhole(rows) ? rows : await execute<PlantRow>(measured, valuesOf(query, query.bytesMax), limits), query);
+  const read = await readRows<PlantRow>({
+    execute,
+    page: statementsOf(query),
+    valuesFor: (bytes) => valuesOf(query, bytes),
+    bytesMax: query.bytesMax,
+    how: { statementMs: LIST_MS_MAX, isRepeatable: true },
+  });
+  return toPage(read, query);
 }
 
 function statementsOf({ tag, words }: ListQuery) {
@@ -38,14 +81,11 @@ function statementsOf({ tag, words }: ListQuery) {
 }
 
 /** Fills a page from rows: one more than it holds, if there are more plants. Measures them as the database did. */
-function toPage(rows: readonly PlantRow[], query: ListQuery): Page {
+function toPage({ rows, isCut }: Rows<PlantRow>, query: ListQuery): Page {
   const page = openPage(query);
   for (const row of rows) if (!page.add(toPlant(row), sizeOf({ name: row[1], tag: row[2] }))) break;
+  if (isCut) page.cut();
   return page.close();
-}
-
-function areWhole(rows: ReadonlyArray<PlantRow | BriefRow>): rows is PlantRow[] {
-  return rows.every(([, name]) => name !== null);
 }
 
 function valuesOf({ after, limit, tag, words }: ListQuery, bytes: number): unknown[] {

@@ -97,25 +97,54 @@ const HAS_TAG = hasTag(4);
 
 const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
 
+/** What is asked of each plant: its name and tag unless they are large, or their bytes alone. */
+const SMALL = `CASE WHEN ${BYTES} <= $3::bigint THEN name END AS name, CASE WHEN ${BYTES} <= $3::bigint THEN tag END AS tag`;
+const SIZE = `${BYTES} AS bytes`;
+type Asked = typeof SMALL | typeof SIZE;
+
 /**
- * Two ways to read the plants that match a condition. `brief` returns null for the name and tag of a plant larger than
- * $3 bytes. When all plants are small, it is enough. `measured` returns a page of $3 bytes, with the plant that fills
- * it and one more, which shows that there are others. It costs half as much again. Neither reads or sends a large text:
- * the server knows its length without reading it. On Citus, `measured` has every shard send whole rows to the node that
- * was asked, which is slow for large plants (docs/explanation/scale.md).
+ * How to find plants: those that are small as they are, and all of them with their bytes and the columns of the orders.
+ * `condition`: what is true of each.
  */
-function readPage(found: string, order: string, key = "") {
-  const plants = `${found} ORDER BY ${order} LIMIT $2::bigint`;
-  const brief = `SELECT id, CASE WHEN ${BYTES} <= $3::bigint THEN name END, CASE WHEN ${BYTES} <= $3::bigint THEN tag END${key} ${plants}`;
-  const measured = `SELECT id, name, tag${key} FROM (
-      SELECT *, sum(${BYTES}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
-      FROM (SELECT id, name, tag, name_key, added ${plants}) AS found
-    ) AS measured WHERE coalesce(bytes_before, 0) < $3::bigint ORDER BY ${order}`;
-  return { brief: { text: brief }, measured: { text: measured } };
+type Found = Readonly<{ small: (key: string) => string; sized: string; condition: string }>;
+
+function among(condition: string): Found {
+  const plants = `FROM plants WHERE ${condition}`;
+  return { small: (key) => `SELECT id, ${SMALL}${key} ${plants}`, sized: `SELECT id, ${SIZE}, name_key, added ${plants}`, condition };
+}
+
+/** Among those that a limited statement finds. `first` is a condition on what it returns. */
+function within(part: (asked: Asked) => string, first: string, condition: string): Found {
+  return {
+    small: (key) => `SELECT id, name, tag${key} FROM (${part(SMALL)}) AS part WHERE ${first}`,
+    sized: `SELECT id, bytes, name_key, added FROM (${part(SIZE)}) AS part WHERE ${first}`,
+    condition,
+  };
+}
+
+/**
+ * Two ways to read the plants that are found. `brief` returns null for the name and tag of a plant larger than $3 bytes.
+ * When all plants are small, it is enough. `measured` returns a page of $3 bytes, with the plant that fills it and one
+ * more, which shows that there are others; and in front of each how many it found. Neither reads or sends a large text that
+ * is not on the page: the server knows its length without reading it.
+ *
+ * On Citus, each shard sends what it finds to the node that was asked, so the texts are read afterwards. A plant that was
+ * changed or deleted in between is left out, and the number tells. CASE keeps the condition from being looked up again.
+ */
+function readPage({ small, sized, condition }: Found, order: string, key = "") {
+  const page = `ORDER BY ${order} LIMIT $2::bigint`;
+  const measured = `SELECT found, id, name, tag${key} FROM plants JOIN (
+      SELECT id AS found_id, name_key AS found_key, added AS found_added, count(*) OVER () AS found FROM (
+        SELECT *, sum(bytes) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+        FROM (${sized} ${page}) AS sized
+      ) AS summed WHERE coalesce(bytes_before, 0) < $3::bigint
+    ) AS measured ON id = found_id AND name_key IS NOT DISTINCT FROM found_key AND added IS NOT DISTINCT FROM found_added
+    WHERE CASE WHEN ${condition} THEN true ELSE false END ORDER BY ${order}`;
+  return { brief: { text: `${small(key)} ${page}` }, measured: { text: measured } };
 }
 
 function listWhere(condition: string, name?: string) {
-  const { brief, measured } = readPage(`FROM plants WHERE id >= $1::bigint${condition}`, "id");
+  const { brief, measured } = readPage(among(`id >= $1::bigint${condition}`), "id");
   return { brief: { ...(name === undefined ? {} : { name }), ...brief }, measured };
 }
 
@@ -133,7 +162,7 @@ export const LIST_PLANTS = {
 } as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
 
 /** All plants with the times of their creates, for a backup. Take the lowest id, the number of plants and the bytes. */
-export const LIST_DATED_PLANTS = readPage("FROM plants WHERE id >= $1::bigint", "id", ", added");
+export const LIST_DATED_PLANTS = readPage(among("id >= $1::bigint"), "id", ", added");
 
 /** For a store that is restored. Takes ids, names, tags, words, keys of the names, and times. */
 export const RESTORE_PLANTS = {
@@ -170,8 +199,6 @@ function conditionsOf({ tag, hasWords }: Filter, at: number): string {
 export const SORTED_MAX = 10_000;
 export const LOOKED_AT_MAX = 1000;
 
-const WHOLE = "id, name, tag, words, name_key, added";
-
 function orderOf(order: Order) {
   const { by, isRising } = ORDERS[order];
   const direction = isRising ? "" : " DESC";
@@ -184,21 +211,23 @@ function orderOf(order: Order) {
 /** A page in an order. Takes the key of the first place, the number of plants, the bytes, and the id of that place. */
 export function orderedPlants(order: Order) {
   const { from, sorting } = orderOf(order);
-  return readPage(`FROM plants WHERE ${from}`, sorting, `, ${ORDERS[order].key} AS key`);
+  return readPage(among(from), sorting, `, ${ORDERS[order].key} AS key`);
 }
 
 /** The same for those among the next LOOKED_AT_MAX plants that match. Takes the filter's values too. */
 export function orderedAhead(order: Order, filter: Filter) {
   const { from, sorting } = orderOf(order);
-  const ahead = `(SELECT ${WHOLE} FROM plants WHERE ${from} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}) AS ahead`;
-  return readPage(`FROM ${ahead} WHERE ${conditionsOf(filter, 5)}`, sorting, `, ${ORDERS[order].key} AS key`);
+  const ahead = (asked: Asked) =>
+    `SELECT id, ${asked}, name_key, added, ${conditionsOf(filter, 5)} AS is_found FROM plants WHERE ${from} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}`;
+  return readPage(within(ahead, "is_found", `${from} AND ${conditionsOf(filter, 5)}`), sorting, `, ${ORDERS[order].key} AS key`);
 }
 
 /** The same for all that match, of which there are at most SORTED_MAX. */
 export function orderedMatching(order: Order, filter: Filter) {
   const { from, sorting } = orderOf(order);
-  const matching = `(SELECT ${WHOLE} FROM plants WHERE ${conditionsOf(filter, 5)} LIMIT ${SORTED_MAX}) AS matching`;
-  return readPage(`FROM ${matching} WHERE ${from}`, sorting, `, ${ORDERS[order].key} AS key`);
+  const matching = (asked: Asked) =>
+    `SELECT id, ${asked}, name_key, added FROM plants WHERE ${conditionsOf(filter, 5)} LIMIT ${SORTED_MAX}`;
+  return readPage(within(matching, from, `${from} AND ${conditionsOf(filter, 5)}`), sorting, `, ${ORDERS[order].key} AS key`);
 }
 
 /**
