@@ -64,10 +64,12 @@ export function startServer(options: ServerOptions): HttpServer {
   let empty: (() => void) | undefined;
 
   function open(socket: Socket): void {
-    if (connections.size >= connectionsMax && !makeRoom()) return socket.terminate();
+    const address = socket.remoteAddress as string | undefined;
+    // A client that has reset the connection already has no address any more.
+    if (address === undefined || (connections.size >= connectionsMax && !makeRoom())) return socket.terminate();
     const connection = createConnection({
       wire: socket,
-      address: socket.remoteAddress,
+      address,
       parseHead,
       answer,
       refuse,

@@ -32,30 +32,23 @@ export function createSnapshots(take: () => Snapshot | Promise<Snapshot>): Snaps
         throw new PlantStoreError("draining");
       }
       let isOpen = true;
-      /** Whether it was ended under its reader. */
-      let isCut = false;
-      const timer = setTimeout(cut, SNAPSHOT_MS_MAX).unref();
+      const timer = setTimeout(end, SNAPSHOT_MS_MAX).unref();
 
       function end(): void {
         if (!isOpen) return;
         isOpen = false;
         clearTimeout(timer);
-        ends.delete(cut);
+        ends.delete(end);
         close();
       }
 
-      function cut(): void {
-        isCut = true;
-        end();
-      }
-
-      ends.add(cut);
+      ends.add(end);
       return {
         async list(query) {
           try {
             return await list(query);
           } catch (reason) {
-            if (!isCut) throw reason;
+            if (isOpen) throw reason;
             throw isClosed ? new PlantStoreError("draining") : new PlantStoreError("overloaded", { message: ENDED });
           }
         },
