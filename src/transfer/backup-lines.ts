@@ -144,7 +144,7 @@ function textOf(value: unknown): string {
 /** All tokens are in memory at once. */
 function shortTextOf(value: unknown): string {
   const text = textOf(value);
-  if (text.length > SHORT_MAX) throw damaged("a text of a token is not as written");
+  if (text.length > SHORT_MAX || text.includes("\0")) throw damaged("a text of a token is not as written");
   return text;
 }
 

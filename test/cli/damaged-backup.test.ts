@@ -103,6 +103,11 @@ describe("a file that is not as it was written", () => {
       message: "a text of a token is not as written",
     },
     {
+      what: "a token whose name has a NUL, which PostgreSQL does not take",
+      file: withEnd(body.map((line) => line.replace('"name":"reader"', '"name":"reader\\u0000"'))),
+      message: "a text of a token is not as written",
+    },
+    {
       what: "a field of a token that this version would lose",
       file: withEnd(body.map((line) => line.replace('"name":"reader"', '"name":"reader","note":"x"'))),
       message: 'has a token with "note", which this version does not know: restore it with the version that wrote it.',

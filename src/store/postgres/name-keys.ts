@@ -57,6 +57,11 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
   let looked = now();
   let renewing: Promise<void> | undefined;
 
+  /** What is left behind at the end may fail. */
+  function fail(reason: unknown): void {
+    if (!closing.signal.aborted) log.warn("name_keys_behind", { reason });
+  }
+
   /** Gives keys from this id on. Resolves with where the next step begins; undefined after the last one. */
   async function step(from: bigint, run = execute.imports): Promise<bigint | undefined> {
     const rows = await run<[id: bigint, start: string]>(FIND_UNKEYED, [from, STEP_PLANTS], HOW);
@@ -87,7 +92,7 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
       try {
         from = await step(from);
       } catch (reason) {
-        if (!closing.signal.aborted) log.warn("name_keys_behind", { reason });
+        fail(reason);
         pauseMs = RETRY_MS;
       }
       await sleep(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => {});
@@ -102,7 +107,7 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
       // A replica of a version before may import many: no list waits for all of them.
       if (next !== undefined && filling === undefined) filling = fill(next).finally(() => (filling = undefined));
     } catch (reason) {
-      log.warn("name_keys_behind", { reason });
+      fail(reason);
     }
   }
 
@@ -116,7 +121,7 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
     renew(plants) {
       // What is left out meanwhile is met again.
       renewing ??= setKeys(plants)
-        .catch((reason: unknown) => log.warn("name_keys_behind", { reason }))
+        .catch(fail)
         .finally(() => (renewing = undefined));
     },
     async close() {
