@@ -16,7 +16,7 @@ import {
   MEND_WRONG,
 } from "./check-statements.ts";
 import { listFrom, listTokenRows } from "./contents.ts";
-import { sqlStateOf } from "./engine/failure.ts";
+import { isElsewhere, sqlStateOf } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { INDEX } from "./engine/index-build.ts";
 import { openPool } from "./engine/pool.ts";
@@ -25,7 +25,7 @@ import type { Execute } from "./engine/retry.ts";
 import { INDEX_NAMES, readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import { explain, runUnlimited, startUp } from "./engine/startup.ts";
-import { findShardFaults, rebuildShardIndexes } from "./shard-indexes.ts";
+import { lookAtShards } from "./shard-indexes.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
 const CONNECT_MS_MAX = 2000;
@@ -40,11 +40,16 @@ type CheckOptions = Readonly<{ url: string; firstToken: FirstTokenFile }>;
 export async function* checkPostgresStore({ url, firstToken }: CheckOptions): AsyncGenerator<CheckStep, void, void> {
   const { name, database, execute } = open(url);
   try {
-    const tables = await lookAtTables(execute);
+    const tables = await lookAtTables(execute).catch((reason: unknown) => {
+      throw explain(reason, name);
+    });
     yield tables;
     if (tables.state !== "ok") return;
     yield* lookAtIndexes(database, execute);
-    yield* lookAtShards(database, execute);
+    if (await isSharded(execute)) {
+      if (await isBuilding(execute)) yield look("shards", "note", "an index is being built, check again after it");
+      else yield* lookAtShards(database, { isComparing: await isTrue(execute, HAS_AMCHECK) });
+    }
     const tokens = await listTokenRows(execute);
     yield lookAtTokens(
       tokens.map(([id, , scopes, created, expires, revoked, parent, used, hash]) => {
@@ -54,7 +59,8 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
     );
     yield* lookAtRows(execute);
   } catch (reason) {
-    if (!isDamage(reason)) throw explain(reason, name);
+    if (isElsewhere(reason)) throw new Error(`A worker cannot be reached: ${describeFailure(reason)}`, { cause: reason });
+    if (!isDamage(reason)) throw reason;
     yield look("pages", "damaged", `the server cannot read all of it: ${describeFailure(reason)}`);
   } finally {
     await database.close();
@@ -69,10 +75,6 @@ export async function repairPostgresStore({ url, log }: Readonly<{ url: string; 
     await startUp(database, { name, isNew: false, waitMs: 0, log });
     for (const index of await findLeftovers(execute)) await runUnlimited(database, INDEX.drop(index));
     for (const index of (await findWrongIndexes(database, execute)) ?? []) await runUnlimited(database, INDEX.rebuild(index));
-    if (await isSharded(execute)) {
-      const isComparing = await isTrue(execute, HAS_AMCHECK);
-      if ((await findShardFaults(database, { isComparing })).length > 0) await rebuildShardIndexes(database);
-    }
     for await (const { columns } of readPages(execute)) await execute(MEND_WRONG, columns, HOW);
   } finally {
     await database.close();
@@ -119,16 +121,7 @@ async function* lookAtIndexes(database: Database, execute: Execute): AsyncGenera
     yield look("pages", "note", `the server has found ${damaged} damaged pages: see its log. If they are mended, SELECT pg_stat_reset()`);
 }
 
-/** Nothing if the server has no Citus, or plants are not distributed. */
-async function* lookAtShards(database: Database, execute: Execute): AsyncGenerator<Look, void, void> {
-  if (!(await isSharded(execute))) return;
-  const isComparing = await isTrue(execute, HAS_AMCHECK);
-  const faults = await findShardFaults(database, { isComparing });
-  yield faults.length > 0
-    ? look("shards", "wrong", someOf(faults))
-    : look("shards", "ok", `each has its indexes${isComparing ? ", compared with their tables" : ""}`);
-}
-
+/** False if the server has no Citus, or plants are not distributed. */
 async function isSharded(execute: Execute): Promise<boolean> {
   const [[shards] = []] = (await askIfKnown<[shards: bigint]>(execute, COUNT_SHARDS)) ?? [];
   return shards !== undefined && shards > 0n;

@@ -1,31 +1,35 @@
+import { look, someOf } from "../check.ts";
+import type { Look } from "../check.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { runUnlimited } from "./engine/startup.ts";
 
 /*
  * On Citus the table of plants on the coordinator has no rows, and its indexes no entries: those of the shards count. Each
- * node is asked for its own shards.
+ * node is asked for its own shards. What is wrong is not mended from here: a REINDEX that Citus passes on may wait for the
+ * statement that passes it on.
  */
 
-const SHARDS = `SELECT to_regclass(shard_name(logicalrelid, shardid)) AS id FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
-  JOIN pg_dist_local_group USING (groupid) WHERE logicalrelid = 'plants'::regclass`;
+const SHARDS = `SELECT shardid, shard_name(logicalrelid, shardid) AS name, to_regclass(shard_name(logicalrelid, shardid)) AS id
+  FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_local_group USING (groupid) WHERE logicalrelid = 'plants'::regclass`;
 
-/** The indexes of a node's shards that are not valid, and its shards that have fewer indexes than the table of plants. */
-const LIST_INVALID = `SELECT coalesce(string_agg(indexrelid::regclass::text, ' '), '') FROM pg_index
-  WHERE NOT (indisvalid AND indisready) AND indrelid IN (${SHARDS})`;
-const LIST_SHORT = `SELECT coalesce(string_agg(id::text, ' '), '') FROM (${SHARDS}) AS shard
-  WHERE (SELECT count(*) FROM pg_index WHERE indrelid = id) < (SELECT count(*) FROM pg_index WHERE indrelid = 'plants'::regclass)`;
+/** What is wrong with a node's shards and their indexes: a word and a name for each. */
+const LIST_FAULTS = `WITH shard AS (${SHARDS}), fault AS (
+    SELECT 'gone ' || name AS text FROM shard WHERE id IS NULL
+    UNION ALL
+    SELECT 'invalid ' || indexrelid::regclass FROM pg_index JOIN shard ON indrelid = id WHERE NOT (indisvalid AND indisready)
+    UNION ALL
+    SELECT 'missing ' || relname || '_' || shardid FROM shard, pg_index JOIN pg_class ON oid = indexrelid
+      WHERE indrelid = 'plants'::regclass AND id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_index AS own WHERE own.indrelid = id AND own.indexrelid = to_regclass(relname || '_' || shardid))
+  ) SELECT coalesce(string_agg(text, ',' ORDER BY text), '') FROM fault`;
 
 /** Fails when an index of a node's shards is not as its table. */
 const COMPARE = `SELECT count(bt_index_check(indexrelid, true)) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
     JOIN pg_am ON pg_am.oid = relam
-  WHERE amname = 'btree' AND indisvalid AND indrelid IN (${SHARDS})`;
+  WHERE amname = 'btree' AND indisvalid AND indrelid IN (SELECT id FROM (${SHARDS}) AS shard)`;
 
-/** Passes by indexes that are not valid. */
-const REBUILD_ALL = { text: `SELECT success::text, result FROM run_command_on_shards('plants', 'REINDEX TABLE CONCURRENTLY %s')` };
-/** Only one node has it. */
-const REBUILD = (index: string) => ({
-  text: `SELECT bool_or(success)::text, max(result) FROM run_command_on_all_nodes('REINDEX INDEX CONCURRENTLY ${index}')`,
-});
+/** What a REINDEX CONCURRENTLY that was cut off leaves beside an index (its manual). */
+const LEFTOVER = /_cc(?:new|old)\d*$/;
 
 /** Returns each node with whether the command succeeded, and its result or its error. */
 function onNodes(command: string): Statement {
@@ -36,41 +40,36 @@ function onNodes(command: string): Statement {
 }
 
 type NodeRow = [node: string, isDone: string, result: string | null];
-type RebuildRow = [isDone: string, result: string | null];
 
-/**
- * What is wrong with indexes of the shards of plants. With `isComparing` those of a B-tree are compared with their tables,
- * which needs amcheck and takes time.
- */
-export async function findShardFaults(database: Database, { isComparing }: Readonly<{ isComparing: boolean }>): Promise<readonly string[]> {
-  async function ask(command: string, toFaults: (names: readonly string[]) => readonly string[]): Promise<readonly string[]> {
-    const rows = await runUnlimited<NodeRow>(database, onNodes(command));
-    return rows.flatMap(([node, isDone, result]) =>
-      isDone === "true" ? toFaults(namesIn(result)) : [`on ${node}: ${result ?? "no answer"}`],
-    );
+/** Looks at the indexes of all shards of plants. With `isComparing` at each entry of a B-tree, which needs amcheck. */
+export async function* lookAtShards(
+  database: Database,
+  { isComparing }: Readonly<{ isComparing: boolean }>,
+): AsyncGenerator<Look, void, void> {
+  const faults: Record<"note" | "wrong" | "damaged", string[]> = { note: [], wrong: [], damaged: [] };
+  for (const [node, isDone, result] of await runUnlimited<NodeRow>(database, onNodes(LIST_FAULTS))) {
+    if (isDone !== "true") faults.note.push(`${node} cannot be asked (${result ?? "no answer"})`);
+    else
+      for (const fault of (result ?? "").split(",").filter(Boolean)) {
+        const [kind, name = ""] = fault.split(" ");
+        if (kind === "gone") faults.damaged.push(`${name} is not on ${node}`);
+        else faults.wrong.push(kind === "invalid" ? ofInvalid(name, node) : ofMissing(name, node));
+      }
   }
-  const faults = [
-    ...(await ask(LIST_INVALID, (names) => names.map((name) => `${name} is not valid`))),
-    ...(await ask(LIST_SHORT, (names) =>
-      names.map((name) => `${name} has fewer indexes than plants: move it to another worker, which makes them`),
-    )),
-    ...(isComparing ? await ask(COMPARE, () => []) : []),
-  ];
-  // A node that is away says so each time.
-  return [...new Set(faults)];
+  const compared = isComparing && faults.note.length === 0 ? await runUnlimited<NodeRow>(database, onNodes(COMPARE)) : [];
+  for (const [node, isDone, result] of compared)
+    if (isDone !== "true") faults.wrong.push(`on ${node}: ${result ?? "no answer"}: run REINDEX INDEX CONCURRENTLY with it there`);
+  for (const state of ["note", "wrong", "damaged"] as const)
+    if (faults[state].length > 0) yield look("shards", state, someOf(faults[state]));
+  if (Object.values(faults).every((texts) => texts.length === 0))
+    yield look("shards", "ok", `each has its indexes${isComparing ? ", compared with their tables" : ""}`);
 }
 
-/** Rebuilds the indexes of all shards, beside reads and writes. Throws if one cannot be rebuilt. */
-export async function rebuildShardIndexes(database: Database): Promise<void> {
-  const nodes = await runUnlimited<NodeRow>(database, onNodes(LIST_INVALID));
-  const invalid = nodes.flatMap(([, isDone, names]) => (isDone === "true" ? namesIn(names) : []));
-  for (const statement of [REBUILD_ALL, ...invalid.map(REBUILD)]) {
-    const rows = await runUnlimited<RebuildRow>(database, statement);
-    const [, result] = rows.find(([isDone]) => isDone !== "true") ?? [];
-    if (result !== undefined) throw new Error(`The indexes of a shard cannot be rebuilt: ${result ?? "no answer"}`);
-  }
+function ofInvalid(name: string, node: string): string {
+  const statement = LEFTOVER.test(name) ? "DROP" : "REINDEX";
+  return `${name} is not valid: run ${statement} INDEX CONCURRENTLY ${name} on ${node}`;
 }
 
-function namesIn(text: string | null): string[] {
-  return text === null || text === "" ? [] : text.split(" ");
+function ofMissing(name: string, node: string): string {
+  return `${name} is missing on ${node}: move its shard to another worker, which makes its indexes`;
 }
