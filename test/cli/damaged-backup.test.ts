@@ -103,9 +103,9 @@ describe("a file that is not as it was written", () => {
       message: "a text of a token is not as written",
     },
     {
-      what: "a token whose name has a NUL, which PostgreSQL does not take",
-      file: withEnd(body.map((line) => line.replace('"name":"reader"', '"name":"reader\\u0000"'))),
-      message: "a text of a token is not as written",
+      what: "a token whose id has a NUL, which PostgreSQL does not take",
+      file: withEnd(body.map((line) => line.replace('{"token":{"id":"', '{"token":{"id":"\\u0000'))),
+      message: "an id of a token is not as written",
     },
     {
       what: "a field of a token that this version would lose",
