@@ -31,7 +31,7 @@ export const WITHOUT = {
   ETag: [{ file: "src/http/preconditions.ts", from: 'hash("sha256", content, "base64url")', to: '"as-long-as-an-ETag-is."' }],
   "request id": [
     { file: "src/http/exchange.ts", from: "givenId(request.headers) ?? randomUUID()", to: '""' },
-    { file: "src/http/completion.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
+    { file: "src/http/response-completion.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
   ],
   "token, rights and rate limits": [{ file: "src/http/app.ts", from: "if (!scope) return admit", to: "return admit" }],
   // Every body counts as the one that the bench sends, with the next id.

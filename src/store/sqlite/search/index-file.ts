@@ -10,7 +10,7 @@ import type { Position } from "./changes.ts";
  * Progress of the index: the id at which the build continues (null when it is complete), the changes indexed, and a
  * mark of their history.
  */
-export type State = { buildFrom: bigint | null; indexed: Position; mark: string };
+export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
 const VERSION = 7;
@@ -98,7 +98,7 @@ export function openForLook(path: string): LookedAt | undefined {
 type StateRow = { buildFrom: bigint | null; changes: bigint; bulkChanges: bigint; mark: string };
 
 /** Prepares to read how far an index is. */
-export function prepareStateRead(db: DatabaseSync): () => State {
+export function prepareStateRead(db: DatabaseSync): () => IndexState {
   const state = prepareBigInts(db, "SELECT build_from AS buildFrom, changes, bulk_changes AS bulkChanges, mark FROM state");
   return () => {
     const { buildFrom, changes, bulkChanges, mark } = state.get() as StateRow;

@@ -7,7 +7,7 @@ import { prepareBigInts } from "../engine/bigint-statement.ts";
 import { WAL_PAGES_MAX } from "../engine/requirements.ts";
 import { expressionOf } from "./expression.ts";
 import { openOrCreate, prepareStateRead } from "./index-file.ts";
-import type { State } from "./index-file.ts";
+import type { IndexState } from "./index-file.ts";
 import { keyOfToken, PLACES, tokenOfPlace } from "./place-tokens.ts";
 import { createPlantTokens } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
@@ -134,7 +134,7 @@ export function openWordIndex(path: string) {
       return places;
     },
     state: prepareStateRead(db),
-    save({ buildFrom, indexed, mark = "" }: Partial<State>): void {
+    save({ buildFrom, indexed, mark = "" }: Partial<IndexState>): void {
       if (buildFrom !== undefined) saveBuild.run(buildFrom);
       if (indexed !== undefined) saveIndexed.run(indexed.changes, indexed.bulkChanges, mark);
     },
