@@ -76,7 +76,7 @@ if (CITUS === undefined) {
       });
     }
 
-    it("pages of large plants have all that stay while others are deleted and created again between them", async () => {
+    it("pages of large plants have all that stay, also those that are renamed, while others are deleted and created again", async () => {
       const { plants, close } = await open(CITUS);
       const all = Array.from({ length: 80 }, (_, at) => ({
         id: asPlantId(20_000_000n + BigInt(at)),
@@ -84,16 +84,23 @@ if (CITUS === undefined) {
         tag: "large",
       }));
       for (const plant of all) await plants.create(plant);
-      const [staying, leaving] = [all.filter((_, at) => at % 2 === 0), all.filter((_, at) => at % 2 === 1)];
+      const [staying, renamed, leaving] = [0, 1, 2].map((rest) => all.filter((_, at) => at % 3 === rest));
       let isOver = false;
-      const churning = Promise.all(
-        leaving.map(async (plant) => {
+      const churning = Promise.all([
+        ...renamed!.map(async (plant) => {
+          for (let from = plant; !isOver;) {
+            const to = { ...plant, name: `${Math.random()} `.padEnd(20_000, "y") };
+            await plants.compareAndSwap({ from, to });
+            from = to;
+          }
+        }),
+        ...leaving!.map(async (plant) => {
           while (!isOver) {
             await plants.compareAndSwap({ from: plant, to: undefined });
             await plants.compareAndSwap({ from: undefined, to: plant });
           }
         }),
-      );
+      ]);
       for (let round = 0; round < 10; round += 1) {
         const seen = new Set<bigint>();
         for (let after: PlantId | undefined, isLast = false; !isLast;) {
@@ -102,7 +109,7 @@ if (CITUS === undefined) {
           ({ isLast } = page);
           after = page.plants.at(-1)?.id;
         }
-        expect(staying.filter(({ id }) => !seen.has(id))).toEqual([]);
+        expect([...staying!, ...renamed!].filter(({ id }) => !seen.has(id)).map(({ id }) => id)).toEqual([]);
       }
       isOver = true;
       await churning;

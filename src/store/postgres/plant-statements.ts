@@ -129,22 +129,25 @@ function within(part: (asked: Asked) => string, first: string, condition: string
  * is not on the page: the server knows its length without reading it.
  *
  * On Citus, each shard sends what it finds to the node that was asked, so the texts are read afterwards. A plant that was
- * changed or deleted in between is left out, and the number tells. CASE keeps the condition from being looked up again.
+ * deleted in between, or has another place now or does not match any more, is left out, and the number tells. CASE keeps
+ * the condition from being looked up again.
  */
-function readPage({ small, sized, condition }: Found, order: string, key = "") {
-  const page = `ORDER BY ${order} LIMIT $2::bigint`;
+function readPage({ small, sized, condition }: Found, { by, sorting }: Readonly<{ by: string; sorting: string }>, key = "") {
+  const page = `ORDER BY ${sorting} LIMIT $2::bigint`;
   const measured = `SELECT found, id, name, tag${key} FROM plants JOIN (
-      SELECT id AS found_id, name_key AS found_key, added AS found_added, count(*) OVER () AS found FROM (
-        SELECT *, sum(bytes) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+      SELECT id AS found_id, ${by} AS found_place, count(*) OVER () AS found FROM (
+        SELECT *, sum(bytes) OVER (ORDER BY ${sorting} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
         FROM (${sized} ${page}) AS sized
       ) AS summed WHERE coalesce(bytes_before, 0) < $3::bigint
-    ) AS measured ON id = found_id AND name_key IS NOT DISTINCT FROM found_key AND added IS NOT DISTINCT FROM found_added
-    WHERE CASE WHEN ${condition} THEN true ELSE false END ORDER BY ${order}`;
+    ) AS measured ON id = found_id AND ${by} IS NOT DISTINCT FROM found_place
+    WHERE CASE WHEN ${condition} THEN true ELSE false END ORDER BY ${sorting}`;
   return { brief: { text: `${small(key)} ${page}` }, measured: { text: measured } };
 }
 
+const BY_ID = { by: "id", sorting: "id" } as const;
+
 function listWhere(condition: string, name?: string) {
-  const { brief, measured } = readPage(among(`id >= $1::bigint${condition}`), "id");
+  const { brief, measured } = readPage(among(`id >= $1::bigint${condition}`), BY_ID);
   return { brief: { ...(name === undefined ? {} : { name }), ...brief }, measured };
 }
 
@@ -162,7 +165,7 @@ export const LIST_PLANTS = {
 } as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
 
 /** All plants with the times of their creates, for a backup. Take the lowest id, the number of plants and the bytes. */
-export const LIST_DATED_PLANTS = readPage(among("id >= $1::bigint"), "id", ", added");
+export const LIST_DATED_PLANTS = readPage(among("id >= $1::bigint"), BY_ID, ", added");
 
 /** For a store that is restored. Takes ids, names, tags, words, keys of the names, and times. */
 export const RESTORE_PLANTS = {
@@ -203,6 +206,7 @@ function orderOf(order: Order) {
   const { by, isRising } = ORDERS[order];
   const direction = isRising ? "" : " DESC";
   return {
+    by,
     from: `(${by}, id) ${isRising ? ">=" : "<="} (${ORDERS[order].given}, $4::bigint)`,
     sorting: `${by}${direction}, id${direction}`,
   };
@@ -210,24 +214,24 @@ function orderOf(order: Order) {
 
 /** A page in an order. Takes the key of the first place, the number of plants, the bytes, and the id of that place. */
 export function orderedPlants(order: Order) {
-  const { from, sorting } = orderOf(order);
-  return readPage(among(from), sorting, `, ${ORDERS[order].key} AS key`);
+  const { from, ...place } = orderOf(order);
+  return readPage(among(from), place, `, ${ORDERS[order].key} AS key`);
 }
 
 /** The same for those among the next LOOKED_AT_MAX plants that match. Takes the filter's values too. */
 export function orderedAhead(order: Order, filter: Filter) {
-  const { from, sorting } = orderOf(order);
+  const { from, ...place } = orderOf(order);
   const ahead = (asked: Asked) =>
-    `SELECT id, ${asked}, name_key, added, ${conditionsOf(filter, 5)} AS is_found FROM plants WHERE ${from} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}`;
-  return readPage(within(ahead, "is_found", `${from} AND ${conditionsOf(filter, 5)}`), sorting, `, ${ORDERS[order].key} AS key`);
+    `SELECT id, ${asked}, name_key, added, ${conditionsOf(filter, 5)} AS is_found FROM plants WHERE ${from} ORDER BY ${place.sorting} LIMIT ${LOOKED_AT_MAX}`;
+  return readPage(within(ahead, "is_found", `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${ORDERS[order].key} AS key`);
 }
 
 /** The same for all that match, of which there are at most SORTED_MAX. */
 export function orderedMatching(order: Order, filter: Filter) {
-  const { from, sorting } = orderOf(order);
+  const { from, ...place } = orderOf(order);
   const matching = (asked: Asked) =>
     `SELECT id, ${asked}, name_key, added FROM plants WHERE ${conditionsOf(filter, 5)} LIMIT ${SORTED_MAX}`;
-  return readPage(within(matching, from, `${from} AND ${conditionsOf(filter, 5)}`), sorting, `, ${ORDERS[order].key} AS key`);
+  return readPage(within(matching, from, `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${ORDERS[order].key} AS key`);
 }
 
 /**
