@@ -53,7 +53,7 @@ export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
     if (rows.every((row): row is Row => row[1] !== null)) return { rows, isCut: false };
     const whole = await execute<[found: bigint, ...Row]>(page.measured, valuesFor(bytesMax), how);
     const [first] = whole;
-    if (first) return { rows: whole.map(([, ...row]) => row as unknown as Row), isCut: whole.length < first[0] };
+    if (first) return { rows: whole.map(([, ...row]): Row => row), isCut: whole.length < first[0] };
   }
   throw new PlantStoreError("overloaded");
 }
