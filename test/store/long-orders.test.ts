@@ -51,12 +51,22 @@ function list(query: Partial<OrderedQuery>): Promise<OrderedPage> {
   return store.plants.listOrdered({ order: "name", limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [], ...query });
 }
 
-it("plants with long names are not put into order for each page, and are all found in order", async () => {
-  const first = await list({ tag: "long" });
+it("plants with long names are not put into order for each page of a search, and are all found in order", async () => {
+  const words = ["long", "b"];
+  const first = await list({ words });
   expect(first.plants).toEqual([]);
   const met: NewPlant[] = [];
-  for (let page = first; page.next; met.push(...page.plants)) page = await list({ tag: "long", after: page.next });
+  for (let page = first; page.next; met.push(...page.plants)) page = await list({ words, after: page.next });
   expect(met).toEqual(LONG);
+});
+
+it("a tag has an order of its own: its pages are full, however many plants without it come between", async () => {
+  const first = await list({ tag: "long", limit: 1000 });
+  const { plants, next } = await list({ tag: "long", limit: 1000, after: first.next });
+  expect([first.plants, plants, next]).toEqual([LONG.slice(0, 1000), LONG.slice(1000), undefined]);
+  expect((await list({ tag: "mixed", order: "newest", limit: 1 })).plants).toEqual([LAST]);
+  const untagged = await list({ tag: null, order: "newest", limit: 2 });
+  expect(untagged.plants).toEqual([SHORT.at(-1)!, SHORT.at(-2)!]);
 });
 
 it("a word of a long name is found behind a NUL, and as far as a search reads", async () => {

@@ -13,7 +13,7 @@ import type { Position } from "./changes.ts";
 export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
-const VERSION = 7;
+const VERSION = 8;
 
 /** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
 export function openOrCreate(path: string): DatabaseSync {

@@ -72,10 +72,11 @@ export function createOrderedWalk(plants: DatabaseSync) {
 
   return (index: WordIndex, query: OrderedWalk): Walked => {
     const { words, tag, order, after, limit, isSorting } = query;
-    if (words.length === 0 && tag === undefined) return toWalked(index.walk({ order, after, limit }), limit);
+    // A tag has its own order.
+    if (words.length === 0) return toWalked(index.walk({ tag, order, after, limit }), limit);
     const few = isSorting ? sortFew(index, query) : undefined;
     if (few) return few;
-    const next = index.walk({ order, after, limit: LOOKED_AT_MAX });
+    const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
     const { found, lookedAt } = findAll(
       next.map(({ id }) => id),
       { words, tag },

@@ -1,32 +1,54 @@
 import type { Order } from "../../page.ts";
 
-/** What the token of a plant's place begins with, which no other token does, and what comes behind all of them. */
-export const PLACES = {
-  name: { start: "#x", end: "#y" },
-  newest: { start: "#y", end: "#z" },
+/**
+ * What the tokens of places in the list of all plants begin with. In the list of a tag they begin with the token of the
+ * tag, so that such a list has an order of its own.
+ */
+export const ALL_PLANTS = "#";
+
+/** Follows in the token of a place, and what would come behind all of them. No other token has either there. */
+const MARKS = {
+  name: { start: "x", end: "y" },
+  newest: { start: "y", end: "z" },
 } as const satisfies Record<Order, unknown>;
 
 /** The time in a token, in microseconds: as many as fourteen hexadecimal digits can say. */
 const TIME_DIGITS = 14;
 const TIME_MAX = 16n ** BigInt(TIME_DIGITS) - 1n;
 
+/** The places of a list in an order. */
+export type Places = Readonly<{
+  /** Their tokens are from here on, and below the end. */
+  start: string;
+  end: string;
+  toToken(key: string): string;
+  toKey(token: string): string;
+}>;
+
+export function placesOf(list: string, order: Order): Places {
+  const { start, end } = MARKS[order];
+  const from = list + start;
+  return {
+    start: from,
+    end: list + end,
+    toToken: (key) => from + (order === "name" ? key : timeDigits(BigInt(key))),
+    toKey: (token) => (order === "name" ? token.slice(from.length) : String(TIME_MAX - BigInt(`0x${token.slice(from.length)}`))),
+  };
+}
+
 /** The key of a plant's place among the newest. */
 export function timeKey(added: bigint | null): string {
   return String(added ?? 0n);
 }
 
-/** The token of a place in an order, by the key of that. */
-export function tokenOfPlace(order: Order, key: string): string {
-  const { start } = PLACES[order];
-  if (order === "name") return start + key;
-  // The token of a later time comes first.
-  const time = BigInt(key);
+/** A time in a token: that of a later one comes first. */
+export function timeDigits(added: bigint | null): string {
+  const time = added ?? 0n;
   const rest = TIME_MAX - (time < 0n ? 0n : time > TIME_MAX ? TIME_MAX : time);
-  return start + rest.toString(16).padStart(TIME_DIGITS, "0");
+  return rest.toString(16).padStart(TIME_DIGITS, "0");
 }
 
-/** The key that a token of a place was made from. */
-export function keyOfToken(order: Order, token: string): string {
-  const key = token.slice(PLACES[order].start.length);
-  return order === "name" ? key : String(TIME_MAX - BigInt(`0x${key}`));
+/** The tokens of a plant's places in a list. */
+export function placeTokens(list: string, { nameKey, time }: Readonly<{ nameKey: string; time: string }>): string {
+  return `${list}${MARKS.name.start}${nameKey} ${list}${MARKS.newest.start}${time}`;
 }

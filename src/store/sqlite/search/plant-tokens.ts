@@ -2,13 +2,16 @@ import { hash } from "node:crypto";
 import { nameKey } from "../../../name-order.ts";
 import { tokenize } from "../../../tokenizer.ts";
 import { PREFIX_LENGTHS, startOf } from "./expression.ts";
-import { PLACES, timeKey, tokenOfPlace } from "./place-tokens.ts";
+import { ALL_PLANTS, placeTokens, timeDigits } from "./place-tokens.ts";
 
 /** A plant as it is indexed. */
 export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };
 
-/** The text that FTS5 indexes for a name, and how many words the name has. */
-type Words = Readonly<{ text: string; count: number }>;
+/** What FTS5 gets of a plant, and how many words its name has. */
+type IndexedText = Readonly<{ text: string; count: number }>;
+
+/** What FTS5 gets of a name, and the key of its place. */
+type IndexedName = IndexedText & Readonly<{ key: string }>;
 
 /** The token of plants without a tag. No token of a tag equals it. */
 const NO_TAG = "#none";
@@ -20,46 +23,59 @@ const LENGTH_KNOWN_MAX = 64;
 
 /** Makes what the index gets of plants, and remembers what occurs again. */
 export type PlantTokens = Readonly<{
-  /** The words of a name. Those of a name that is not remembered are told to `onWord`. */
-  ofName(name: string): Words;
+  /** The words of a name that is not remembered are told to `onWord`. */
+  of(plant: Omit<PlantRow, "id">): IndexedText;
   ofTag(tag: string | null): string;
-  ofTime(added: bigint | null): string;
   /** What `onWord` was told was not kept: it must be told again. */
   forgetNames(): void;
 }>;
 
 export function createPlantTokens(onWord: (word: string) => void): PlantTokens {
-  const names = new Map<string, Words>();
+  const names = new Map<string, IndexedName>();
   const tags = new Map<string, string>();
-  let lastTime: Readonly<{ added: bigint | null; token: string }> | undefined;
+  let lastTime: Readonly<{ added: bigint | null; digits: string }> | undefined;
+
+  function ofName(name: string): IndexedName {
+    const remembered = names.get(name);
+    if (remembered !== undefined) return remembered;
+    const all = tokenize(name);
+    for (const word of all) onWord(word);
+    return remember(names, name, { text: toText(all), count: all.length, key: nameKey(name) }, NAMES_KNOWN_MAX);
+  }
+
+  function ofTag(tag: string | null): string {
+    return tag === null ? NO_TAG : (tags.get(tag) ?? remember(tags, tag, toToken(tag), TAGS_KNOWN_MAX));
+  }
+
+  // Plants that one commit created have one time.
+  function ofTime(added: bigint | null): string {
+    if (lastTime?.added !== added) lastTime = { added, digits: timeDigits(added) };
+    return lastTime.digits;
+  }
 
   return {
-    ofName(name) {
-      const remembered = names.get(name);
-      if (remembered !== undefined) return remembered;
-      const all = tokenize(name);
-      for (const word of all) onWord(word);
-      return remember(names, name, { text: textOf(name, all), count: all.length }, NAMES_KNOWN_MAX);
+    of({ name, tag, added }) {
+      const { text, count, key } = ofName(name);
+      return { text: join(text, { tagToken: ofTag(tag), key, time: ofTime(added) }), count };
     },
-    ofTag: (tag) => (tag === null ? NO_TAG : (tags.get(tag) ?? remember(tags, tag, toToken(tag), TAGS_KNOWN_MAX))),
-    // Plants that one commit created have one time.
-    ofTime(added) {
-      if (lastTime?.added !== added) lastTime = { added, token: tokenOfPlace("newest", timeKey(added)) };
-      return lastTime.token;
-    },
+    ofTag,
     forgetNames: () => names.clear(),
   };
 }
 
 /** All that the index holds of a plant, in any order. */
 export function tokensOf({ name, tag, added }: Omit<PlantRow, "id">, words: readonly string[]): Set<string> {
-  const token = tag === null ? NO_TAG : toToken(tag);
-  return new Set(`${textOf(name, words)} ${token} ${tokenOfPlace("newest", timeKey(added))}`.split(" ").filter((one) => one !== ""));
+  const tagToken = tag === null ? NO_TAG : toToken(tag);
+  const text = join(toText(words), { tagToken, key: nameKey(name), time: timeDigits(added) });
+  return new Set(text.split(" ").filter((one) => one !== ""));
 }
 
-/** What FTS5 gets of a name: its words, and its place. */
-function textOf(name: string, words: readonly string[]): string {
-  return `${toText(words)} ${PLACES.name.start}${nameKey(name)}`;
+type Place = Readonly<{ tagToken: string; key: string; time: string }>;
+
+/** What FTS5 gets of a plant: its words, its tag, and its places among all plants and among those of its tag. */
+function join(words: string, { tagToken, key, time }: Place): string {
+  const place = { nameKey: key, time };
+  return `${words} ${tagToken} ${placeTokens(ALL_PLANTS, place)} ${placeTokens(tagToken, place)}`;
 }
 
 /** The words of a name and their indexed prefixes, as FTS5 gets them. A search for a prefix is then as fast as for a word. */

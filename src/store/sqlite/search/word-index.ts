@@ -8,15 +8,15 @@ import { WAL_PAGES_MAX } from "../engine/requirements.ts";
 import { expressionOf } from "./expression.ts";
 import { openOrCreate, prepareStateRead } from "./index-file.ts";
 import type { IndexState } from "./index-file.ts";
-import { keyOfToken, PLACES, tokenOfPlace } from "./place-tokens.ts";
+import { ALL_PLANTS, placesOf } from "./place-tokens.ts";
 import { createPlantTokens } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
 
 /** At most `limit` ids, starting at `from`. */
 export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
 
-/** At most `limit` places in an order, behind one. */
-export type WalkQuery = Readonly<{ order: Order; after: Place | undefined; limit: number }>;
+/** At most `limit` places in an order, behind one: of all plants, of those with a tag or, if that is null, without one. */
+export type WalkQuery = Readonly<{ tag: string | null | undefined; order: Order; after: Place | undefined; limit: number }>;
 
 /** Reading this many characters costs as much as writing one word. */
 const CHARACTERS_A_WORD = 10;
@@ -88,9 +88,9 @@ export function openWordIndex(path: string) {
     },
     /** Adds or replaces a plant. Returns the work, in words. */
     put({ id, name, tag, added }: PlantRow): number {
-      const { text, count } = tokens.ofName(name);
+      const { text, count } = tokens.of({ name, tag, added });
       // Words and tokens need no escapes.
-      plants.set(id, `"${id}":"${text} ${tokens.ofTag(tag)} ${tokens.ofTime(added)}"`);
+      plants.set(id, `"${id}":"${text}"`);
       return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
     },
     remove(id: bigint): void {
@@ -105,11 +105,11 @@ export function openWordIndex(path: string) {
       return BigInt64Array.from(find.all(expression, from, limit) as { id: bigint }[], ({ id }) => id);
     },
     /** The next places in an order. A plant may have changed since. */
-    walk({ order, after, limit }: WalkQuery): Place[] {
-      const { start, end } = PLACES[order];
+    walk({ tag, order, after, limit }: WalkQuery): Place[] {
+      const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : tokens.ofTag(tag), order);
       const places: Place[] = [];
       function addAll(token: string, ids: readonly bigint[]): void {
-        for (const id of ids) places.push({ key: keyOfToken(order, token), id: asPlantId(id) });
+        for (const id of ids) places.push({ key: toKey(token), id: asPlantId(id) });
       }
       function restOf(token: string, id: bigint): bigint[] {
         return (rest[order].all(`"${token}"`, id, limit - places.length) as { id: bigint }[]).map((row) => row.id);
@@ -117,7 +117,7 @@ export function openWordIndex(path: string) {
 
       let from: string = start;
       if (after) {
-        const token = tokenOfPlace(order, after.key);
+        const token = toToken(after.key);
         if (order === "name") addAll(token, restOf(token, after.id));
         else if (after.id > PLANT_ID_MIN) addAll(token, restOf(token, after.id - 1n));
         // Not the token itself: its plants, of which there may be many, would be visited again.
