@@ -28,13 +28,12 @@ type CollectionOptions = Readonly<{ folder: string; plants: number; bench: Bench
 
 const BATCH = 10_000;
 const CREATE = { isReplacing: false, isDryRun: false };
-const OPTIONS = {
-  isNew: true,
-  queueMax: 1024,
-  queueWaitMs: 60_000,
-  log: createLog({ level: "error", isTerminal: true, write: print, now: Date.now }),
-  metrics: createMetrics(),
-};
+
+/** Each store has metrics of its own. */
+function openOptions() {
+  const log = createLog({ level: "error", isTerminal: true, write: print, now: Date.now });
+  return { isNew: true, queueMax: 1024, queueWaitMs: 60_000, log, metrics: createMetrics() };
+}
 
 /** Those that other statements of a fill would slow down: PostgreSQL builds them in a fraction of the time. */
 const LATER_INDEXES = ["plants_by_tag", "plants_by_word", "plants_without_tag", "plants_by_name", "plants_by_newest"];
@@ -42,7 +41,7 @@ const LATER_INDEXES = ["plants_by_tag", "plants_by_word", "plants_without_tag", 
 /** A collection on SQLite in this folder, made if it is not there. */
 export async function openSqliteCollection({ folder, plants, bench }: CollectionOptions): Promise<Collection> {
   const path = join(folder, "plants.db");
-  const open = () => openSqliteStore({ path, isServing: false, ...OPTIONS, onFatal: fail });
+  const open = () => openSqliteStore({ path, isServing: false, ...openOptions(), onFatal: fail });
   await makeOnce(folder, () => fillStore(open, { plants, bench }));
   return {
     plants,
@@ -62,7 +61,7 @@ export async function openSqliteCollection({ folder, plants, bench }: Collection
 export async function openPostgresCollection(server: Server, { folder, plants, bench }: CollectionOptions): Promise<Collection> {
   const name = `plants_${plants}`;
   const database = await server.openDatabase(name);
-  const open = (isServing = false) => openPostgresStore({ url: database, isServing, ...OPTIONS });
+  const open = (isServing = false) => openPostgresStore({ url: database, isServing, ...openOptions() });
   await makeOnce(folder, async () => {
     await server.dropDatabase(database);
     await server.openDatabase(name);

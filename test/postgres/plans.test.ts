@@ -57,12 +57,8 @@ const COUNTED: ReadonlyArray<readonly [what: string, Statement, values: readonly
   ["a count of a tag", countStatement({ tag: "b", words: [] }), [FEW, "b"]],
   ["a count without tag", countStatement({ tag: null, words: [] }), [FEW]],
   ["the tags of a tag", countTagsStatement({ tag: "b", words: [] }), [FEW, "b"]],
-  ["a look whether a tag has few plants", upToFew(plantStatements.countMatching({ tag: "given", hasWords: false })), ["b"]],
+  ["a look whether a tag has few plants", plantStatements.countMatching({ tag: "given", hasWords: false }, FEW), ["b"]],
 ];
-
-function upToFew({ text }: Statement): Statement {
-  return { text: text.replace(/LIMIT \d+/, `LIMIT ${FEW}`) };
-}
 
 /** A key without a name of its own, by whose text the plants would be sorted. */
 const WITHOUT_NAME: Statement = { text: plantStatements.orderedPlants("newest").brief.text.replace(" AS key", "") };

@@ -74,7 +74,7 @@ const ALL: readonly Statement[] = [
   ...TERMS.flatMap((terms) => [countStatement(terms), countTagsStatement(terms)]),
   ...[...Object.values(LIST_PLANTS), LIST_DATED_PLANTS].flatMap(({ brief, measured }) => [brief, measured]),
   ...ORDERED,
-  ...FILTERS.map(countMatching),
+  ...FILTERS.map((filter) => countMatching(filter, 1000)),
   ...STEPS.map(({ text }) => ({ text: text.replace(ADDED, "") })),
   COLUMN.isThere,
   ...Object.values(SCHEMA),

@@ -21,11 +21,11 @@ type ListOptions = Readonly<{
 }>;
 
 /**
- * How often one page looks ahead. Where many plants match, it finds enough at first. If it does not, those that match are
- * put into order; if they are too many, the page stays short.
+ * How many plants that match may be put into order before each look ahead. Where few have a tag, that is the page; where
+ * many match, the first looks find enough. If neither is so, more are put into order; if that is too much, the page stays
+ * short. Few plants with some words are not counted first: the server would note where all of them are, however many.
  */
-const LOOKS_MAX = 4;
-const LOOKS_BEFORE_SORTING = 2;
+const SORTED_BEFORE_LOOK = [1000, 0, SORTED_MAX, 0, 0] as const;
 
 const LIMITS = { statementMs: LIST_MS_MAX, isRepeatable: true } as const;
 
@@ -50,28 +50,32 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     return isFilling && !isCut;
   }
 
-  async function hasFew(): Promise<boolean> {
-    const [[count] = [0n]] = await execute<[bigint]>(countMatching(filter), wanted, LIMITS);
-    return count <= SORTED_MAX;
+  async function hasFew(max: number): Promise<boolean> {
+    if (max === 0 || (filter.hasWords && max < SORTED_MAX)) return false;
+    const [[count] = [0n]] = await execute<[bigint]>(countMatching(filter, max), wanted, LIMITS);
+    return count <= max;
   }
 
   if (filter.tag === "any" && !filter.hasWords) {
     await fill(orderedPlants(order));
     return page.close(undefined);
   }
-  for (let looks = 0; ; looks += 1) {
-    if (looks === LOOKS_BEFORE_SORTING && (await hasFew())) {
+  let last: Place | undefined;
+  for (const sortedMax of SORTED_BEFORE_LOOK) {
+    if (await hasFew(sortedMax)) {
       await fill(orderedMatching(order, filter), wanted);
       return page.close(undefined);
     }
-    const [last] = await execute<[key: string, id: bigint, count: bigint]>(lastAhead(order), [from.key, from.id], LIMITS);
-    if (!last) return page.close(undefined);
-    const [key, id, count] = last;
+    const [ahead] = await execute<[key: string, id: bigint, count: bigint]>(lastAhead(order), [from.key, from.id], LIMITS);
+    if (!ahead) return page.close(undefined);
+    const [key, id, count] = ahead;
     const isFilling = await fill(orderedAhead(order, filter), wanted);
     const reached = count < LOOKED_AT_MAX ? undefined : { key, id: asPlantId(id) };
-    if (!isFilling || reached === undefined || looks === LOOKS_MAX) return page.close(reached);
+    if (!isFilling || reached === undefined) return page.close(reached);
+    last = reached;
     from = behind(order, reached);
   }
+  return page.close(last);
 }
 
 /** The plants whose key is that of another name. Yields to other requests: a thousand keys can take a second. */

@@ -240,10 +240,10 @@ export function orderedMatching(order: Order, filter: Filter) {
  */
 export const IN_INDEX = " ORDER BY id";
 
-/** Takes the filter's values. Returns how many plants match, up to one more than SORTED_MAX. */
-export function countMatching(filter: Filter): Statement {
+/** Takes the filter's values. Returns how many plants match, up to one more than `max`. */
+export function countMatching(filter: Filter, max: number): Statement {
   const matching = `SELECT 1 FROM plants WHERE ${conditionsOf(filter, 1)}${filter.hasWords ? "" : IN_INDEX}`;
-  return { text: `SELECT count(*) FROM (${matching} LIMIT ${SORTED_MAX + 1}) AS matching` };
+  return { text: `SELECT count(*) FROM (${matching} LIMIT ${max + 1}) AS matching` };
 }
 
 /** Takes the key and id of a place. Returns the last of the next LOOKED_AT_MAX places, and how many there are. */

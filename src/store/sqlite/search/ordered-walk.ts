@@ -12,15 +12,14 @@ import type { WalkQuery, WordIndex } from "./word-index.ts";
 export type OrderedWalk = WalkQuery &
   SearchTerms &
   Readonly<{
-    /** Whether to put those that match into order, if there are not too many. Otherwise all plants are looked at in order. */
-    isSorting: boolean;
+    /** Those that match are put into order, if there are no more than this. Otherwise plants are looked at in order. */
+    sortedMax: number;
   }>;
 
 /** Places in an order. `reached`: up to here nothing was left out; undefined when nothing follows. */
 export type Walked = Readonly<{ places: readonly Place[]; reached: Place | undefined }>;
 
-/** How many plants that match may be put into order, and how many plants are looked at in order, in one call. */
-const SORTED_MAX = 10_000;
+/** How many plants are looked at in order in one call. */
 const LOOKED_AT_MAX = 1000;
 
 /** The most to read in one call, in characters: ten thousand usual plants have half of that. */
@@ -57,9 +56,9 @@ export function createOrderedWalk(plants: DatabaseSync) {
   }
 
   /** Those that match, in order; undefined if there are too many, or their names and tags are too long. */
-  function sortFew(index: WordIndex, { words, tag, order, after, limit }: OrderedWalk): Walked | undefined {
-    const ids = index.find({ words, tag, from: PLANT_ID_MIN, limit: SORTED_MAX + 1 });
-    if (ids.length > SORTED_MAX) return undefined;
+  function sortFew(index: WordIndex, { words, tag, order, after, limit, sortedMax }: OrderedWalk): Walked | undefined {
+    const ids = index.find({ words, tag, from: PLANT_ID_MIN, limit: sortedMax + 1 });
+    if (ids.length > sortedMax) return undefined;
     const { found, lookedAt } = findAll([...ids], { words, tag });
     if (lookedAt < ids.length) return undefined;
     const isBefore = IS_BEFORE[order];
@@ -71,10 +70,10 @@ export function createOrderedWalk(plants: DatabaseSync) {
   }
 
   return (index: WordIndex, query: OrderedWalk): Walked => {
-    const { words, tag, order, after, limit, isSorting } = query;
+    const { words, tag, order, after, limit, sortedMax } = query;
     // A tag has its own order.
     if (words.length === 0) return toWalked(index.walk({ tag, order, after, limit }), limit);
-    const few = isSorting ? sortFew(index, query) : undefined;
+    const few = sortedMax > 0 ? sortFew(index, query) : undefined;
     if (few) return few;
     const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
     const { found, lookedAt } = findAll(

@@ -62,11 +62,11 @@ const LIST_MS_MAX = 5000;
 const TALLY_STEPS_MAX = 20;
 
 /**
- * How often one page asks for places. Where many plants match, the first calls find enough. If they do not, those that
- * match are put into order; if that is too much, the page stays short.
+ * How many plants that match may be put into order, for each time that one page asks for places. Where few match, the
+ * first call does that; where many match, the first calls find enough in order. If neither is so, more are put into
+ * order; if that is too much, the page stays short.
  */
-const CALLS_MAX = 5;
-const SORTING_CALL = 3;
+const SORTED_MAX = [1000, 0, 10_000, 0, 0] as const;
 
 type Behind = Readonly<{ kind: "behind"; upTo: number }>;
 type Building = Readonly<{ kind: "building" }>;
@@ -170,8 +170,8 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       const page = openOrderedPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;
       let from = after;
-      for (let calls = 1; ; calls += 1) {
-        const query = { words, tag, order, after: from, limit: limit + 1, isSorting: calls === SORTING_CALL };
+      for (const sortedMax of SORTED_MAX) {
+        const query = { words, tag, order, after: from, limit: limit + 1, sortedMax };
         const { places, reached } = await ask((upTo) => thread.call("order", query, upTo), deadline);
         for (let at = 0; at < places.length; at += CHECKED_PLANTS) {
           const some = places.slice(at, at + CHECKED_PLANTS);
@@ -183,9 +183,10 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
           }
           await new Promise(setImmediate);
         }
-        if (reached === undefined || calls === CALLS_MAX) return page.close(reached);
         from = reached;
+        if (reached === undefined) break;
       }
+      return page.close(from);
     },
     countTags: keepCounts(() => withStoreErrors(countTags(thread)), now),
     async countFoundTags(terms) {
