@@ -23,9 +23,13 @@ type ListOptions = Readonly<{
 /**
  * How many plants that match may be put into order before each look ahead. Where few have a tag, that is the page; where
  * many match, the first looks find enough. If neither is so, more are put into order; if that is too much, the page stays
- * short. Few plants with some words are not counted first: the server would note where all of them are, however many.
+ * short. With words it is not tried first, and with a tag besides last: the server notes where all that have them are, and
+ * all of the tag, however many.
  */
-const SORTED_BEFORE_LOOK = [1000, 0, SORTED_MAX, 0, 0] as const;
+function sortedBeforeLooks({ tag, hasWords }: Filter): readonly number[] {
+  if (!hasWords) return [1000, 0, SORTED_MAX, 0, 0];
+  return tag === "any" ? [0, 0, SORTED_MAX, 0, 0] : [0, 0, 0, 0, SORTED_MAX];
+}
 
 const LIMITS = { statementMs: LIST_MS_MAX, isRepeatable: true } as const;
 
@@ -51,7 +55,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
   }
 
   async function hasFew(max: number): Promise<boolean> {
-    if (max === 0 || (filter.hasWords && max < SORTED_MAX)) return false;
+    if (max === 0) return false;
     const [[count] = [0n]] = await execute<[bigint]>(countMatching(filter, max), wanted, LIMITS);
     return count <= max;
   }
@@ -61,7 +65,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     return page.close(undefined);
   }
   let last: Place | undefined;
-  for (const sortedMax of SORTED_BEFORE_LOOK) {
+  for (const sortedMax of sortedBeforeLooks(filter)) {
     if (await hasFew(sortedMax)) {
       await fill(orderedMatching(order, filter), wanted);
       return page.close(undefined);
