@@ -85,21 +85,23 @@ function isObject(value: unknown): value is Line {
 export function toHead(text: string): BackupHead {
   const { backup, ...besides } = text.startsWith('{"backup":') ? parseLine(text) : {};
   if (!isObject(backup) || typeof backup["format"] !== "number" || backup["format"] < 1) throw new BackupError(NO_BACKUP);
-  const { format, version, store, at } = backup;
+  const { format, version, store, at, ...others } = backup;
   if (format > FORMAT) {
     throw new BackupError(
       `was written by Plant Store ${escapeControls(String(version))}, in format ${format}: restore it with that version or a newer one.`,
     );
   }
-  if (Object.keys(besides).length > 0) throw damaged("its head is not as written");
+  expectNone("head", [...Object.keys(besides), ...Object.keys(others)]);
   if (Number.isNaN(Date.parse(textOf(at)))) throw damaged("its time is not as written");
   return { version: textOf(version), store: textOf(store), at: textOf(at) };
 }
 
 export function toEnd(text: string): BackupEnd {
   const { end, ...besides } = parseLine(text);
-  if (!isObject(end) || Object.keys(besides).length > 0) throw damaged("its end is not as written");
-  return { tokens: numberOf(end["tokens"]), plants: numberOf(end["plants"]), sha256: textOf(end["sha256"]) };
+  if (!isObject(end)) throw damaged("its end is not as written");
+  const { tokens, plants, sha256, ...others } = end;
+  expectNone("end", [...Object.keys(besides), ...Object.keys(others)]);
+  return { tokens: numberOf(tokens), plants: numberOf(plants), sha256: textOf(sha256) };
 }
 
 export function toToken({ token, ...besides }: Line): StoredToken {
@@ -130,10 +132,12 @@ export function toPlant({ id, name, tag, added, ...others }: Line): DatedPlant {
 }
 
 /** What this version does not know it would lose. */
-function expectNone(kind: "plant" | "token", [other]: readonly string[]): void {
+function expectNone(kind: "head" | "plant" | "token" | "end", [other]: readonly string[]): void {
   if (other === undefined) return;
   const name = escapeControls(JSON.stringify(other.slice(0, SHORT_MAX)));
-  throw new BackupError(`has a ${kind} with ${name}, which this version does not know: restore it with the version that wrote it.`);
+  throw new BackupError(
+    `has ${kind === "end" ? "an" : "a"} ${kind} with ${name}, which this version does not know: restore it with the version that wrote it.`,
+  );
 }
 
 function textOf(value: unknown): string {

@@ -85,12 +85,22 @@ describe("a file that is not as it was written", () => {
     {
       what: "a field beside its head",
       file: withEnd(body.with(0, head!.replace(/\}$/, ',"note":"x"}'))),
-      message: "its head is not as written",
+      message: 'has a head with "note", which this version does not know: restore it with the version that wrote it.',
+    },
+    {
+      what: "a field in its head",
+      file: withEnd(body.with(0, head!.replace(/\}\}$/, ',"note":"x"}}'))),
+      message: 'has a head with "note", which this version does not know: restore it with the version that wrote it.',
     },
     {
       what: "a field beside its end",
       file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}$/, ',"note":"x"}')])),
-      message: "its end is not as written",
+      message: 'has an end with "note", which this version does not know: restore it with the version that wrote it.',
+    },
+    {
+      what: "a field in its end",
+      file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}\}$/, ',"note":"x"}}')])),
+      message: 'has an end with "note", which this version does not know: restore it with the version that wrote it.',
     },
     {
       what: "a time that no date has",
