@@ -72,3 +72,17 @@ it("a tag has an order of its own: its pages are full, however many plants witho
 it("a word of a long name is found behind a NUL, and as far as a search reads", async () => {
   expect((await list({ words: ["last"] })).plants).toEqual([MIXED, LAST]);
 });
+
+it("plants that an import gave another tag are there at once, in every order, before the index has followed it", async () => {
+  const retagged = SHORT.map((plant) => ({ ...plant, tag: "retagged" }));
+  await store.plants.import(retagged, { isReplacing: true, isDryRun: false });
+  for (const [order, words] of [
+    ["name", []],
+    ["newest", ["a"]],
+  ] as const) {
+    const first = await list({ tag: "retagged", order, words });
+    const met = [...first.plants];
+    for (let page = first; page.next; met.push(...page.plants)) page = await list({ tag: "retagged", order, words, after: page.next });
+    expect(met).toEqual(order === "name" ? retagged : retagged.toReversed());
+  }
+});

@@ -144,6 +144,11 @@ export function openIndexer(plantsPath: string) {
     return newest().changes;
   }
 
+  /** Whether all imports are indexed. */
+  function isWhole({ bulkChanges }: Position): boolean {
+    return bulkChanges === newest().bulkChanges;
+  }
+
   /** Replaces a damaged index with an empty one. */
   function replaceIndex(): void {
     index.close();
@@ -187,14 +192,11 @@ export function openIndexer(plantsPath: string) {
     },
     /** Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. */
     find(query: FindQuery, upTo = newestChange()): Found {
-      return ask(({ bulkChanges }) => {
-        const isWhole = bulkChanges === newest().bulkChanges;
-        return { kind: "ids", ids: index.find(query), isWhole };
-      }, upTo);
+      return ask((indexed) => ({ kind: "ids", ids: index.find(query), isWhole: isWhole(indexed) }), upTo);
     },
     /** Places in an order, likewise. */
-    order(query: OrderedWalk, upTo = newestChange()): Placed {
-      return ask(() => ({ kind: "places", ...inSnapshot(() => walk(index, query)) }), upTo);
+    order(query: Omit<OrderedWalk, "isWhole">, upTo = newestChange()): Placed {
+      return ask((indexed) => ({ kind: "places", ...inSnapshot(() => walk(index, { ...query, isWhole: isWhole(indexed) })) }), upTo);
     },
     countTags: createTagCounter(plants),
     /** Counts what matches among these plants, as they are now, from the first on. */

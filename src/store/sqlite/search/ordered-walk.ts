@@ -14,6 +14,8 @@ export type OrderedWalk = WalkQuery &
   Readonly<{
     /** Those that match are put into order, if there are no more than this. Otherwise plants are looked at in order. */
     sortedMax: number;
+    /** Whether the index has followed all imports. It does not know yet what tags and words these have changed. */
+    isWhole: boolean;
   }>;
 
 /** Places in an order. `reached`: up to here nothing was left out; undefined when nothing follows. */
@@ -25,11 +27,16 @@ const LOOKED_AT_MAX = 1000;
 /** The most to read in one call, in characters: ten thousand usual plants have half of that. */
 const CHARACTERS_MAX = 1_000_000;
 
+/** The same for each plant that may be put into order: longer ones are read in vain. */
+const CHARACTERS_A_SORTED_PLANT = 100;
+
 /** What reading a plant costs besides its text, in characters. */
 const CHARACTERS_A_PLANT = 20;
 
 /** A character has at most four bytes. */
 const NAME_BYTES = 4 * SEARCHED_LENGTH_MAX;
+
+type Looked = Readonly<{ found: readonly PlantRow[]; lookedAt: number }>;
 
 /** Walks through plants in an order, with bounded work. */
 export function createOrderedWalk(plants: DatabaseSync) {
@@ -40,11 +47,11 @@ export function createOrderedWalk(plants: DatabaseSync) {
   );
 
   /** Those of these plants that match, and how many were looked at: at least one. */
-  function findAll(ids: readonly bigint[], terms: SearchTerms): Readonly<{ found: readonly PlantRow[]; lookedAt: number }> {
+  function findAll(ids: readonly bigint[], terms: SearchTerms, charactersMax = CHARACTERS_MAX): Looked {
     const found: PlantRow[] = [];
     let work = 0;
     let lookedAt = 0;
-    for (; lookedAt < ids.length && work < CHARACTERS_MAX; lookedAt += 1) {
+    for (; lookedAt < ids.length && work < charactersMax; lookedAt += 1) {
       const plant = row.get(ids[lookedAt]!) as PlantRow | undefined;
       work += CHARACTERS_A_PLANT;
       if (!plant) continue;
@@ -59,7 +66,7 @@ export function createOrderedWalk(plants: DatabaseSync) {
   function sortFew(index: WordIndex, { words, tag, order, after, limit, sortedMax }: OrderedWalk): Walked | undefined {
     const ids = index.find({ words, tag, from: PLANT_ID_MIN, limit: sortedMax + 1 });
     if (ids.length > sortedMax) return undefined;
-    const { found, lookedAt } = findAll([...ids], { words, tag });
+    const { found, lookedAt } = findAll([...ids], { words, tag }, CHARACTERS_A_SORTED_PLANT * sortedMax);
     if (lookedAt < ids.length) return undefined;
     const isBefore = IS_BEFORE[order];
     const places = found
@@ -70,12 +77,12 @@ export function createOrderedWalk(plants: DatabaseSync) {
   }
 
   return (index: WordIndex, query: OrderedWalk): Walked => {
-    const { words, tag, order, after, limit, sortedMax } = query;
+    const { words, tag, order, after, limit, sortedMax, isWhole } = query;
     // A tag has its own order.
-    if (words.length === 0) return toWalked(index.walk({ tag, order, after, limit }), limit);
-    const few = sortedMax > 0 ? sortFew(index, query) : undefined;
+    if (words.length === 0 && (isWhole || tag === undefined)) return toWalked(index.walk({ tag, order, after, limit }), limit);
+    const few = sortedMax > 0 && isWhole ? sortFew(index, query) : undefined;
     if (few) return few;
-    const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
+    const next = index.walk({ tag: isWhole ? tag : undefined, order, after, limit: LOOKED_AT_MAX });
     const { found, lookedAt } = findAll(
       next.map(({ id }) => id),
       { words, tag },

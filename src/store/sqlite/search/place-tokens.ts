@@ -36,16 +36,18 @@ export function placesOf(list: string, order: Order): Places {
   };
 }
 
-/** The key of a plant's place among the newest. */
+/** The key of a plant's place among the newest: the nearest time that a token can say. */
 export function timeKey(added: bigint | null): string {
-  return String(added ?? 0n);
+  return String(withinToken(added ?? 0n));
 }
 
 /** A time in a token: that of a later one comes first. */
 export function timeDigits(added: bigint | null): string {
-  const time = added ?? 0n;
-  const rest = TIME_MAX - (time < 0n ? 0n : time > TIME_MAX ? TIME_MAX : time);
-  return rest.toString(16).padStart(TIME_DIGITS, "0");
+  return (TIME_MAX - withinToken(added ?? 0n)).toString(16).padStart(TIME_DIGITS, "0");
+}
+
+function withinToken(time: bigint): bigint {
+  return time < 0n ? 0n : time > TIME_MAX ? TIME_MAX : time;
 }
 
 /** The tokens of a plant's places in a list. */

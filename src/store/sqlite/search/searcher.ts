@@ -62,11 +62,12 @@ const LIST_MS_MAX = 5000;
 const TALLY_STEPS_MAX = 20;
 
 /**
- * How many plants that match may be put into order, for each time that one page asks for places. Where few match, the
- * first call does that; where many match, the first calls find enough in order. If neither is so, more are put into
- * order; if that is too much, the page stays short.
+ * How many plants that match may be put into order, for each time that one page asks for places. Where few have a word,
+ * the first call does that; where many match, the first calls find enough in order. If neither is so, more are put into
+ * order; if that is too much, the page stays short. Whether few have several words, or a word and a tag, the index cannot
+ * tell at once.
  */
-const SORTED_MAX = [1000, 0, 10_000, 0, 0] as const;
+const SORTED_MAX = { oneTerm: [1000, 0, 10_000, 0, 0], more: [0, 0, 10_000, 0, 0] } as const;
 
 type Behind = Readonly<{ kind: "behind"; upTo: number }>;
 type Building = Readonly<{ kind: "building" }>;
@@ -170,7 +171,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       const page = openOrderedPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;
       let from = after;
-      for (const sortedMax of SORTED_MAX) {
+      for (const sortedMax of SORTED_MAX[words.length === 1 && tag === undefined ? "oneTerm" : "more"]) {
         const query = { words, tag, order, after: from, limit: limit + 1, sortedMax };
         const { places, reached } = await ask((upTo) => thread.call("order", query, upTo), deadline);
         for (let at = 0; at < places.length; at += CHECKED_PLANTS) {
