@@ -10,6 +10,9 @@ import { escapeControlLines } from "./terminal-text.ts";
 // Only their owner may read or write the files that we create, above all the store and the first token.
 process.umask(0o077);
 
+/** What SQLite says of a damaged file, which does not tell what to do. */
+const DAMAGE = "database disk image is malformed";
+
 /** Somebody may have missed it. */
 const UNSEEN = "what the command did is done, so look before you repeat it.";
 
@@ -33,7 +36,9 @@ try {
 /** The message for clients does not say what is wrong with the machine: its cause does. */
 function textOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
-  const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? ` The reason: ${describeFailure(reason.cause)}` : "";
+  const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? reason.cause : undefined;
+  if ((cause ?? reason).message === DAMAGE) return "The store is damaged: run `plant-store check`, which says what to do.";
   // Nobody here sees the headers of a response.
-  return toSentence(reason) ?? reason.message.replace("after the seconds in Retry-After", "in a moment") + cause;
+  const message = reason.message.replace("after the seconds in Retry-After", "in a moment");
+  return toSentence(reason) ?? message + (cause ? ` The reason: ${describeFailure(cause)}` : "");
 }

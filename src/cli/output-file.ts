@@ -3,6 +3,7 @@ import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, rena
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../data-folder.ts";
 import { describeFailure } from "../system-failure.ts";
+import { onInterruption } from "./interruption.ts";
 
 /** Where a command writes its output. A device may also be a pipe, or anything else that is not a regular file. */
 export type Target = Readonly<{ kind: "device"; path: string }> | Readonly<{ kind: "file"; path: string; isForced: boolean }>;
@@ -58,8 +59,6 @@ export type PartialFile = Readonly<{
   close(): void;
 }>;
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 /** The errors of file systems without hard links. */
 const LINKLESS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
@@ -75,11 +74,7 @@ export function openPartFile({ path, isForced }: Target & { kind: "file" }): Par
   function remove(): void {
     if (!isKept) rmSync(part, { force: true });
   }
-  function end(): void {
-    remove();
-    process.exit(1);
-  }
-  for (const signal of SIGNALS) process.once(signal, end);
+  const forget = onInterruption(remove);
   return {
     path: part,
     fd,
@@ -90,7 +85,7 @@ export function openPartFile({ path, isForced }: Target & { kind: "file" }): Par
       syncFolder(dirname(path));
     },
     close() {
-      for (const signal of SIGNALS) process.off(signal, end);
+      forget();
       remove();
     },
   };

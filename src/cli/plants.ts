@@ -48,15 +48,26 @@ export function addPlantsOptions(command: Command): Command {
  * store may be created.
  */
 export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<PlantAccess> {
-  const { url } = command.opts<{ url?: string }>();
+  const url = serviceOf(command);
   return url === undefined ? openFolder(command, isNew) : openService(url);
+}
+
+/** The address of the service that is meant, if it is one. A flag that names a store overrides the variable. */
+function serviceOf(command: Command): string | undefined {
+  const { url } = command.opts<{ url?: string }>();
+  const isVariable = command.getOptionValueSource("url") === "env";
+  const store = ["data", "database"].find((name) => command.getOptionValueSource(name) === "cli");
+  if (isVariable && (url === "" || store !== undefined)) return undefined;
+  if (url !== undefined && store !== undefined)
+    throw new Error(`--url names a service, and --${store} a store without one: leave out one of them.`);
+  return url;
 }
 
 function openService(url: string): PlantAccess {
   const token = process.env["PLANT_STORE_TOKEN"];
   if (!token) throw new Error("There is no token: set the environment variable PLANT_STORE_TOKEN.");
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new Error(`${url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
+    throw new Error(`${url === "" ? "Nothing" : url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces or other characters that no token has.");
   const client = createClient({ url, token });

@@ -1,6 +1,7 @@
 import { Format, SingleBar } from "cli-progress";
 import type { Bytes } from "../transfer/row.ts";
 import { escapeControls } from "../terminal-text.ts";
+import { onInterruption } from "./interruption.ts";
 
 /** Shows progress on stderr: a bar with rate and remaining time on a terminal, otherwise a line now and then. */
 export type Progress = Readonly<{ count(bytes: number): void; stop(): void }>;
@@ -34,14 +35,20 @@ export function showProgress(name: string, total: number | undefined): Progress 
     },
   });
   const timer = setTimeout(() => bar.start(total ?? 0, bytes), SILENT_MS);
+  function close(): void {
+    clearTimeout(timer);
+    if (bar.isActive) bar.stop();
+  }
+  // A bar that is not stopped leaves the terminal without line wrap.
+  const forget = onInterruption(close);
   return {
     count(more) {
       bytes += more;
       if (bar.isActive) bar.update(bytes);
     },
     stop() {
-      clearTimeout(timer);
-      if (bar.isActive) bar.stop();
+      forget();
+      close();
     },
   };
 }

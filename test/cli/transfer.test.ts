@@ -152,6 +152,12 @@ describe("plant-store import and export", () => {
       message: "The bearer token is invalid: send one that exists and has not expired or been revoked.",
     },
     {
+      what: "an address that is empty",
+      words: ["export", "--url", ""],
+      environment: { PLANT_STORE_TOKEN: "plant_x" },
+      message: "Nothing is not the address of a service: use one such as http://127.0.0.1:8080.",
+    },
+    {
       what: "a flag that does not exist",
       words: ["import", "--fast", FILE, "--data", folder],
       message: "The settings are wrong:\n  - --fast is not a known setting.\nSee `plant-store import --help`.",
@@ -168,7 +174,17 @@ describe("plant-store import and export", () => {
     const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile!, "..")]);
     expect(status).toBe(1);
     expect(stderr).toContain("Another Plant Store is using this data folder");
-    expect(stderr).toContain("use --url to import or export through it");
+    expect(stderr).toContain("To import or export beside it, use --url.");
+  });
+
+  it("use the store that a flag names, and not the service of the variable; both flags are refused", async () => {
+    const data = join(folder, "of-flag");
+    const imported = await runCommand(["import", WITH_BAD, "--data", data], { environment: throughService });
+    expect(imported.stderr).toStartWith(`Created a new store in ${data}.\n`);
+    const exported = await runCommand(["export", "--format", "csv", "--data", data], { environment: throughService });
+    expect(exported.stdout).toBe("id,name,tag\n1,Ficus,\n3,Hedera,\n");
+    const { status, stderr } = await runCommand(["export", "--data", data, "--url", service.url], { environment: throughService });
+    expect([status, stderr]).toEqual([1, "plant-store: --url names a service, and --data a store without one: leave out one of them.\n"]);
   });
 
   it("recognize NDJSON by its name even if its first line is bad, and a pipe by its beginning", async () => {

@@ -59,7 +59,7 @@ describe("a start", () => {
     {
       what: "what a restore left",
       spoil: (path: string) => writeFileSync(`${path}.restoring`, ""),
-      message: "is what a restore left that did not end",
+      message: "is what a restore has made so far",
     },
   ]) {
     it(`says what is wrong with ${what}, and changes nothing`, async () => {

@@ -202,7 +202,7 @@ describe("a WAL of another database", () => {
 });
 
 describe("a database that is empty or missing", () => {
-  for (const beside of ["plants.db.search", "first-token", "plants.db-wal"]) {
+  for (const beside of ["plants.db.search", "first-token", "last-backup", "plants.db-wal"]) {
     it(`is refused beside ${beside}, and becomes a new store without it`, async () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, beside), "x");
@@ -249,6 +249,8 @@ describe("plant-store", () => {
     expect((await runCommand(["import", file, "--data", data])).stderr).toStartWith(`Created a new store in ${data}.\n`);
     expect((await runCommand(["import", file, "--data", data])).stderr).not.toContain("Created");
     const other = temporaryFolder();
+    // As a copy into a full disk leaves it.
+    writeFileSync(join(other, "plants.db"), "");
     for (const expected of [true, false]) {
       const service = await startProcess({ data: other });
       await service.end("SIGTERM");

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
@@ -37,7 +37,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const unlock = options.isServing ? holdLock(lock) : () => {};
   try {
     await checkFiles(options, { wasServedHere });
-    if (!existsSync(options.path)) options.log.info("store_made", { path: options.path });
+    if (!statSync(options.path, { throwIfNoEntry: false })?.size) options.log.info("store_made", { path: options.path });
     return await openWhileLocked(options, unlock);
   } catch (reason) {
     unlock();

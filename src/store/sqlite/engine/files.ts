@@ -110,7 +110,7 @@ export function unfinished(path: string): string {
 }
 
 function leftUnfinished(path: string): FilesFault {
-  const message = `${unfinished(path)} is what a restore left that did not end: restore again, or remove that file to start without the backup.`;
+  const message = `${unfinished(path)} is what a restore has made so far: wait for its end. If none is running, restore again, or remove that file to start without the backup.`;
   return { kind: "unfinished", message };
 }
 
@@ -141,7 +141,9 @@ function findCut(path: string, header: Buffer): FilesFault | undefined {
 
 /** A missing or empty database is a new one, unless a file beside it shows that there was a store. */
 function findGone(path: string, wal: Uint8Array): FilesFault | undefined {
-  const others = [`${path}.search`, join(dirname(path), "first-token")].filter((one) => existsSync(one));
+  const others = [`${path}.search`, join(dirname(path), "first-token"), join(dirname(path), "last-backup")].filter((one) =>
+    existsSync(one),
+  );
   const signs = [...(wal.length > 0 ? [`${path}-wal`] : []), ...others].map((one) => basename(one));
   if (signs.length === 0) return undefined;
   const message = `${path} is missing or empty, but beside it there is ${signs.join(", ")} of a store: restore the database, or remove ${signs.length === 1 ? "that file" : "those files"} too to start with an empty store.`;

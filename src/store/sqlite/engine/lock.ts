@@ -17,7 +17,7 @@ export function holdLock(path: string): () => void {
   } catch (cause) {
     db.close();
     throw new Error(
-      "Another Plant Store is using this data folder: stop it, choose another folder with --data, or use --url to import or export through it.",
+      "Another Plant Store is using this data folder: stop it, or choose another folder with --data. To import or export beside it, use --url.",
       { cause },
     );
   }

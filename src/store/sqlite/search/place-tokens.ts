@@ -16,16 +16,16 @@ const MARKS = {
 const TIME_DIGITS = 14;
 const TIME_MAX = 16n ** BigInt(TIME_DIGITS) - 1n;
 
-/** The places of a list in an order. */
-export type Places = Readonly<{
-  /** Their tokens are from here on, and below the end. */
+/** The tokens of the places of a list in an order. */
+export type TokenRange = Readonly<{
+  /** From here on, and below the end. */
   start: string;
   end: string;
   toToken(key: string): string;
   toKey(token: string): string;
 }>;
 
-export function placesOf(list: string, order: Order): Places {
+export function placesOf(list: string, order: Order): TokenRange {
   const { start, end } = MARKS[order];
   const from = list + start;
   return {

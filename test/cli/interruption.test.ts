@@ -1,0 +1,37 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "bun:test";
+import { cleanEnvironment, PROJECT } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const INTERRUPTED = "plant-store: Interrupted. It is safe to repeat the command.";
+const WITHOUT_WRAP = "\u001B[?7l";
+const WITH_WRAP = "\u001B[?7h";
+
+it("an interrupted command gives the terminal back as it was, and says that it may be repeated", async () => {
+  const folder = temporaryFolder();
+  const pipe = join(folder, "plants.ndjson");
+  execFileSync("mkfifo", [pipe]);
+  const command = `'${process.execPath}' '${PROJECT}/src/main.ts' import '${pipe}' --data '${join(folder, "data")}'`;
+  // Gives it a terminal.
+  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+    env: { ...cleanEnvironment(), TERM: "xterm" },
+  });
+  const writer = createWriteStream(pipe);
+  writer.write('{"id":1,"name":"Ficus"}\n');
+  let shown = "";
+  const isDrawn = new Promise<void>((resolve) => {
+    child.stdout.on("data", (chunk) => {
+      shown += String(chunk);
+      if (shown.includes(WITHOUT_WRAP)) resolve();
+    });
+  });
+  await isDrawn;
+  child.stdin.write("\u0003");
+  const [status] = (await once(child, "close")) as [number];
+  writer.destroy();
+  expect([status, shown.includes(INTERRUPTED)]).toEqual([1, true]);
+  expect(shown.lastIndexOf(WITH_WRAP)).toBeGreaterThan(shown.lastIndexOf(WITHOUT_WRAP));
+});
