@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const service = await startTestService();
@@ -20,20 +21,40 @@ const PROGRAMS = [
 ];
 
 describe("the program of", () => {
-  for (const { path, output } of PROGRAMS) {
-    it(`${path} runs exactly as written, and prints what it created in a store without that plant`, async () => {
+  for (const { path, output } of [...PROGRAMS, ...PROGRAMS]) {
+    it(`${path} runs exactly as written, and prints what it created, before and after those of the other documents`, async () => {
       const [, program = ""] = /```ts\n(.*?)```/s.exec(read(path)) ?? [];
       expect(await run(program)).toBe(output);
-      await service.request("/plants/9223372036854775807", { method: "DELETE" });
     });
   }
 });
 
+it("the commands of the README, of the tutorial and the first example work one after the other in one store", async () => {
+  const place = await startTestService();
+  try {
+    const plants = read("examples/plants.csv");
+    await place.request("/plants/import", { method: "POST", headers: { "content-type": "text/csv" }, body: plants });
+    const tutorial = read("docs/tutorial/first-thousand-plants.md");
+    const [, program = ""] = /```ts\n(.*?)```/s.exec(tutorial) ?? [];
+    for (const text of [read("README.md"), tutorial, read("README.md")]) {
+      const blocks = shellBlocks(text).filter((block) => /first-token|curl/.test(block) && !block.includes("…"));
+      expect(blocks.length).toBeGreaterThan(0);
+      const { status, stdout } = await runShell(blocks, place);
+      expect([status, stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
+      if (text === tutorial) expect(stdout).toStartWith(/prints `(\{.*\})`/.exec(tutorial)![1]!);
+    }
+    expect(await run(program, place)).toStartWith("found Ginkgo biloba\n");
+    expect(await run(read("examples/add-and-find.ts"), place)).toStartWith("by id: Monstera adansonii\n");
+  } finally {
+    await place.stop();
+  }
+});
+
 /** Runs a program in a copy of the project, where `tsconfig.json` finds the client, and returns what it prints. */
-async function run(program: string): Promise<string> {
+async function run(program: string, { url, token } = service): Promise<string> {
   const path = join(plantBugs([]), "program.ts");
   writeFileSync(path, program);
-  const environment = { ...process.env, PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+  const environment = { ...process.env, PLANT_STORE_URL: url, PLANT_STORE_TOKEN: token };
   let output = "";
   const child = spawn(process.execPath, [path], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
   child.stdout.on("data", (chunk) => (output += String(chunk)));
@@ -41,20 +62,48 @@ async function run(program: string): Promise<string> {
   return output;
 }
 
-it("the service answers every request of docs/how-to/call-the-api.md", async () => {
-  const guide = read("docs/how-to/call-the-api.md");
-  const requests = [...guide.matchAll(/^plants (?:-i )?(?:-X (\w+) )?(?:-d '([^']*)' )?'?http:\/\/127\.0\.0\.1:8080([^'\s]+)/gm)];
-  expect(requests.length).toBeGreaterThan(7);
-  for (const [, method, body, path] of requests) {
-    const headers = body === undefined ? {} : { "content-type": "application/json" };
-    const response = await service.request(path!, {
-      method: method ?? (body === undefined ? "GET" : "POST"),
-      headers,
-      ...(body === undefined ? {} : { body }),
-    });
-    expect(response.status, path).toBeLessThan(300);
-    await response.arrayBuffer();
-  }
+function shellBlocks(text: string): string[] {
+  return Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, block]) => block!);
+}
+
+/** Pastes blocks into a shell beside the data folder of a service. It stops at the first one that fails. */
+async function runShell(blocks: readonly string[], { url, token }: TestService) {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "data"));
+  writeFileSync(join(folder, "data/first-token"), token);
+  writeFileSync(join(folder, ".curlrc"), "silent\nfail-with-body\n");
+  const script = `set -e\nshopt -s expand_aliases\n${blocks.join("").replaceAll("http://127.0.0.1:8080", url)}`;
+  const child = spawn("bash", ["-c", script], {
+    cwd: folder,
+    env: { ...process.env, CURL_HOME: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk) => (stdout += String(chunk)));
+  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, stdout, stderr };
+}
+
+describe("docs/how-to/call-the-api.md", () => {
+  const blocks = shellBlocks(read("docs/how-to/call-the-api.md"));
+  const isConditional = (block: string) => block.includes("If-Match");
+
+  it("works from the top: the service does what each block asks for", async () => {
+    const { status, stdout } = await runShell(blocks, service);
+    expect([status, stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
+    expect(stdout).toContain('[{"id":11,"name":"Monstera deliciosa","tag":"tropical"}]');
+    expect(stdout).toContain('{"id":11,"name":"Ficus lyrata"}');
+    expect(stdout.match(/"outcome":"\w+"/g)).toEqual(['"outcome":"changed"', '"outcome":"changed"']);
+  });
+
+  it("changes nothing without the ETag of the plant that it should change", async () => {
+    await service.request("/plants/11", { method: "DELETE" });
+    const { status, stderr } = await runShell([blocks[0]!, blocks.find(isConditional)!], service);
+    expect([status, stderr]).toEqual([expect.any(Number), expect.stringContaining("etag: was not read")]);
+    expect(status).not.toBe(0);
+    expect((await service.request("/plants/11")).status).toBe(404);
+  });
 });
 
 it("docs/reference/errors.md lists every error with its number, name and message, and no other", () => {
