@@ -34,7 +34,7 @@ export const SETTINGS = {
     flag: "--data",
     operand: "folder",
     fallback: "./data",
-    help: "data folder; serve and import create it if it is missing",
+    help: "data folder; serve, import and restore create it if it is missing",
   },
   database: {
     variable: "PLANT_STORE_DATABASE",

@@ -20,7 +20,7 @@ export function checkCommand(): Command {
     )
     .option("--repair", "rebuild what is wrong and can be rebuilt from the plants; on SQLite, stop the service first")
     .option("--without-wal", "accept plants.db as it is, if it was copied without its WAL and the WAL is lost for good");
-  return addSettings(addJson(command), ["data", "database"]).action(async () => {
+  return addSettings(addJson(command, "one line for each look"), ["data", "database"]).action(async () => {
     const { repair, withoutWal } = command.opts<Flags>();
     const config = configOf(command, process.env);
     const say = (text: string) => (isJson(command) ? process.stderr : process.stdout).write(text);

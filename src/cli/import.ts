@@ -65,7 +65,7 @@ export function importCommand(): Command {
     .option("--dry-run", "store nothing, only report what would happen")
     .option("--refused <file>", "write the number and reason of every refused line to this file")
     .option("--force", "overwrite that file if it exists");
-  return addPlantsOptions(addJson(command)).action(async (files: readonly string[]) => {
+  return addPlantsOptions(addJson(command, "one line for each file")).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or pipe one in.");
     // Report unknown flags before looking for files of that name.
     configOf(command, process.env);

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { escapeControls } from "../terminal-text.ts";
 
-/** Lets the caller of a command choose JSON. */
-export function addJson(command: Command): Command {
-  return command.option("--json", "print the result as JSON, on one line");
+/** Lets the caller of a command choose JSON. `lines`: which lines it has. */
+export function addJson(command: Command, lines = "on one line"): Command {
+  return command.option("--json", `print the result as JSON, ${lines}`);
 }
 
 /** What a command found or did, for programs and for people. */

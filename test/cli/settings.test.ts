@@ -60,6 +60,19 @@ describe("the settings", () => {
     expect(explained).toEqual(Object.values(SETTINGS).map(({ flag }) => flag));
   });
 
+  it("that are numbers take those of the range that is said there, and no other", () => {
+    const reference = readFileSync(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
+    const numbers = Object.entries(SETTINGS).filter(([, { fallback }]) => /^\d+$/.test(fallback));
+    for (const [name, { flag }] of numbers) {
+      const [, item = ""] = new RegExp(`^- \\*\\*\`${flag}\`\\*\\*: (.*?)(?=\\n\\n|\\n- )`, "ms").exec(reference) ?? [];
+      const [, min, max] = (/from\s+([\d,]+)\s+to\s+([\d,]+)/.exec(item) ?? []).map((text) => Number(text.replaceAll(",", "")));
+      expect([flag, problemsOf({}, { [name]: `${min}` }), problemsOf({}, { [name]: `${max}` })]).toEqual([flag, "", ""]);
+      const range = `- ${flag} must be a whole number from ${min} to ${max}.`;
+      expect(problemsOf({}, { [name]: `${max! + 1}` })).toContain(range);
+    }
+    expect(numbers.length).toBeGreaterThan(9);
+  });
+
   it("prefer a flag to a variable", () => {
     const environment = { PLANT_STORE_PORT: "1", PLANT_STORE_HOST: "0.0.0.0" };
     expect(parseConfig(environment, { port: "2" })).toMatchObject({ port: 2, host: "0.0.0.0" });
