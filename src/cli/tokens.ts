@@ -105,7 +105,8 @@ function parseScopes(list: string): Scope[] {
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (!/^\d*\.?\d+$/.test(text) || !(days > 0 && days <= 36_500)) throw new InvalidArgumentError("Use a number of days greater than 0, and at most 36500.");
+  if (!/^\d*\.?\d+$/.test(text) || !(days > 0 && days <= 36_500))
+    throw new InvalidArgumentError("Use a number of days greater than 0, and at most 36500.");
   return days;
 }
 
