@@ -37,7 +37,7 @@ try {
 function textOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
   const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? reason.cause : undefined;
-  if ((cause ?? reason).message === DAMAGE) return "The store is damaged: run `plant-store check`, which says what to do.";
+  if ((cause ?? reason).message === DAMAGE) return "The store is damaged: run `plant-store check` on it, which says what to do.";
   // Nobody here sees the headers of a response.
   const message = reason.message.replace("after the seconds in Retry-After", "in a moment");
   return toSentence(reason) ?? message + (cause ? ` The reason: ${describeFailure(cause)}` : "");

@@ -21,8 +21,8 @@ const PROGRAMS = [
 ];
 
 describe("the program of", () => {
-  for (const { path, output } of [...PROGRAMS, ...PROGRAMS]) {
-    it(`${path} runs exactly as written, and prints what it created, before and after those of the other documents`, async () => {
+  for (const [at, { path, output }] of [...PROGRAMS, ...PROGRAMS].entries()) {
+    it(`${path} runs exactly as written, and prints what it created, ${at < PROGRAMS.length ? "before" : "after"} those of the other documents`, async () => {
       const [, program = ""] = /```ts\n(.*?)```/s.exec(read(path)) ?? [];
       expect(await run(program)).toBe(output);
     });
