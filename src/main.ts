@@ -4,14 +4,12 @@
 // of the processor time of a create (docs/explanation/decisions.md).
 import { createCommandLine } from "./cli/command-line.ts";
 import { PlantStoreError } from "./errors.ts";
+import { isDamage } from "./store/sqlite/engine/failure.ts";
 import { describeFailure, toSentence } from "./system-failure.ts";
 import { escapeControlLines } from "./terminal-text.ts";
 
 // Only their owner may read or write the files that we create, above all the store and the first token.
 process.umask(0o077);
-
-/** What SQLite says of a damaged file, which does not tell what to do. */
-const DAMAGE = "database disk image is malformed";
 
 /** Somebody may have missed it. */
 const UNSEEN = "what the command did is done, so look before you repeat it.";
@@ -37,7 +35,7 @@ try {
 function textOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
   const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? reason.cause : undefined;
-  if ((cause ?? reason).message === DAMAGE) return "The store is damaged: run `plant-store check` on it, which says what to do.";
+  if (isDamage(cause ?? reason)) return "The store is damaged: run `plant-store check` on it, which says what to do.";
   // Nobody here sees the headers of a response.
   const message = reason.message.replace("after the seconds in Retry-After", "in a moment");
   return toSentence(reason) ?? message + (cause ? ` The reason: ${describeFailure(cause)}` : "");

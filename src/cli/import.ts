@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openAsBlob, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, openAsBlob, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { detectFormat, HEAD_BYTES } from "../client/client.ts";
@@ -7,7 +7,6 @@ import { parsePlantId } from "../plant.ts";
 import type { Bytes, CsvReading, Ids } from "../transfer/row.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
 import type { PlantAccess } from "./plants.ts";
-import { onInterruption } from "./interruption.ts";
 import { counted, showProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import { gunzip, isGzip } from "../transfer/gunzip.ts";
@@ -175,10 +174,7 @@ function openReport({ refused: path, force }: Flags, files: readonly string[]): 
   if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
     throw new Error(`${path} is one of the files to import: write the refused lines to another file.`);
   }
-  const target = path === undefined ? undefined : toTarget(path, { isForced: force ?? false });
-  const file = target && openForWriting(target);
-  // The same command writes it again, and would find it in its way.
-  const forget = target?.kind === "file" && !target.isForced ? onInterruption(() => rmSync(target.path, { force: true })) : () => {};
+  const file = path === undefined ? undefined : openForWriting(toTarget(path, { isForced: force ?? false }));
   let refused = 0;
   let reported = 0;
   return {
@@ -198,7 +194,6 @@ function openReport({ refused: path, force }: Flags, files: readonly string[]): 
       const how = file === undefined ? ": use --refused to write them to a file" : "";
       if (unreported > 0) process.stderr.write(`${unreported} more refused lines are not shown${how}.\n`);
       if (file !== undefined) closeSync(file);
-      forget();
     },
   };
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 
 /** Not those that were ignored at the start, as `nohup` and a shell's `&` do: a handler would take that back. */
-const SIGNALS = (["SIGINT", "SIGTERM", "SIGHUP"] as const).filter((signal) => !isIgnored(signal));
+const SIGNALS = withoutIgnored(["SIGINT", "SIGTERM", "SIGHUP"]);
 
 /** What to undo when somebody interrupts the command. */
 const undos = new Set<() => void>();
@@ -26,12 +26,10 @@ function end(): void {
   process.exit(1);
 }
 
-/** As Linux says it: a bit for each signal. Elsewhere none counts as ignored. */
-function isIgnored(signal: NodeJS.Signals): boolean {
-  try {
-    const [, mask = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
-    return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
-  } catch {
-    return false;
-  }
+/** Linux has a bit for each signal that is ignored. Elsewhere none counts as ignored. */
+function withoutIgnored(signals: readonly NodeJS.Signals[]): readonly NodeJS.Signals[] {
+  const status = "/proc/self/status";
+  const [, digits = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(existsSync(status) ? readFileSync(status, "utf8") : "") ?? [];
+  const ignored = BigInt(`0x${digits}`);
+  return signals.filter((signal) => ((ignored >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n);
 }

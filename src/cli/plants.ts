@@ -67,7 +67,7 @@ function openService(url: string): PlantAccess {
   const token = process.env["PLANT_STORE_TOKEN"];
   if (!token) throw new Error("There is no token: set the environment variable PLANT_STORE_TOKEN.");
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new Error(`${url === "" ? "Nothing" : url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
+    throw new Error(`${url === "" ? "An empty text" : url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces or other characters that no token has.");
   const client = createClient({ url, token });

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, existsSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
 import { cleanEnvironment, PROJECT } from "../support/process.ts";
@@ -36,8 +36,7 @@ it("an interrupted command gives the terminal back as it was, and says that it m
   expect(shown.lastIndexOf(WITH_WRAP)).toBeGreaterThan(shown.lastIndexOf(WITHOUT_WRAP));
 });
 
-/** An import that waits for more lines, started with this shell code in front. Resolves once it has begun. */
-async function startImport(folder: string, { before = "", words = [] }: Readonly<{ before?: string; words?: readonly string[] }>) {
+it("a command that was started to ignore a signal, as with nohup, goes on", async () => {
   const program = [
     process.execPath,
     `${PROJECT}/src/main.ts`,
@@ -46,34 +45,16 @@ async function startImport(folder: string, { before = "", words = [] }: Readonly
     "--format",
     "ndjson",
     "--data",
-    join(folder, "data"),
-    ...words,
+    join(temporaryFolder(), "data"),
   ];
-  const child = spawn("sh", ["-c", `${before} exec "$@"`, "sh", ...program], { env: cleanEnvironment() });
-  let told = "";
+  const child = spawn("sh", ["-c", `trap '' HUP; exec "$@"`, "sh", ...program], { env: cleanEnvironment() });
+  const closed = once(child, "close");
   const isBegun = new Promise<void>((resolve) => {
-    child.stderr.on("data", (chunk) => {
-      told += String(chunk);
-      // What tells progress without a terminal.
-      if (told.includes("stdin  ")) resolve();
-    });
+    // What tells progress without a terminal.
+    child.stderr.on("data", (chunk) => String(chunk).includes("stdin  ") && resolve());
   });
   child.stdin.write('{"id":1,"name":"Ficus"}\n');
   await isBegun;
-  return { child, told: () => told, closed: once(child, "close") as Promise<[number | null, NodeJS.Signals | null]> };
-}
-
-it("an interrupted import leaves no file of refused lines in the way of the next one", async () => {
-  const folder = temporaryFolder();
-  const refused = join(folder, "refused.txt");
-  const { child, told, closed } = await startImport(folder, { words: ["--refused", refused] });
-  expect(existsSync(refused)).toBe(true);
-  child.kill("SIGTERM");
-  expect([await closed, told().endsWith(`${INTERRUPTED}\n`), existsSync(refused)]).toEqual([[1, null], true, false]);
-});
-
-it("a command that was started to ignore a signal, as with nohup, goes on", async () => {
-  const { child, closed } = await startImport(temporaryFolder(), { before: "trap '' HUP;" });
   child.kill("SIGHUP");
   await Bun.sleep(100);
   child.stdin.end('{"id":2,"name":"Hedera"}\n');

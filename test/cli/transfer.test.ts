@@ -155,7 +155,7 @@ describe("plant-store import and export", () => {
       what: "an address that is empty",
       words: ["export", "--url", ""],
       environment: { PLANT_STORE_TOKEN: "plant_x" },
-      message: "Nothing is not the address of a service: use one such as http://127.0.0.1:8080.",
+      message: "An empty text is not the address of a service: use one such as http://127.0.0.1:8080.",
     },
     {
       what: "a flag that does not exist",

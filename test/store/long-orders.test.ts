@@ -1,11 +1,13 @@
 import { createMetrics } from "../../src/metrics.ts";
 import { afterAll, beforeAll, expect, it } from "bun:test";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
 import type { OrderedPage } from "../../src/store/page.ts";
 import type { OrderedQuery } from "../../src/store/plants.ts";
+import { restoreSqliteStore } from "../../src/store/sqlite/restore.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -27,13 +29,16 @@ function toPlant(id: number, name: string, tag?: string): NewPlant {
 
 let store: Store;
 
-beforeAll(async () => {
+function open(path: string): Promise<Store> {
   const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-  const path = join(temporaryFolder(), "plants.db");
   const onFatal = (reason: Error) => {
     throw reason;
   };
-  store = await openSqliteStore({ isServing: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics(), path, onFatal });
+  return openSqliteStore({ isServing: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics(), path, onFatal });
+}
+
+beforeAll(async () => {
+  store = await open(join(temporaryFolder(), "plants.db"));
   await store.plants.import([...SHORT, ...LONG], { isReplacing: false, isDryRun: false });
   for (const plant of [MIXED, LAST]) await store.plants.create(plant);
   // The index follows the import.
@@ -85,4 +90,25 @@ it("plants that an import gave another tag are there at once, in every order, be
     for (let page = first; page.next; met.push(...page.plants)) page = await list({ tag: "retagged", order, words, after: page.next });
     expect(met).toEqual(order === "name" ? retagged : retagged.toReversed());
   }
+});
+
+it("times that no clock has are in one order, whether the index walks them or those that match are put into order", async () => {
+  const path = join(temporaryFolder(), "plants.db");
+  const times = [2n ** 63n - 1n, 2n ** 60n, 16n ** 14n, 16n ** 14n - 2n, 0n, -5n];
+  const dated = times.map((added, at) => ({ ...toPlant(at, `Ficus ${at}`), added }));
+  await restoreSqliteStore(path, Readable.from([{ tokens: [], plants: dated }]));
+  const restored = await open(path);
+  const read = (words: readonly string[]) =>
+    restored.plants.listOrdered({ order: "newest", limit: 10, bytesMax: 2 ** 30, after: undefined, tag: undefined, words });
+  // No order until the index is complete.
+  const isIndexed = () =>
+    read([]).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isIndexed())) await Bun.sleep(50);
+  const walked = (await read([])).plants;
+  expect(walked).toHaveLength(times.length);
+  expect((await read(["ficus"])).plants).toEqual(walked);
+  await restored.close();
 });

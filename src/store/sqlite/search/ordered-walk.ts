@@ -80,9 +80,9 @@ export function createOrderedWalk(plants: DatabaseSync) {
     const { words, tag, order, after, limit, sortedMax, isWhole } = query;
     // A tag has its own order.
     if (words.length === 0 && (isWhole || tag === undefined)) return toWalked(index.walk({ tag, order, after, limit }), limit);
-    // What an import has renamed has no place by name either, until the index follows.
-    const knowsAll = isWhole || (tag === undefined && order === "name");
-    const few = sortedMax > 0 && knowsAll ? sortFew(index, query) : undefined;
+    // A search may follow imports as fast as it can, a tag may not.
+    const maySort = sortedMax > 0 && (isWhole || tag === undefined);
+    const few = maySort ? sortFew(index, query) : undefined;
     if (few) return few;
     const next = index.walk({ tag: isWhole ? tag : undefined, order, after, limit: LOOKED_AT_MAX });
     const { found, lookedAt } = findAll(

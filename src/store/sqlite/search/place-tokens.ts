@@ -50,7 +50,10 @@ function withinToken(time: bigint): bigint {
   return time < 0n ? 0n : time > TIME_MAX ? TIME_MAX : time;
 }
 
+/** Where a plant is in each order: the key of its name, and its time as `timeDigits` has it. */
+export type PlaceKeys = Readonly<{ nameKey: string; time: string }>;
+
 /** The tokens of a plant's places in a list. */
-export function placeTokens(list: string, { nameKey, time }: Readonly<{ nameKey: string; time: string }>): string {
+export function placeTokens(list: string, { nameKey, time }: PlaceKeys): string {
   return `${list}${MARKS.name.start}${nameKey} ${list}${MARKS.newest.start}${time}`;
 }

@@ -3,6 +3,7 @@ import { nameKey } from "../../../name-order.ts";
 import { tokenize } from "../../../tokenizer.ts";
 import { PREFIX_LENGTHS, startOf } from "./expression.ts";
 import { ALL_PLANTS, placeTokens, timeDigits } from "./place-tokens.ts";
+import type { PlaceKeys } from "./place-tokens.ts";
 
 /** A plant as it is indexed. */
 export type PlantRow = { id: bigint; name: string; tag: string | null; added: bigint | null };
@@ -56,7 +57,7 @@ export function createPlantTokens(onWord: (word: string) => void): PlantTokens {
   return {
     of({ name, tag, added }) {
       const { text, count, key } = ofName(name);
-      return { text: join(text, { tagToken: ofTag(tag), key, time: ofTime(added) }), count };
+      return { text: join(text, ofTag(tag), { nameKey: key, time: ofTime(added) }), count };
     },
     ofTag,
     forgetNames: () => names.clear(),
@@ -66,15 +67,12 @@ export function createPlantTokens(onWord: (word: string) => void): PlantTokens {
 /** All that the index holds of a plant, in any order. */
 export function tokensOf({ name, tag, added }: Omit<PlantRow, "id">, words: readonly string[]): Set<string> {
   const tagToken = tag === null ? NO_TAG : toToken(tag);
-  const text = join(toText(words), { tagToken, key: nameKey(name), time: timeDigits(added) });
+  const text = join(toText(words), tagToken, { nameKey: nameKey(name), time: timeDigits(added) });
   return new Set(text.split(" ").filter((one) => one !== ""));
 }
 
-type Place = Readonly<{ tagToken: string; key: string; time: string }>;
-
 /** What FTS5 gets of a plant: its words, its tag, and its places among all plants and among those of its tag. */
-function join(words: string, { tagToken, key, time }: Place): string {
-  const place = { nameKey: key, time };
+function join(words: string, tagToken: string, place: PlaceKeys): string {
   return `${words} ${tagToken} ${placeTokens(ALL_PLANTS, place)} ${placeTokens(tagToken, place)}`;
 }
 
