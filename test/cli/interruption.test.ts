@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "bun:test";
 import { cleanEnvironment, PROJECT } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
 
 const INTERRUPTED = "plant-store: Interrupted. It is safe to repeat the command.";
 const WITHOUT_WRAP = "\u001B[?7l";
@@ -14,25 +15,19 @@ it("an interrupted command gives the terminal back as it was, and says that it m
   const folder = temporaryFolder();
   const pipe = join(folder, "plants.ndjson");
   execFileSync("mkfifo", [pipe]);
-  const command = `'${process.execPath}' '${PROJECT}/src/main.ts' import '${pipe}' --data '${join(folder, "data")}'`;
-  // Gives it a terminal.
-  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-    env: { ...cleanEnvironment(), TERM: "xterm" },
-  });
+  const command = [process.execPath, `${PROJECT}/src/main.ts`, "import", pipe, "--data", join(folder, "data")];
+  let shown = "";
+  const terminal = new Bun.Terminal({ cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) });
+  // A terminal sends signals to the processes that it controls alone.
+  const child = Bun.spawn(["setsid", "--ctty", "--wait", ...command], { terminal, env: { ...cleanEnvironment(), TERM: "xterm" } });
   const writer = createWriteStream(pipe);
   writer.write('{"id":1,"name":"Ficus"}\n');
-  let shown = "";
-  const isDrawn = new Promise<void>((resolve) => {
-    child.stdout.on("data", (chunk) => {
-      shown += String(chunk);
-      if (shown.includes(WITHOUT_WRAP)) resolve();
-    });
-  });
-  await isDrawn;
-  child.stdin.write("\u0003");
-  const [status] = (await once(child, "close")) as [number];
+  await until("The progress is drawn", () => shown.includes(WITHOUT_WRAP));
+  terminal.write("\u0003");
+  expect(await child.exited).toBe(1);
   writer.destroy();
-  expect([status, shown.includes(INTERRUPTED)]).toEqual([1, true]);
+  // The terminal may show the last words of a process after its end.
+  await until("The command says that it was interrupted", () => shown.includes(INTERRUPTED));
   expect(shown.lastIndexOf(WITH_WRAP)).toBeGreaterThan(shown.lastIndexOf(WITHOUT_WRAP));
 });
 

@@ -123,11 +123,12 @@ const TASKS: Readonly<Record<string, Task>> = {
     expect((await list("q=palmatum")).map(({ name, tag }) => [name, tag])).toEqual([["Acer palmatum", "tree"]]);
   },
 
-  async "change the tag of a plant"({ reach, move, press, type }, { reads }) {
+  async "change the tag of a plant"({ reach, move, press, type }, { reads, field }) {
     const { id, name } = PLANTS[2]!;
     await reach(PLANTS[0]!.name);
     await move("ArrowDown", "ArrowDown");
     await press("Enter");
+    await field("Tag").waitFor();
     await reach("Tag");
     await type("rare");
     await press("Enter");
