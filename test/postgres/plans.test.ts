@@ -3,6 +3,8 @@ import { Client } from "pg";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { pin } from "../../src/store/postgres/engine/requirements.ts";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
+import { LIST_PLANTS } from "../../src/store/postgres/list-statements.ts";
+import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { countStatement, countTagsStatement } from "../../src/store/postgres/counts.ts";
 import { CONFIRM_TOKEN, FIND_TOKEN, IS_TOKEN_REVOKED, REVOKE_TOKEN, TOUCH_TOKENS } from "../../src/store/postgres/token-statements.ts";
@@ -11,8 +13,7 @@ import { sharedCluster } from "../support/postgres/cluster.ts";
 
 const ROWS = 10_000;
 
-const { INSERT_PLANTS, CONFIRM_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS, LIST_PLANTS, RESTORE_PLANTS } =
-  plantStatements;
+const { INSERT_PLANTS, CONFIRM_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS, RESTORE_PLANTS } = plantStatements;
 
 /** Every statement that has a name, and so a plan that is kept, except those that read whole tables. */
 const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
@@ -42,11 +43,11 @@ const ORDERED: ReadonlyArray<readonly [what: string, Statement, values: readonly
     ["newest", "50000"],
   ] as const
 ).flatMap(([order, key]) => [
-  [`a page by ${order}`, plantStatements.orderedPlants(order).brief, [key, 100, 1000, 1]],
-  [`a measured page by ${order}`, plantStatements.orderedPlants(order).measured, [key, 100, 1000, 1]],
-  [`a look ahead by ${order}`, plantStatements.lastAhead(order), [key, 1]],
-  [`what matches ahead by ${order}`, plantStatements.orderedAhead(order, GIVEN).brief, [key, 100, 1000, 1, "b", "a"]],
-  [`what matches ahead by ${order}, measured`, plantStatements.orderedAhead(order, GIVEN).measured, [key, 100, 1000, 1, "b", "a"]],
+  [`a page by ${order}`, orderStatements.orderedPlants(order).brief, [key, 100, 1000, 1]],
+  [`a measured page by ${order}`, orderStatements.orderedPlants(order).measured, [key, 100, 1000, 1]],
+  [`a look ahead by ${order}`, orderStatements.lastAhead(order), [key, 1]],
+  [`what matches ahead by ${order}`, orderStatements.orderedAhead(order, GIVEN).brief, [key, 100, 1000, 1, "b", "a"]],
+  [`what matches ahead by ${order}, measured`, orderStatements.orderedAhead(order, GIVEN).measured, [key, 100, 1000, 1, "b", "a"]],
 ]);
 
 /** So few of the plants that a sort of all would cost more, as 10,000 are of a million. */
@@ -57,11 +58,11 @@ const COUNTED: ReadonlyArray<readonly [what: string, Statement, values: readonly
   ["a count of a tag", countStatement({ tag: "b", words: [] }), [FEW, "b"]],
   ["a count without tag", countStatement({ tag: null, words: [] }), [FEW]],
   ["the tags of a tag", countTagsStatement({ tag: "b", words: [] }), [FEW, "b"]],
-  ["a look whether a tag has few plants", plantStatements.countMatching({ tag: "given", hasWords: false }, FEW), ["b"]],
+  ["a look whether a tag has few plants", orderStatements.countMatching({ tag: "given", hasWords: false }, FEW), ["b"]],
 ];
 
 /** A key without a name of its own, by whose text the plants would be sorted. */
-const WITHOUT_NAME: Statement = { text: plantStatements.orderedPlants("newest").brief.text.replace(" AS key", "") };
+const WITHOUT_NAME: Statement = { text: orderStatements.orderedPlants("newest").brief.text.replace(" AS key", "") };
 
 /** What the plan of a statement was without the ids as a condition of their own. */
 const WITHOUT_IDS: Statement = { ...CONFIRM_PLANTS, text: CONFIRM_PLANTS.text.replace("plants.id = ANY($1::bigint[]) AND ", "") };
@@ -100,7 +101,7 @@ describe("a plan that is made while the tables are empty, and kept", () => {
     for (const table of ["plants", "tokens"]) await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
   });
   it("is tested for every statement on plants that has a name", () => {
-    const names = Object.values({ ...plantStatements, ...LIST_PLANTS.all }).flatMap((statement) =>
+    const names = Object.values({ ...plantStatements, ...orderStatements, ...LIST_PLANTS.all }).flatMap((statement) =>
       typeof statement === "object" && "name" in statement ? [statement.name] : [],
     );
     expect(names.toSorted()).toEqual(PREPARED.flatMap(([{ name = "" }]) => (name.includes("plants") ? [name] : [])).toSorted());
@@ -154,7 +155,7 @@ describe("a plan of a page in an order, or of a count", () => {
 
   it("would note where all plants of a tag are, for a count without an order", async () => {
     const { text } = countStatement({ tag: "b", words: [] });
-    expect(await planOf({ text: text.replace(plantStatements.IN_INDEX, "") }, [COUNTED_MAX + 1, "b"])).toMatch(/Seq Scan|Bitmap/);
+    expect(await planOf({ text: text.replace(orderStatements.IN_INDEX, "") }, [COUNTED_MAX + 1, "b"])).toMatch(/Seq Scan|Bitmap/);
   });
 
   it("would sort all plants by newest if the key had no name of its own", async () => {

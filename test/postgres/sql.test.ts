@@ -7,6 +7,8 @@ import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
 import * as checkStatements from "../../src/store/postgres/check-statements.ts";
+import { LIST_DATED_PLANTS, LIST_PLANTS } from "../../src/store/postgres/list-statements.ts";
+import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { RESTORE_BEGIN } from "../../src/store/postgres/restore.ts";
@@ -36,22 +38,18 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/;/, "more than one statement"],
 ];
 
+const { insertRows, replaceRows, ...ofPlants } = plantStatements;
 const {
-  LIST_PLANTS,
-  LIST_DATED_PLANTS,
   SORTED_MAX: _sorted,
   LOOKED_AT_MAX: _lookedAt,
   IN_INDEX: _inIndex,
-  hasTag: _,
-  insertRows,
-  replaceRows,
   orderedPlants,
   orderedAhead,
   orderedMatching,
   countMatching,
   lastAhead,
-  ...others
-} = plantStatements;
+  ...ofKeys
+} = orderStatements;
 const ORDERS = ["name", "newest"] as const;
 const FILTERS = (["none", "given"] as const).flatMap((tag) => [true, false].map((hasWords) => ({ tag, hasWords })));
 const ORDERED = ORDERS.flatMap((order) => [
@@ -64,7 +62,8 @@ const ORDERED = ORDERS.flatMap((order) => [
 const ADDED = "DEFAULT (extract(epoch FROM now()) * 1000000)::bigint";
 const TERMS = [undefined, null, "tree"].flatMap((tag) => [[], ["word"]].map((words) => ({ tag, words })));
 const ALL: readonly Statement[] = [
-  ...Object.values(others),
+  ...Object.values(ofPlants),
+  ...Object.values(ofKeys),
   insertRows(2),
   replaceRows(2),
   ...Object.values(tokenStatements),
@@ -146,6 +145,8 @@ describe("the SQL", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const known = [
       "check-statements.ts",
+      "list-statements.ts",
+      "order-statements.ts",
       "plant-statements.ts",
       "token-statements.ts",
       "tags.ts",

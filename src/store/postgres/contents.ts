@@ -7,7 +7,7 @@ import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { readRows } from "./plant-lists.ts";
-import { LIST_DATED_PLANTS } from "./plant-statements.ts";
+import { LIST_DATED_PLANTS } from "./list-statements.ts";
 import { SNAPSHOT_STATEMENTS } from "./snapshot.ts";
 import { LIST_STORED_TOKENS } from "./token-statements.ts";
 import { toToken } from "./tokens.ts";

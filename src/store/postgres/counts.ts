@@ -7,7 +7,8 @@ import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 import { toQuery } from "./plant-columns.ts";
-import { hasTag, IN_INDEX } from "./plant-statements.ts";
+import { hasTag } from "./list-statements.ts";
+import { IN_INDEX } from "./order-statements.ts";
 
 /** As long as a list may take, in milliseconds. */
 const HOW = { statementMs: 5000, isRepeatable: true } as const;

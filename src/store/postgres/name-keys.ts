@@ -8,7 +8,7 @@ import type { NewPlant } from "../../plant.ts";
 import type { Execute } from "./engine/retry.ts";
 import { fromColumn } from "./engine/text.ts";
 import { columnsOf } from "./plant-columns.ts";
-import { FIND_UNKEYED, SET_KEYS } from "./plant-statements.ts";
+import { FIND_UNKEYED, SET_KEYS } from "./order-statements.ts";
 
 /** Gives keys to the names that a replica of a version before wrote without one, or changed and left with an old one. */
 export type NameKeys = Readonly<{

@@ -9,8 +9,8 @@ import type { Execute } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
 import { LIST_MS_MAX, readRows } from "./plant-lists.ts";
-import { countMatching, lastAhead, LOOKED_AT_MAX, orderedAhead, orderedMatching, orderedPlants, SORTED_MAX } from "./plant-statements.ts";
-import type { Filter } from "./plant-statements.ts";
+import { countMatching, lastAhead, LOOKED_AT_MAX, orderedAhead, orderedMatching, orderedPlants, SORTED_MAX } from "./order-statements.ts";
+import type { Filter } from "./order-statements.ts";
 
 type Row = [id: bigint, name: string, tag: string | null, key: string];
 

@@ -8,7 +8,7 @@ import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { LIST_PLANTS } from "./plant-statements.ts";
+import { LIST_PLANTS } from "./list-statements.ts";
 
 export const LIST_MS_MAX = 5000;
 

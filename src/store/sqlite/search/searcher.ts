@@ -7,19 +7,18 @@ import { nameKey } from "../../../name-order.ts";
 import { isFound } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 import { COUNTED_MAX } from "../../counts.ts";
-import { TAGS_MAX, keepCounts, mostFrequent } from "../../tags.ts";
+import { keepCounts } from "../../tags.ts";
 import { openOrderedPage, openPage } from "../../page.ts";
 import type { OrderedPage } from "../../page.ts";
 import type { ListQuery, OrderedQuery } from "../../plants.ts";
 import type { Page } from "../../page.ts";
-import type { FoundTags, TagCount, TagCounts } from "../../tags.ts";
+import type { FoundTags, TagCounts } from "../../tags.ts";
 import { isSyncFailure, toStoreError } from "../engine/failure.ts";
 import type { Indexer } from "./indexer.ts";
-import { FIRST_TAG } from "../tags.ts";
-import type { TagCursor, TagStep } from "../tags.ts";
 import type { Thread } from "../engine/thread.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
+import { countFoundTags, countTags } from "./tag-totals.ts";
 
 /** Finds plants by words and counts tags, on the search thread. Keeps the index up to date with the commits. */
 export type Searcher = Readonly<{
@@ -57,9 +56,6 @@ const CHECKED_PLANTS = 10;
 
 /** Longest time that a search may take, in milliseconds. */
 const LIST_MS_MAX = 5000;
-
-/** How many steps a count of what is found may take: ten thousand usual plants need ten of them. */
-const TALLY_STEPS_MAX = 20;
 
 /**
  * How many plants that match may be put into order, for each time that one page asks for places. Where few have a word,
@@ -209,43 +205,6 @@ function isBehind(answer: Readonly<{ kind: string }>): answer is Behind {
 
 function isBuilding(answer: Readonly<{ kind: string }>): answer is Building {
   return answer.kind === "building";
-}
-
-/** Counts tags in steps, so that searches can run in between. */
-async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
-  let tags: TagCount[] = [];
-  let open: TagCount | undefined;
-  for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
-    const { counts, next }: TagStep = await thread.call("countTags", cursor);
-    for (const { tag, plants } of counts) {
-      // A step may end in the middle of its last tag.
-      if (open?.tag === tag) open = { tag, plants: open.plants + plants };
-      else {
-        if (open) tags.push(open);
-        open = { tag, plants };
-      }
-    }
-    if (tags.length > 10 * TAGS_MAX) tags = mostFrequent(tags);
-    cursor = next;
-  }
-  return open ? [...tags, open] : tags;
-}
-
-type FoundIds = Readonly<{ ids: BigInt64Array; isWhole: boolean; terms: SearchTerms }>;
-
-/** Looks at the plants with these ids, in steps like `countTags`, but only in so many. */
-async function countFoundTags(thread: Thread<Indexer>, { ids, isWhole, terms }: FoundIds): Promise<FoundTags> {
-  const counts = new Map<string | null, number>();
-  const end = Math.min(ids.length, COUNTED_MAX);
-  let at = 0;
-  for (let steps = 0; at < end && steps < TALLY_STEPS_MAX; steps += 1) {
-    const { tags, checked } = await thread.call("tally", ids.slice(at, end), terms);
-    for (const [tag, plants] of tags) counts.set(tag, (counts.get(tag) ?? 0) + plants);
-    at += checked;
-  }
-  const plants = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const tags = Array.from(counts, ([tag, count]) => ({ tag, plants: count })).filter((count): count is TagCount => count.tag !== null);
-  return { plants, precision: isWhole && at === ids.length ? "exact" : "atLeast", tags: mostFrequent(tags) };
 }
 
 async function withStoreErrors<Result>(result: Promise<Result>): Promise<Result> {

@@ -1,0 +1,75 @@
+import type { Statement } from "./engine/pool.ts";
+
+/**
+ * The index finds an MD5, and then the tag itself is compared. Without CASE the planner would take the two conditions
+ * for independent, expect almost no rows for any tag, and sort all plants of a frequent tag instead of reading them in
+ * order.
+ */
+export function hasTag(at: number): string {
+  return `left(md5(tag), 15) = left(md5($${at}::text), 15) AND CASE WHEN tag = $${at}::text THEN true ELSE false END`;
+}
+
+const HAS_TAG = hasTag(4);
+
+const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
+
+/** What is asked of each plant: its name and tag unless they are large, or their bytes alone. */
+export const SMALL = `CASE WHEN ${BYTES} <= $3::bigint THEN name END AS name, CASE WHEN ${BYTES} <= $3::bigint THEN tag END AS tag`;
+export const SIZE = `${BYTES} AS bytes`;
+export type Asked = typeof SMALL | typeof SIZE;
+
+/**
+ * How to find plants: those that are small as they are, and all of them with their bytes and the columns of the orders.
+ * `condition`: what is true of each.
+ */
+export type Finding = Readonly<{ small: (key: string) => string; sized: string; condition: string }>;
+
+export function among(condition: string): Finding {
+  const plants = `FROM plants WHERE ${condition}`;
+  return { small: (key) => `SELECT id, ${SMALL}${key} ${plants}`, sized: `SELECT id, ${SIZE}, name_key, added ${plants}`, condition };
+}
+
+/**
+ * Two ways to read the plants that are found. `brief` returns null for the name and tag of a plant larger than $3 bytes.
+ * When all plants are small, it is enough. `measured` returns a page of $3 bytes, with the plant that fills it and one
+ * more, which shows that there are others; and in front of each how many it found. Neither reads or sends a large text that
+ * is not on the page: the server knows its length without reading it.
+ *
+ * On Citus, each shard sends what it finds to the node that was asked, so the texts are read afterwards. A plant that was
+ * deleted in between, or has another place now or does not match any more, is left out, and the number tells. CASE keeps
+ * the condition from being looked up again.
+ */
+export function readPage({ small, sized, condition }: Finding, { by, sorting }: Readonly<{ by: string; sorting: string }>, key = "") {
+  const page = `ORDER BY ${sorting} LIMIT $2::bigint`;
+  const measured = `SELECT found, id, name, tag${key} FROM plants JOIN (
+      SELECT id AS found_id, ${by} AS found_place, count(*) OVER () AS found FROM (
+        SELECT *, sum(bytes) OVER (ORDER BY ${sorting} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+        FROM (${sized} ${page}) AS sized
+      ) AS summed WHERE coalesce(bytes_before, 0) < $3::bigint
+    ) AS measured ON id = found_id AND ${by} IS NOT DISTINCT FROM found_place
+    WHERE CASE WHEN ${condition} THEN true ELSE false END ORDER BY ${sorting}`;
+  return { brief: { text: `${small(key)} ${page}` }, measured: { text: measured } };
+}
+
+const BY_ID = { by: "id", sorting: "id" } as const;
+
+function listWhere(condition: string, name?: string) {
+  const { brief, measured } = readPage(among(`id >= $1::bigint${condition}`), BY_ID);
+  return { brief: { ...(name === undefined ? {} : { name }), ...brief }, measured };
+}
+
+/**
+ * Take the lowest id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag or
+ * words depends on their frequency, so these statements have no name.
+ */
+export const LIST_PLANTS = {
+  all: listWhere("", "list_plants"),
+  ofTag: listWhere(` AND ${HAS_TAG}`),
+  withWords: listWhere(" AND words @@ $4::tsquery"),
+  ofTagWithWords: listWhere(` AND ${HAS_TAG} AND words @@ $5::tsquery`),
+  withoutTag: listWhere(" AND tag IS NULL"),
+  withoutTagWithWords: listWhere(" AND tag IS NULL AND words @@ $4::tsquery"),
+} as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
+
+/** All plants with the times of their creates, for a backup. Take the lowest id, the number of plants and the bytes. */
+export const LIST_DATED_PLANTS = readPage(among("id >= $1::bigint"), BY_ID, ", added");

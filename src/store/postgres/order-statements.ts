@@ -1,0 +1,108 @@
+import type { Order } from "../page.ts";
+import type { Statement } from "./engine/pool.ts";
+import { among, hasTag, readPage, SIZE, SMALL } from "./list-statements.ts";
+import type { Asked, Finding } from "./list-statements.ts";
+
+/**
+ * What plants are ordered by, with an index: the direction, the text of a key, and a key that is given. A result that has
+ * no name of its own would get that of its column, and the order would be that of the text.
+ */
+const ORDERS = {
+  name: { by: "name_key", isRising: true, key: "encode(name_key, 'hex')", given: "decode($1::text, 'hex')" },
+  newest: { by: "added", isRising: false, key: "added::text", given: "$1::text::bigint" },
+} as const satisfies Record<Order, unknown>;
+
+/** Which plants are meant, besides their place: values behind the others, the tag and then the words. */
+export type Filter = Readonly<{ tag: "any" | "none" | "given"; hasWords: boolean }>;
+
+function conditionsOf({ tag, hasWords }: Filter, at: number): string {
+  const isGiven = tag === "given";
+  return [
+    ...(isGiven ? [hasTag(at)] : tag === "none" ? ["tag IS NULL"] : []),
+    ...(hasWords ? [`words @@ $${isGiven ? at + 1 : at}::tsquery`] : []),
+  ].join(" AND ");
+}
+
+/** How many plants that match may be put into order, and how many plants are looked at in order, in one statement. */
+export const SORTED_MAX = 10_000;
+export const LOOKED_AT_MAX = 1000;
+
+function orderOf(order: Order) {
+  const { by, isRising } = ORDERS[order];
+  const direction = isRising ? "" : " DESC";
+  return {
+    by,
+    from: `(${by}, id) ${isRising ? ">=" : "<="} (${ORDERS[order].given}, $4::bigint)`,
+    sorting: `${by}${direction}, id${direction}`,
+  };
+}
+
+/** Among those that a limited statement finds. `first` is a condition on what it returns. */
+function within(part: (asked: Asked) => string, first: string, condition: string): Finding {
+  return {
+    small: (key) => `SELECT id, name, tag${key} FROM (${part(SMALL)}) AS part WHERE ${first}`,
+    sized: `SELECT id, bytes, name_key, added FROM (${part(SIZE)}) AS part WHERE ${first}`,
+    condition,
+  };
+}
+
+/** A page in an order. Takes the key of the first place, the number of plants, the bytes, and the id of that place. */
+export function orderedPlants(order: Order) {
+  const { from, ...place } = orderOf(order);
+  return readPage(among(from), place, `, ${ORDERS[order].key} AS key`);
+}
+
+/** The same for those among the next LOOKED_AT_MAX plants that match. Takes the filter's values too. */
+export function orderedAhead(order: Order, filter: Filter) {
+  const { from, ...place } = orderOf(order);
+  const ahead = (asked: Asked) =>
+    `SELECT id, ${asked}, name_key, added, ${conditionsOf(filter, 5)} AS is_found FROM plants WHERE ${from} ORDER BY ${place.sorting} LIMIT ${LOOKED_AT_MAX}`;
+  return readPage(within(ahead, "is_found", `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${ORDERS[order].key} AS key`);
+}
+
+/** The same for all that match, of which there are at most SORTED_MAX. */
+export function orderedMatching(order: Order, filter: Filter) {
+  const { from, ...place } = orderOf(order);
+  const matching = (asked: Asked) =>
+    `SELECT id, ${asked}, name_key, added FROM plants WHERE ${conditionsOf(filter, 5)} LIMIT ${SORTED_MAX}`;
+  return readPage(within(matching, from, `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${ORDERS[order].key} AS key`);
+}
+
+/**
+ * Behind a condition on the tag alone, makes the server walk an index, and stop at the limit. Otherwise it first notes
+ * where all plants of a frequent tag are: of three million in 0.6 s instead of 6 ms.
+ */
+export const IN_INDEX = " ORDER BY id";
+
+/** Takes the filter's values. Returns how many plants match, up to one more than `max`. */
+export function countMatching(filter: Filter, max: number): Statement {
+  const matching = `SELECT 1 FROM plants WHERE ${conditionsOf(filter, 1)}${filter.hasWords ? "" : IN_INDEX}`;
+  return { text: `SELECT count(*) FROM (${matching} LIMIT ${max + 1}) AS matching` };
+}
+
+/** Takes the key and id of a place. Returns the last of the next LOOKED_AT_MAX places, and how many there are. */
+export function lastAhead(order: Order): Statement {
+  const { by, isRising, key } = ORDERS[order];
+  const { from, sorting } = orderOf(order);
+  const back = isRising ? " DESC" : "";
+  return {
+    text: `SELECT ${key} AS key, id, count(*) OVER () FROM (
+        SELECT ${by}, id FROM plants WHERE ${from.replace("$4", "$2")} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}
+      ) AS ahead ORDER BY ${by}${back}, id${back} LIMIT 1`,
+  };
+}
+
+/**
+ * Takes an id and a number. Returns plants from that id on that have no key yet, with as much of their name as a key
+ * depends on, in the order of the index that knows them.
+ */
+export const FIND_UNKEYED = {
+  text: `SELECT id, left(name, 201) FROM plants WHERE name_key IS NULL AND id >= $1::bigint ORDER BY name_key, id LIMIT $2::bigint`,
+} as const satisfies Statement;
+
+/** Takes ids, the starts of names, and keys. Changes no plant that has another name now, or its key from another replica. */
+export const SET_KEYS = {
+  text: `UPDATE plants SET name_key = decode(v.name_key, 'hex') FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, name_key)
+    WHERE plants.id = ANY($1::bigint[]) AND plants.id = v.id AND left(plants.name, 201) = left(v.name, 201)
+      AND plants.name_key IS DISTINCT FROM decode(v.name_key, 'hex')`,
+} as const satisfies Statement;
