@@ -39,6 +39,9 @@ type ServerOptions = Readonly<{
 /** How often to look for silent connections and at the clock, in milliseconds. */
 const SWEEP_MS = 500;
 
+/** What a longer pause between two looks counts as, in milliseconds. */
+const PAUSE_MS_MAX = 2 * SWEEP_MS;
+
 /** How often the log may say that there are too many connections, in milliseconds. */
 const WARNING_MS = 10_000;
 
@@ -55,8 +58,9 @@ export function startServer(options: ServerOptions): HttpServer {
   /** Connections that owe no response, the longest idle first. */
   const idle = new Set<Connection>();
   // Both are read for every request, so they are looked up only now and then.
-  let time = performance.now();
+  let time = 0;
   let date = new Date().toUTCString();
+  let sweptAt = performance.now();
   let turnedAway = 0;
   let turnedAwayBefore = 0;
   let warnedAt = -Infinity;
@@ -106,7 +110,10 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   function sweep(): void {
-    time = performance.now();
+    const now = performance.now();
+    // While this process stood still, as a paused machine does, clients were not silent: it did not read what they sent.
+    time += Math.min(now - sweptAt, PAUSE_MS_MAX);
+    sweptAt = now;
     date = new Date().toUTCString();
     for (const connection of connections) connection.expire(time);
   }

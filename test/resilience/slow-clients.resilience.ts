@@ -7,7 +7,7 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
-import { openSocket, sendRaw } from "../support/raw-http.ts";
+import { openSocket, sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { endAttacks, startAttack } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
@@ -55,6 +55,9 @@ const HURRY = { file: "src/http/transfer.ts", from: "const GRACE_SECONDS = 30;",
 const NO_LEAST_RATE = { file: "src/http/transfer.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };
 const IMPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(0);", to: "" }];
 const EXPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];
+const PAUSES_COUNTED = [
+  { file: "src/http/server.ts", from: "time += Math.min(now - sweptAt, PAUSE_MS_MAX);", to: "time += now - sweptAt;" },
+];
 const NEVER_CUT = [
   { file: "src/http/server.ts", from: "const timer = setInterval(sweep, SWEEP_MS);", to: "const timer = setInterval(() => {}, SWEEP_MS);" },
 ];
@@ -255,6 +258,46 @@ describe("a slow client", () => {
     expect(end).not.toBe("0\r\n\r\n");
   });
 });
+
+describe("a client of a service that stands still, as a paused machine does", () => {
+  it.concurrent("is answered afterwards what it sent meanwhile, on a connection that waited and in a body that had begun", async () => {
+    expect(await sendDuringPause(await open())).toEqual([200, 200]);
+  });
+
+  it.concurrent("would visibly be cut off if the pause counted as its silence", async () => {
+    expect(await sendDuringPause(await open(plantBugs(PAUSES_COUNTED)))).not.toEqual([200, 200]);
+  });
+});
+
+/** Stops the service for longer than a connection may be silent: the last statuses of an idle connection and of a body in two parts. */
+async function sendDuringPause(place: Place): Promise<readonly unknown[]> {
+  const create = (id: number) => {
+    const body = `{"id":${id},"name":"Ficus"}`;
+    const head = `POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: application/json\r\n`;
+    return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const [waiting, sending] = await Promise.all([openSocket(place.url), openSocket(place.url)]);
+  const received = [waiting, sending].map((socket) => {
+    const texts: string[] = [];
+    socket.on("data", (bytes: Buffer) => texts.push(bytes.toString("latin1")));
+    return texts;
+  });
+  waiting.write(create(1));
+  await until("The first create is answered", () => received[0]!.length > 0);
+  sending.write(create(2).slice(0, -5));
+  await Bun.sleep(1000);
+  process.kill(place.service.pid, "SIGSTOP");
+  await Bun.sleep(SLOW_MS);
+  waiting.write(create(3));
+  sending.write(create(2).slice(-5));
+  process.kill(place.service.pid, "SIGCONT");
+  await until(
+    "Both are answered or cut off",
+    () => (received[0]!.length > 1 || waiting.closed) && (received[1]!.length > 0 || sending.closed),
+  );
+  for (const socket of [waiting, sending]) socket.destroy();
+  return received.map((texts, at) => (texts.length === 2 - at ? statusesIn(texts.at(-1)!)[0] : "cut"));
+}
 
 /** An export next to four that are not read. */
 async function askForOneMore(place: Place): Promise<Readonly<{ answer: Response; sockets: readonly Socket[] }>> {
