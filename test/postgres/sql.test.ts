@@ -7,7 +7,7 @@ import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
 import * as checkStatements from "../../src/store/postgres/check-statements.ts";
-import { LIST_DATED_PLANTS, LIST_PLANTS } from "../../src/store/postgres/list-statements.ts";
+import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO, LIST_PLANTS, LIST_PLANTS_UP_TO } from "../../src/store/postgres/list-statements.ts";
 import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
@@ -71,7 +71,10 @@ const ALL: readonly Statement[] = [
   COUNT_TAGS,
   ESTIMATE_PLANTS,
   ...TERMS.flatMap((terms) => [countStatement(terms), countTagsStatement(terms)]),
-  ...[...Object.values(LIST_PLANTS), LIST_DATED_PLANTS].flatMap(({ brief, measured }) => [brief, measured]),
+  ...[...Object.values(LIST_PLANTS), LIST_PLANTS_UP_TO, LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO].flatMap(({ brief, measured }) => [
+    brief,
+    measured,
+  ]),
   ...ORDERED,
   ...FILTERS.map((filter) => countMatching(filter, 1000)),
   ...STEPS.map(({ text }) => ({ text: text.replace(ADDED, "") })),

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
+import type { Page } from "../../src/store/page.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { ListQuery } from "../../src/store/plants.ts";
 import type { Token } from "../../src/store/tokens.ts";
 import { tokenize } from "../../src/tokenizer.ts";
+import { below, openRandom, seedOf } from "./random.ts";
 import { rejectionOf } from "./rejection.ts";
 
 const ALL: ListQuery = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] };
@@ -308,6 +310,35 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       // Nobody counted before, so the count began after it was asked for.
       expect(ageMs).toBeGreaterThanOrEqual(0);
       expect(ageMs).toBeLessThanOrEqual(waitedMs);
+    });
+
+    it("reads each plant once in a snapshot and in all that it holds, whether ids are near each other or far apart", async () => {
+      const random = openRandom(seedOf("far apart"));
+      // Some dense, some spread, with empty room between them, so that no page tells how far the next one reaches.
+      const ids = new Set(Array.from({ length: 2500 }, (_, at) => PLANT_ID_MIN + 10n + BigInt(at)));
+      for (let from = PLANT_ID_MIN + 2n ** 40n; ids.size < 7000 && from < PLANT_ID_MAX; from += BigInt(below(random, 2 ** 50)) * 500n) {
+        const step = BigInt(10 ** below(random, 12));
+        const some = below(random, 2) === 0 ? below(random, 10) : below(random, 900);
+        for (let at = 1n; at <= BigInt(some); at += 1n) ids.add((from += step));
+      }
+      const plants = [...ids].map((id, at) => plantOf(id, "x".repeat(at % 300 === 0 ? 3000 : 3)));
+      for (let at = 0; at < plants.length; at += 1000)
+        await store.plants.import(plants.slice(at, at + 1000), { isReplacing: false, isDryRun: false });
+      for (const limit of [97, 1000]) {
+        const snapshot = await store.plants.snapshot();
+        const read: bigint[] = [];
+        for (let page: Page = { plants: [], isLast: false }; !page.isLast;) {
+          page = await snapshot.list({ ...ALL, limit, bytesMax: 20_000, after: page.plants.at(-1)?.id });
+          read.push(...page.plants.map(({ id }) => id));
+        }
+        snapshot.close();
+        expect(read.filter((id) => ids.has(id))).toEqual([...ids]);
+      }
+      const contents = await store.contents();
+      const held = (await Array.fromAsync(contents.read())).flatMap(({ plants: part }) => part.map(({ id }) => id as bigint));
+      contents.close();
+      expect(held.filter((id) => ids.has(id))).toEqual([...ids]);
+      expect(held).toEqual(held.toSorted((left, right) => (left < right ? -1 : 1)));
     });
 
     const token: Token = { id: "abc", name: "Anna's phone", scopes: ["plants:read", "admin"], created: 5, expires: 9_999_999_999_999 };

@@ -1,5 +1,4 @@
 import type { Log } from "../../log.ts";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import { describeFailure } from "../../system-failure.ts";
 import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
@@ -15,7 +14,7 @@ import {
   LIST_INDEXES,
   MEND_WRONG,
 } from "./check-statements.ts";
-import { listFrom, listTokenRows } from "./contents.ts";
+import { listTokenRows, walkPlants } from "./contents.ts";
 import { isElsewhere, sqlStateOf } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { INDEX } from "./engine/index-build.ts";
@@ -183,14 +182,7 @@ async function* lookAtRows(execute: Execute): AsyncGenerator<CheckStep, void, vo
 
 /** All plants, with the columns that each should have. */
 async function* readPages(execute: Execute) {
-  for (let from: bigint = PLANT_ID_MIN; ;) {
-    const plants = await listFrom(execute, from);
-    const last = plants.at(-1)?.id;
-    if (last === undefined) return;
-    yield { plants, columns: await searchableColumnsOf(plants) };
-    if (last === PLANT_ID_MAX) return;
-    from = last + 1n;
-  }
+  for await (const plants of walkPlants(execute)) yield { plants, columns: await searchableColumnsOf(plants) };
 }
 
 async function isTrue(execute: Execute, statement: Statement): Promise<boolean> {

@@ -7,7 +7,8 @@ import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { readRows } from "./plant-lists.ts";
-import { LIST_DATED_PLANTS } from "./list-statements.ts";
+import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO } from "./list-statements.ts";
+import { createPageReach } from "./page-reach.ts";
 import { SNAPSHOT_STATEMENTS } from "./snapshot.ts";
 import { LIST_STORED_TOKENS } from "./token-statements.ts";
 import { toToken } from "./tokens.ts";
@@ -29,13 +30,7 @@ export async function openContents(database: Database): Promise<Contents> {
   const { execute, close } = await beginTransaction(database, SNAPSHOT_STATEMENTS);
   async function* read() {
     yield { tokens: await listTokens(execute), plants: [] };
-    for (let from: bigint = PLANT_ID_MIN; ;) {
-      const plants = await listFrom(execute, from);
-      for (const part of inParts(plants)) yield { tokens: [], plants: part };
-      const last = plants.at(-1)?.id;
-      if (last === undefined || last === PLANT_ID_MAX) return;
-      from = last + 1n;
-    }
+    for await (const plants of walkPlants(execute)) for (const part of inParts(plants)) yield { tokens: [], plants: part };
   }
   return { read, close };
 }
@@ -52,10 +47,29 @@ export function listTokenRows(execute: Execute): Promise<readonly StoredRow[]> {
   return execute<StoredRow>(LIST_STORED_TOKENS, [], HOW);
 }
 
-/** The next plants from an id on; none after the last one. */
-export async function listFrom(execute: Execute, from: bigint): Promise<readonly DatedPlant[]> {
-  const valuesFor = (bytes: number) => [from, PAGE_PLANTS, bytes];
-  const { rows } = await readRows<DatedRow>({ execute, page: LIST_DATED_PLANTS, valuesFor, bytesMax: PAGE_BYTES, how: HOW });
+/** All plants by id, page by page. */
+export async function* walkPlants(execute: Execute): AsyncGenerator<readonly DatedPlant[], void, void> {
+  const reach = createPageReach();
+  for (let from: bigint = PLANT_ID_MIN; ;) {
+    const end = reach.endOf(from, PAGE_PLANTS);
+    const near = end === undefined ? [] : await listDated(execute, LIST_DATED_PLANTS_UP_TO, [from, end]);
+    const page = near.length > 0 ? near : await listDated(execute, LIST_DATED_PLANTS, [from]);
+    const last = page.at(-1)?.id;
+    if (last === undefined) return;
+    yield page;
+    if (last === PLANT_ID_MAX) return;
+    reach.learn(from, page);
+    from = last + 1n;
+  }
+}
+
+async function listDated(
+  execute: Execute,
+  page: typeof LIST_DATED_PLANTS,
+  [from, ...more]: readonly bigint[],
+): Promise<readonly DatedPlant[]> {
+  const valuesFor = (bytes: number) => [from, PAGE_PLANTS, bytes, ...more];
+  const { rows } = await readRows<DatedRow>({ execute, page, valuesFor, bytesMax: PAGE_BYTES, how: HOW });
   return rows.map(toDatedPlant);
 }
 

@@ -58,6 +58,8 @@ function listWhere(condition: string, name?: string) {
   return { brief: { ...(name === undefined ? {} : { name }), ...brief }, measured };
 }
 
+const UP_TO = "id >= $1::bigint AND id <= $4::bigint";
+
 /**
  * Take the lowest id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag or
  * words depends on their frequency, so these statements have no name.
@@ -71,5 +73,9 @@ export const LIST_PLANTS = {
   withoutTagWithWords: listWhere(" AND tag IS NULL AND words @@ $4::tsquery"),
 } as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
 
-/** All plants with the times of their creates, for a backup. Take the lowest id, the number of plants and the bytes. */
+/** All plants up to an id. Takes the lowest id, the number of plants, the bytes, and that id. */
+export const LIST_PLANTS_UP_TO = readPage(among(UP_TO), BY_ID);
+
+/** The same with the times of their creates, for a backup, from an id on, or up to one too. */
 export const LIST_DATED_PLANTS = readPage(among("id >= $1::bigint"), BY_ID, ", added");
+export const LIST_DATED_PLANTS_UP_TO = readPage(among(UP_TO), BY_ID, ", added");

@@ -8,7 +8,8 @@ import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { LIST_PLANTS } from "./list-statements.ts";
+import { LIST_PLANTS, LIST_PLANTS_UP_TO } from "./list-statements.ts";
+import type { PageReach } from "./page-reach.ts";
 
 export const LIST_MS_MAX = 5000;
 
@@ -58,16 +59,24 @@ export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
   throw new PlantStoreError("overloaded");
 }
 
-export async function list(execute: Execute, query: ListQuery): Promise<Page> {
-  if (query.after === PLANT_ID_MAX) return { plants: [], isLast: true };
-  const read = await readRows<PlantRow>({
-    execute,
-    page: statementsOf(query),
-    valuesFor: (bytes) => valuesOf(query, bytes),
-    bytesMax: query.bytesMax,
-    how: { statementMs: LIST_MS_MAX, isRepeatable: true },
-  });
-  return toPage(read, query);
+/** `reach`: of the pages before. Only lists without a filter use it. */
+export async function list(execute: Execute, query: ListQuery, reach?: PageReach): Promise<Page> {
+  const { after, limit, bytesMax, tag, words } = query;
+  if (after === PLANT_ID_MAX) return { plants: [], isLast: true };
+  const from = after === undefined ? PLANT_ID_MIN : after + 1n;
+  async function read(page: Reading["page"], more: readonly unknown[]): Promise<Page> {
+    const valuesFor = (bytes: number) => [from, limit + 1, bytes, ...more];
+    return toPage(
+      await readRows<PlantRow>({ execute, page, valuesFor, bytesMax, how: { statementMs: LIST_MS_MAX, isRepeatable: true } }),
+      query,
+    );
+  }
+  if (tag !== undefined || words.length > 0 || !reach) return read(statementsOf(query), filterOf(query));
+  const end = reach.endOf(from, limit + 1);
+  const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
+  const page = near && !near.isLast ? near : await read(LIST_PLANTS.all, []);
+  reach.learn(from, page.plants);
+  return page;
 }
 
 function statementsOf({ tag, words }: ListQuery) {
@@ -88,7 +97,6 @@ function toPage({ rows, isCut }: Rows<PlantRow>, query: ListQuery): Page {
   return page.close();
 }
 
-function valuesOf({ after, limit, tag, words }: ListQuery, bytes: number): unknown[] {
-  const from = after === undefined ? PLANT_ID_MIN : after + 1n;
-  return [from, limit + 1, bytes, ...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
+function filterOf({ tag, words }: ListQuery): unknown[] {
+  return [...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
 }

@@ -9,6 +9,7 @@ import type { Execute } from "./engine/retry.ts";
 import type { NameKeys } from "./name-keys.ts";
 import { listOrdered } from "./ordered-lists.ts";
 import { list } from "./plant-lists.ts";
+import { createPageReach } from "./page-reach.ts";
 import type { ServerPlants } from "./server-plants.ts";
 import { countTags } from "./tags.ts";
 
@@ -54,6 +55,8 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
     return outcomes;
   }
 
+  const reach = createPageReach();
+
   /** Whose server is full is not known before the id is. */
   function isFull(queue: "creates" | "changes") {
     return { isFull: (owner?: string) => servers.all().every(({ queues }) => queues[queue].isFull(owner)) };
@@ -65,7 +68,7 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
       compareAndSwap: (swap, owner) => servers.of((swap.from ?? swap.to)!.id).compareAndSwap(swap, owner),
       import: importPlants,
       find: (id) => servers.of(id).find(id),
-      list: (query) => list(execute, query),
+      list: (query) => list(execute, query, servers.areWorkers() ? reach : undefined),
       listOrdered: async (query) => {
         if (!nameKeys) throw new PlantStoreError("index_building");
         if (query.order === "name") await nameKeys.check();

@@ -1,6 +1,7 @@
 import type { Snapshot } from "../plants.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { list } from "./plant-lists.ts";
+import { createPageReach } from "./page-reach.ts";
 import { beginTransaction } from "./transaction.ts";
 
 const BEGIN = { text: "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY" } as const satisfies Statement;
@@ -21,5 +22,6 @@ export const SNAPSHOT_STATEMENTS = [BEGIN, FIX] as const;
  */
 export async function takeSnapshot(database: Database): Promise<Snapshot> {
   const { execute, close } = await beginTransaction(database, SNAPSHOT_STATEMENTS);
-  return { list: (query) => list(execute, query), close };
+  const reach = createPageReach();
+  return { list: (query) => list(execute, query, reach), close };
 }
