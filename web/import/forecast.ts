@@ -1,6 +1,7 @@
 import type { Client } from "../../src/client/client.ts";
 import type { CheckedFile, Problem, RepeatedRow, Slice } from "./check-file.ts";
 import { inFile, sendSlice, sliceBody } from "./send-file.ts";
+import type { OnConflict } from "./send-file.ts";
 
 /** What will happen to a row. */
 export type Fate = "created" | "unchanged" | "replaced" | "refused";
@@ -17,7 +18,7 @@ export type Forecast = Readonly<{
 
 type ForecastOptions = Readonly<{
   client: Client;
-  onConflict: "refuse" | "replace";
+  onConflict: OnConflict;
   signal: AbortSignal;
   onForecast: (forecast: Forecast) => void;
 }>;
@@ -69,7 +70,7 @@ function checkWhole(slice: Slice, fates: readonly Fate[]): void {
     throw new TypeError("The service does not tell what will happen to each row: upgrade it.");
 }
 
-function fateOf({ isSameAsFirst, isSameAsLast, isIdMade }: RepeatedRow, said: Fate, onConflict: "refuse" | "replace"): Fate {
+function fateOf({ isSameAsFirst, isSameAsLast, isIdMade }: RepeatedRow, said: Fate, onConflict: OnConflict): Fate {
   if (said === "refused") return said;
   if (onConflict === "replace" && !isIdMade) return isSameAsLast ? "unchanged" : "replaced";
   // What is stored already counts more than an earlier row, which was refused then, or is the same.

@@ -6,6 +6,7 @@ import type { Fate, Forecast } from "./forecast.ts";
 import { ProblemList } from "./problem-list.tsx";
 import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
+import type { OnConflict } from "./send-file.ts";
 
 type ImportPreviewProps = Readonly<{
   checked: CheckedFile;
@@ -19,8 +20,8 @@ type ImportPreviewProps = Readonly<{
   isKnown: boolean;
   onReading: (reading: CsvReading) => void;
   onNumber: () => void;
-  onConflict: "refuse" | "replace";
-  onChange: (onConflict: "refuse" | "replace") => void;
+  onConflict: OnConflict;
+  onChange: (onConflict: OnConflict) => void;
   onSend: () => void;
   onBack: () => void;
 }>;

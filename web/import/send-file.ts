@@ -5,6 +5,9 @@ import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";
 
+/** What becomes of a plant in the file whose id another plant has. */
+export type OnConflict = "refuse" | "replace";
+
 /** How far an import is, and what became of the lines so far. */
 export type SentSoFar = Readonly<{
   /** How many slices are stored. */
@@ -22,7 +25,7 @@ type Counts = Readonly<Pick<ImportSummary, "read" | "created" | "unchanged" | "r
 
 type SendOptions = Readonly<{
   client: Client;
-  onConflict: "refuse" | "replace";
+  onConflict: OnConflict;
   signal: AbortSignal;
   isDryRun?: boolean;
   onProgress: (progress: SentSoFar) => void;

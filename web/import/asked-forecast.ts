@@ -1,0 +1,29 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Client } from "../../src/client/client.ts";
+import { failureText, isAbort } from "../failure-text.ts";
+import type { CheckedFile } from "./check-file.ts";
+import { foretell } from "./forecast.ts";
+import type { Forecast } from "./forecast.ts";
+import type { OnConflict } from "./send-file.ts";
+
+/** What the service says of a file so far, or why it cannot. */
+type AskedForecast = Readonly<{ forecast?: Forecast; failure?: string }>;
+
+type ForecastOptions = Readonly<{ client: Client; onConflict: OnConflict }>;
+
+/** Asks the service what an import of this file would do, anew for each file and choice. */
+export function useForecast(checked: CheckedFile | undefined, { client, onConflict }: ForecastOptions): AskedForecast {
+  const [told, setTold] = useState<AskedForecast>({});
+  useEffect(() => {
+    setTold({});
+    if (!checked || checked.failure !== undefined) return undefined;
+    const asking = new AbortController();
+    foretell(checked, { client, onConflict, signal: asking.signal, onForecast: (forecast) => setTold({ forecast }) }).catch(
+      (thrown: unknown) => {
+        if (!isAbort(thrown)) setTold({ failure: failureText(thrown) });
+      },
+    );
+    return () => asking.abort();
+  }, [checked, onConflict]);
+  return told;
+}

@@ -1,0 +1,113 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { failureText, isAbort } from "../failure-text.ts";
+import { useShown } from "../ui/shown.ts";
+import type { CheckedFile } from "./check-file.ts";
+import { guessFile } from "./guess.ts";
+import type { ImportStep, PreviewStep } from "./import-step.ts";
+import { openFile } from "./open-file.ts";
+import { sendFile } from "./send-file.ts";
+import type { OnConflict, SentSoFar } from "./send-file.ts";
+
+/** The steps of an import, and what leads from one to the next. Each ends what was under way. */
+type ImportRun = Readonly<{
+  step: ImportStep;
+  /** Why the last file cannot be read. */
+  problem: string | undefined;
+  check(chosen: File): Promise<void>;
+  /** Reads the file of the preview again, in another way. */
+  readAgain(before: PreviewStep, act: (signal: AbortSignal) => Promise<Partial<PreviewStep>>): Promise<void>;
+  send(checked: CheckedFile, from: SentSoFar): Promise<void>;
+  cancel(): void;
+  chooseAnother(): void;
+}>;
+
+type Ended = Extract<ImportStep, { kind: "ended" }>;
+
+type RunOptions = Readonly<{ catalogue: Catalogue; onConflict: OnConflict; onEnd: (ended: Ended) => void }>;
+
+const CANCELLED = "You cancelled it.";
+const CLOSED = "Its dialog was closed.";
+
+export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): ImportRun {
+  const [step, setStep] = useState<ImportStep>({ kind: "choosing" });
+  const [problem, setProblem] = useState<string>();
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const isShown = useShown();
+
+  function cancel(): void {
+    stop.current.abort();
+  }
+
+  function begin(): AbortSignal {
+    cancel();
+    stop.current = new AbortController();
+    setProblem(undefined);
+    return stop.current.signal;
+  }
+
+  return {
+    step,
+    problem,
+    async check(chosen) {
+      const signal = begin();
+      setStep({ kind: "checking", name: chosen.name, rows: 0, share: 0 });
+      try {
+        const { file: opened, notes } = await openFile(chosen);
+        signal.throwIfAborted();
+        const checked = await guessFile(opened, {
+          signal,
+          onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
+        });
+        setStep({ kind: "preview", checked, notes, isReading: false, isChosen: false, isKnown: false });
+      } catch (thrown) {
+        if (isAbort(thrown)) return;
+        setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
+        setStep({ kind: "choosing" });
+      }
+    },
+    async readAgain(before, act) {
+      const from = { ...before, isChosen: true };
+      const signal = begin();
+      setStep({ ...from, isReading: true });
+      try {
+        setStep({ ...from, isReading: false, ...(await act(signal)) });
+      } catch (thrown) {
+        if (isAbort(thrown)) return;
+        setProblem(failureText(thrown));
+        setStep({ ...from, isReading: false });
+      }
+    },
+    async send(checked, from) {
+      const signal = begin();
+      const sending = { kind: "sending", checked, startedAt: performance.now(), startRows: from.counts.read } as const;
+      let progress = from;
+      setStep({ ...sending, progress });
+      let reason: string | undefined;
+      try {
+        await catalogue.deletions.flush();
+        await sendFile(checked, from, {
+          client: catalogue.client,
+          onConflict,
+          signal,
+          onProgress(next) {
+            progress = next;
+            setStep({ ...sending, progress });
+          },
+        });
+      } catch (thrown) {
+        reason = isAbort(thrown) ? (isShown() ? CANCELLED : CLOSED) : failureText(thrown);
+      }
+      const ended: Ended = { kind: "ended", checked, progress, reason };
+      onEnd(ended);
+      setStep(ended);
+      void catalogue.reload();
+    },
+    cancel,
+    chooseAnother() {
+      cancel();
+      setStep({ kind: "choosing" });
+    },
+  };
+}
