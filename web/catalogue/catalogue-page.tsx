@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Plant, Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { createImportCode } from "../import/import-code.ts";
@@ -9,7 +9,6 @@ import { PROBLEM_MS, quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
-import { WITHOUT_TAG } from "../plants/label.ts";
 import { TagDialog } from "../plants/tag-dialog.tsx";
 import { useValue } from "../state.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
@@ -18,7 +17,6 @@ import type { Sort } from "../view.ts";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { useDrop } from "./file-drop.ts";
-import { useFreshness } from "./freshness.ts";
 import { ROWS_AT_ONCE_MAX } from "./listing.ts";
 import { exportToFile } from "./export-to-file.ts";
 import { Header } from "./header.tsx";
@@ -30,7 +28,7 @@ import { savePlants, setTag } from "./tick-actions.ts";
 import { TickBar } from "./tick-bar.tsx";
 import type { TickAction } from "./tick-bar.tsx";
 import { Toolbar } from "./toolbar.tsx";
-import { rowsDownTo } from "./visible-rows.ts";
+import { usePageEffects } from "./page-effects.ts";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
 
@@ -39,14 +37,13 @@ type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; 
 /** What the token may see and do, and nothing that would fail. */
 export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const { views, session, reaching, notices, opening } = context;
-  const { listing, tagCounts, deletions, bulkChanges, ticks, renaming, client, access } = catalogue;
+  const { listing, tagCounts, deletions, bulkChanges, ticks, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
   const revealed = useValue(catalogue.revealed);
   const counts = useValue(tagCounts.found);
   const total = useValue(tagCounts.total);
   const opened = useValue(opening.state);
-  const newSecret = useValue(catalogue.newSecret);
   const setOpened = opening.open;
 
   const ticked = useValue(ticks.state);
@@ -56,36 +53,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     setOpened({ kind: "tag" });
   }
 
-  useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view]);
-  useFreshness(context.tabs, catalogue.refresh);
-  // Nobody should change what is out of sight; another order shows the same plants.
-  useEffect(() => ticks.clear(), [ticks, view.q, view.tag]);
-  useEffect(() => {
-    if (!access.read || !access.write) return;
-    bulkChanges.offer();
-    renaming.offer();
-  }, [renaming]);
-  useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view]);
-  // What failed while nobody was signed in.
-  useEffect(() => void (listing.state.get().phase === "failed" && catalogue.reload()), [who]);
-  useEffect(() => {
-    document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");
-  }, [view]);
-  useEffect(() => {
-    // There is nothing else to be done.
-    if (access.admin && !access.read && !access.write) opening.open({ kind: "tokens" });
-  }, []);
-  useEffect(() => {
-    // Back does not take it away either, nor closing the dialog before the service has made it.
-    if (newSecret !== undefined && opened.kind !== "tokens") opening.open({ kind: "tokens" });
-  }, [newSecret, opened]);
-  useEffect(
-    () =>
-      reaching.state.watch(() => {
-        if (reaching.state.get() === "reached" && listing.state.get().phase === "failed") void catalogue.reload();
-      }),
-    [catalogue],
-  );
+  usePageEffects(context, catalogue, who);
   const [importCode] = useState(() => createImportCode(reaching.fetch));
   // A form that is open would be lost with what is typed in it.
   const isDropTaken = () => access.write && ["nothing", "import"].includes(opening.state.get().kind);

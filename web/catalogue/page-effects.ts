@@ -1,0 +1,46 @@
+import { useEffect } from "preact/hooks";
+import type { Session } from "../../src/client/client.ts";
+import type { AppContext } from "../app-context.ts";
+import { WITHOUT_TAG } from "../plants/label.ts";
+import { useValue } from "../state.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { useFreshness } from "./freshness.ts";
+import { rowsDownTo } from "./visible-rows.ts";
+
+/** Keeps the page as its view says: what is listed and counted, its title, and what must be in front. */
+export function usePageEffects({ views, tabs, reaching, opening }: AppContext, catalogue: Catalogue, who: Session): void {
+  const { listing, tagCounts, bulkChanges, ticks, renaming, access } = catalogue;
+  const view = useValue(views.state);
+  const opened = useValue(opening.state);
+  const newSecret = useValue(catalogue.newSecret);
+  useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view]);
+  useFreshness(tabs, catalogue.refresh);
+  // Nobody should change what is out of sight; another order shows the same plants.
+  useEffect(() => ticks.clear(), [ticks, view.q, view.tag]);
+  useEffect(() => {
+    if (!access.read || !access.write) return;
+    bulkChanges.offer();
+    renaming.offer();
+  }, [renaming]);
+  useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view]);
+  // What failed while nobody was signed in.
+  useEffect(() => void (listing.state.get().phase === "failed" && catalogue.reload()), [who]);
+  useEffect(() => {
+    document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");
+  }, [view]);
+  useEffect(() => {
+    // There is nothing else to be done.
+    if (access.admin && !access.read && !access.write) opening.open({ kind: "tokens" });
+  }, []);
+  useEffect(() => {
+    // Back does not take it away either, nor closing the dialog before the service has made it.
+    if (newSecret !== undefined && opened.kind !== "tokens") opening.open({ kind: "tokens" });
+  }, [newSecret, opened]);
+  useEffect(
+    () =>
+      reaching.state.watch(() => {
+        if (reaching.state.get() === "reached" && listing.state.get().phase === "failed") void catalogue.reload();
+      }),
+    [catalogue],
+  );
+}
