@@ -1,0 +1,141 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Plant, StoredPlant } from "../../src/client/client.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { failureText } from "../failure-text.ts";
+import { useKept } from "../kept.ts";
+import { useHold } from "../leaving.ts";
+import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
+import type { Notices } from "../notices.ts";
+import { useShown } from "../ui/shown.ts";
+import { toDraft, toPlant } from "./draft.ts";
+import type { Draft } from "./draft.ts";
+import { savePlant } from "./save-plant.ts";
+
+type EditingOptions = Readonly<{ id: bigint; catalogue: Catalogue; notices: Notices; onClose: () => void }>;
+
+/** "seen": the plant as it was when the dialog opened, the only one that a change may replace. */
+type Step =
+  | Readonly<{ kind: "loading" }>
+  | Readonly<{ kind: "absent"; wasShown: boolean }>
+  | Readonly<{ kind: "editing"; seen: StoredPlant }>
+  | Readonly<{ kind: "conflict"; seen: StoredPlant; mine: Plant; theirs: StoredPlant | undefined }>;
+
+/** What is typed, and what it is to replace: somebody else may change the plant before it is saved. */
+type Typed = Readonly<{ draft: Draft; name: string; tag?: string; etag: string }>;
+
+/** How far a change of a plant is, and what leads on. */
+type Editing = Readonly<{
+  step: Step;
+  /** What is typed, or the plant as it is. */
+  draft: Draft | undefined;
+  /** Whether what is typed was kept from before. */
+  isBack: boolean;
+  problem: string | undefined;
+  isBusy: boolean;
+  type(draft: Draft): void;
+  /** Reads the plant, again too. */
+  load(): void;
+  /** Saves what is typed. After a conflict, it replaces theirs. */
+  save(): void;
+  /** After a conflict, keeps theirs. */
+  keepTheirs(): void;
+  /** Drops what is typed, and shows the plant. */
+  discard(): void;
+  leave(): void;
+}>;
+
+export function useEditing({ id, catalogue, notices, onClose }: EditingOptions): Editing {
+  const { client, listing, note } = catalogue;
+  const typed = useKept<Typed | undefined>(`plant-${id}`, () => undefined);
+  const [step, setStep] = useState<Step>(() =>
+    typed.value === undefined ? { kind: "loading" } : { kind: "editing", seen: toSeen(id, typed.value) },
+  );
+  const draft = typed.value?.draft ?? (step.kind === "editing" ? toDraft(step.seen.plant) : undefined);
+  useHold(typed.value !== undefined);
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const isShown = useShown();
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await work();
+    } catch (thrown) {
+      fail(failureText(thrown));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  function fail(text: string): void {
+    setProblem(text);
+    if (!isShown() && draft !== undefined && typed.value !== undefined)
+      notices.add({ kind: "problem", text: failedText(draft.name, text) });
+  }
+
+  async function read(): Promise<void> {
+    const seen = await client.find(id);
+    if (seen) return setStep({ kind: "editing", seen });
+    const shown = listing.state.get().plants.find((plant) => plant.id === id);
+    if (shown) note(shown, undefined);
+    setStep({ kind: "absent", wasShown: shown !== undefined });
+  }
+
+  function load(): void {
+    void attempt(read);
+  }
+  useEffect(() => {
+    if (step.kind === "loading") load();
+  }, []);
+
+  /** `current` is what `mine` may replace. */
+  async function write(mine: Plant, seen: StoredPlant, current: StoredPlant | undefined): Promise<void> {
+    const saved = await savePlant(client, mine, current);
+    if (saved.kind === "conflict" && !isShown()) return fail("Someone changed it in the meantime.");
+    if (saved.kind === "conflict") return setStep({ kind: "conflict", seen, mine, theirs: saved.theirs });
+    typed.forget();
+    note(current?.plant, saved.plant);
+    notices.add({ kind: "done", text: `${quote(saved.plant.name)} is saved.`, together: SAVED, lastsMs: DONE_MS });
+    if (isShown()) onClose();
+  }
+
+  return {
+    step,
+    draft,
+    isBack: typed.isBack && typed.value !== undefined,
+    problem,
+    isBusy,
+    type(next) {
+      if (step.kind === "editing") typed.set(toTyped(next, step.seen));
+    },
+    load,
+    save() {
+      if (step.kind === "conflict") void attempt(() => write(step.mine, step.seen, step.theirs));
+      else if (step.kind === "editing" && draft) void attempt(() => write(toPlant(id, draft, step.seen.plant), step.seen, step.seen));
+    },
+    keepTheirs() {
+      if (step.kind !== "conflict") return;
+      typed.forget();
+      note(step.seen.plant, step.theirs?.plant);
+      onClose();
+    },
+    discard() {
+      typed.set(undefined);
+      typed.forget();
+      load();
+    },
+    leave() {
+      typed.forget();
+      onClose();
+    },
+  };
+}
+
+function toTyped(draft: Draft, { plant: { name, tag }, etag }: StoredPlant): Typed {
+  return { draft, name, etag, ...(tag === undefined ? {} : { tag }) };
+}
+
+function toSeen(id: bigint, { name, tag, etag }: Typed): StoredPlant {
+  return { plant: tag === undefined ? { id, name } : { id, name, tag }, etag };
+}
