@@ -57,7 +57,7 @@ export function startServer(options: ServerOptions): HttpServer {
   const connections = new Set<Connection>();
   /** Connections that owe no response, the longest idle first. */
   const idle = new Set<Connection>();
-  // Both are read for every request, so they are looked up only now and then.
+  // Both are read for every request, so they advance only now and then.
   let time = 0;
   let date = new Date().toUTCString();
   let sweptAt = performance.now();
@@ -110,12 +110,13 @@ export function startServer(options: ServerOptions): HttpServer {
   }
 
   function sweep(): void {
+    // Before the time advances: what came since the last look has been read only by the next one.
+    for (const connection of connections) connection.expire(time);
     const now = performance.now();
-    // While this process stood still, as a paused machine does, clients were not silent: it did not read what they sent.
+    // While this process stood still, as on a paused machine, clients were not silent: it did not read what they sent.
     time += Math.min(now - sweptAt, PAUSE_MS_MAX);
     sweptAt = now;
     date = new Date().toUTCString();
-    for (const connection of connections) connection.expire(time);
   }
 
   const server = bind(options, {

@@ -74,6 +74,9 @@ export type Patience = Readonly<{
   bytesPerSecondMin: number;
 }>;
 
+/** How long a late process may take to read what has arrived, in milliseconds. */
+const READ_MS = 50;
+
 /**
  * The same bytes, as long as they arrive. Throws `incomplete_body` if none arrive for too long, `too_slow` if too few
  * do, and `missing_body` if they end before the first. Releases the source.
@@ -86,8 +89,11 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
     for (let next: IteratorResult<Uint8Array>; ;) {
       const late = Promise.withResolvers<never>();
       const leftMs = Math.max(graceMs, (size * 1000) / bytesPerSecondMin) - waitedMs;
+      const limitMs = Math.min(leftMs, idleMs);
       const refusal = leftMs < idleMs ? "too_slow" : "incomplete_body";
-      const timer = setTimeout(() => late.reject(new PlantStoreError(refusal)), Math.min(leftMs, idleMs));
+      const refuse = () => late.reject(new PlantStoreError(refusal));
+      // What came while this process stood still, as on a paused machine, is read first.
+      const timer = setTimeout(() => setTimeout(refuse, READ_MS), limitMs);
       const since = performance.now();
       try {
         next = await Promise.race([source.next(), late.promise]);
@@ -97,7 +103,9 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
       // Only now is it known of a chunked body (RFC 9112, 6).
       if (next.done && size === 0) throw new PlantStoreError("missing_body");
       if (next.done) return;
-      waitedMs += performance.now() - since;
+      const tookMs = performance.now() - since;
+      // Longer than that, nobody waited for the sender.
+      if (tookMs <= limitMs) waitedMs += tookMs;
       size += next.value.length;
       yield next.value;
     }

@@ -48,7 +48,10 @@ type ConnectionOptions = Readonly<{
   refuse: (error: PlantStoreError) => HttpResponse;
   /** Runs pipelined requests of all connections in turns. */
   tasks: TaskQueue;
-  /** A monotonic clock, in milliseconds, and the time for a header. Both may be late by half a second. */
+  /**
+   * A monotonic clock, in milliseconds, that leaves out pauses of the whole process, and the time for a header. Both may
+   * be late by half a second.
+   */
   now: () => number;
   date: () => string;
   /**

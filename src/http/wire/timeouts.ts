@@ -19,7 +19,7 @@ export type Timeouts = Readonly<{
   isOver(time: number): boolean;
 }>;
 
-/** How long a connection may be silent, or take for a head, in milliseconds, give or take half a second. */
+/** How long a connection may be silent, or take for a head, in milliseconds: up to a second and a half more. */
 const SILENCE_MS = 10_000;
 /**
  * Each byte of a body adds this to its time, up to the full time again: below a thousand bytes a second the time runs
