@@ -47,7 +47,7 @@ export function listTokenRows(execute: Execute): Promise<readonly StoredRow[]> {
   return execute<StoredRow>(LIST_STORED_TOKENS, [], HOW);
 }
 
-/** All plants by id, page by page. */
+/** All plants by id, in pages that may be short: after empty room the next one reaches further, so few in a row are. */
 export async function* walkPlants(execute: Execute): AsyncGenerator<readonly DatedPlant[], void, void> {
   const reach = createPageReach();
   for (let from: bigint = PLANT_ID_MIN; ;) {

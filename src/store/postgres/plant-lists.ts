@@ -22,6 +22,9 @@ const SMALL_BYTES = 1000;
 /** How often a page is read again of which all plants change meanwhile. */
 const TRIES_MAX = 10;
 
+/** The least plants of a page from which others learn how far pages reach. */
+const LEARNED_MIN = 20;
+
 /** The row of a larger plant. */
 type BriefRow = [id: bigint, name: null, tag: null, ...rest: unknown[]];
 
@@ -75,7 +78,8 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
   const end = reach.endOf(from, limit + 1);
   const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
   const page = near && !near.isLast ? near : await read(LIST_PLANTS.all, []);
-  reach.learn(from, page.plants);
+  // The gap between a few plants says little of others.
+  if (page.plants.length >= LEARNED_MIN) reach.learn(from, page.plants);
   return page;
 }
 

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "bun:test";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import type { Execute } from "../../src/store/postgres/engine/retry.ts";
+import { LIST_PLANTS, LIST_PLANTS_UP_TO } from "../../src/store/postgres/list-statements.ts";
+import { createPageReach } from "../../src/store/postgres/page-reach.ts";
+import { list } from "../../src/store/postgres/plant-lists.ts";
+import { below, openRandom, seedOf } from "../support/random.ts";
+
+/** A table that counts how often it is asked up to an id, and how often for a whole page. */
+function openTable(ids: readonly bigint[]) {
+  const asked = { near: 0, whole: 0 };
+  const execute = (async ({ text }: { text: string }, [from, limit, , end = PLANT_ID_MAX]: readonly bigint[]) => {
+    if (text === LIST_PLANTS_UP_TO.brief.text) asked.near += 1;
+    else if (text === LIST_PLANTS.all.brief.text) asked.whole += 1;
+    else throw new Error(`An unknown statement: ${text}`);
+    const found = ids.filter((id) => id >= from! && id <= end);
+    return found.slice(0, Number(limit)).map((id) => [id, "x", null]);
+  }) as unknown as Execute;
+  return { asked, execute };
+}
+
+const random = openRandom(seedOf("page reach"));
+const SPREAD = Array.from({ length: 4000 }, () => PLANT_ID_MIN + BigInt(below(random, 2 ** 50)) * 2n ** 13n + BigInt(below(random, 8192)));
+const LAYOUTS = {
+  "numbered from one": Array.from({ length: 4000 }, (_, at) => BigInt(at + 1)),
+  "at random": SPREAD.toSorted((a, b) => (a < b ? -1 : 1)),
+};
+
+describe("a list on several shards", () => {
+  for (const [what, ids] of Object.entries(LAYOUTS)) {
+    it(`asks for a whole page only where it begins or ends, if ids are ${what}, also when others read first pages meanwhile`, async () => {
+      const { asked, execute } = openTable(ids);
+      const reach = createPageReach();
+      const read: bigint[] = [];
+      const query = { limit: 100, bytesMax: 2 ** 20, tag: undefined, words: [] };
+      for (let after: bigint | undefined, isLast = false; !isLast;) {
+        const page = await list(execute, { ...query, after: after === undefined ? undefined : asPlantId(after) }, reach);
+        read.push(...page.plants.map(({ id }) => id));
+        ({ isLast } = page);
+        after = read.at(-1);
+        await list(execute, { ...query, limit: 50, after: undefined }, reach);
+      }
+      expect(read).toEqual([...ids]);
+      expect(asked.near).toBeLessThanOrEqual(80);
+      expect(asked.whole).toBeLessThanOrEqual(6);
+    });
+  }
+});
+
+describe("the reach of pages", () => {
+  it("is unknown before the first page, and never beyond the last id", () => {
+    const reach = createPageReach();
+    expect(reach.endOf(0n, 100)).toBeUndefined();
+    reach.learn(1n, [{ id: 1n }, { id: 20n }]);
+    expect(reach.endOf(101n, 10)).toBe(101n + 150n);
+    expect(reach.endOf(PLANT_ID_MAX - 149n, 10)).toBeUndefined();
+    reach.learn(1n, []);
+    expect(reach.endOf(101n, 10)).toBe(101n + 150n);
+    reach.learn(1n, [{ id: PLANT_ID_MAX }]);
+    expect(reach.endOf(1n, 1)).toBeUndefined();
+    expect(reach.endOf(PLANT_ID_MIN, 1)).toBeUndefined();
+  });
+});
