@@ -18,7 +18,7 @@ it("an interrupted command gives the terminal back as it was, and says that it m
   const command = [process.execPath, `${PROJECT}/src/main.ts`, "import", pipe, "--data", join(folder, "data")];
   let shown = "";
   const terminal = new Bun.Terminal({ cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) });
-  // A terminal sends signals to the processes that it controls alone.
+  // A terminal sends signals only to the processes that it controls.
   const child = Bun.spawn(["setsid", "--ctty", "--wait", ...command], { terminal, env: { ...cleanEnvironment(), TERM: "xterm" } });
   const writer = createWriteStream(pipe);
   writer.write('{"id":1,"name":"Ficus"}\n');

@@ -36,6 +36,11 @@ const MISBEHAVIOUR: ReadonlyArray<Readonly<{ what: string; sql: readonly string[
     seen: "was not found.",
   },
   {
+    what: "trims names",
+    sql: triggerOn("INSERT", "NEW.name = trim(NEW.name); RETURN NEW;"),
+    seen: "was not found.",
+  },
+  {
     what: "makes no changes",
     sql: triggerOn("UPDATE", "RETURN NULL;"),
     seen: "of 32 plants that were confirmed, 0 were reported instead of 32.",

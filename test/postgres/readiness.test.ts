@@ -108,6 +108,23 @@ describe("the readiness of three replicas", () => {
     expect(await askAll("POST", "/plants", { body: { id: 4, name: "Salix" } })).toEqual([200, 200, 200]);
   });
 
+  it("is refused while a crash of the server would empty a table, and so are changes", async () => {
+    await cluster.query("ALTER TABLE plants SET UNLOGGED", "plants");
+    await untilReadiness(503);
+    await expectUnavailable(CHANGES);
+    expect(services.every(({ lines }) => lines.join().includes("A crash of the database would empty plants"))).toBe(true);
+    await cluster.query("ALTER TABLE plants SET LOGGED", "plants");
+    await untilReadiness(200);
+    expect(await askAll("POST", "/plants", { body: { id: 5, name: "Quercus" } })).toEqual([200, 200, 200]);
+  });
+
+  it("is refused while the user may not read tokens", async () => {
+    await cluster.query("ALTER TABLE tokens OWNER TO plants; GRANT INSERT, UPDATE ON tokens TO app", "plants");
+    await untilReadiness(503);
+    await cluster.query("GRANT SELECT ON tokens TO app", "plants");
+    await untilReadiness(200);
+  });
+
   it("is refused while the synchronous standby is missing, also when nobody asks for a change", async () => {
     await configure("synchronous_standby_names = nobody");
     await untilReadiness(503, 15_000);

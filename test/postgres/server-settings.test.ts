@@ -53,6 +53,25 @@ describe("a service on a database with other settings", () => {
     });
   }
 
+  it("answers at once after somebody has given a column another type, though its statements were prepared before", async () => {
+    const { post, request } = await startWith([]);
+    const change = (name: string) =>
+      request("/plants/1", {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ name, tag: PLANT.tag }),
+      });
+    const statuses = async () => {
+      const answers = [await post(JSON.stringify(PLANT)), await request("/plants/1"), await request("/plants"), await change(PLANT.name)];
+      return answers.map(({ status }) => status);
+    };
+    for (let times = 0; times < 3; times += 1) expect(await statuses()).toEqual([200, 200, 200, 200]);
+    const name = service!.store.name.split("/").at(-1)!;
+    await queryOnce(server.url(name), 'ALTER TABLE plants ALTER name TYPE text COLLATE "C"');
+    for (let times = 0; times < 3; times += 1) expect(await statuses()).toEqual([200, 200, 200, 200]);
+    expect(await (await request("/plants/1")).json()).toEqual(PLANT);
+  });
+
   it("answers for other plants while one is locked by another program, and for that one once it is free", async () => {
     const { post } = await startWith([]);
     await post('{"id":1,"name":"locked"}');

@@ -113,6 +113,16 @@ describe("a start is refused, with status 1 and one sentence that says what to d
     });
   });
 
+  it("a database whose plants a crash would empty", async () => {
+    const url = await cluster.createDatabase();
+    const store = await startProcess({ data: temporaryFolder(), flags: ["--database", url] });
+    await store.end("SIGTERM");
+    const name = new URL(url).pathname.slice(1);
+    await cluster.query("ALTER TABLE plants SET UNLOGGED", name);
+    const { status, stderr } = await serve(url);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("A crash of the database would empty plants")]);
+  });
+
   for (const { what, settings, says } of [
     {
       what: "a server that does not sync its files",

@@ -109,7 +109,8 @@ async function findRefusal(execute: Execute): Promise<PlantStoreError | undefine
   try {
     checkSettings(settings!);
     // `checkSettings` accepts a read-only server, because it can still serve reads.
-    if (settings!.at(-1) === "on") throw new Error("The database is read-only.");
+    const [, , , , , , , , , readOnly] = settings!;
+    if (readOnly === "on") throw new Error("The database is read-only.");
     return undefined;
   } catch (cause) {
     return new PlantStoreError("store_unavailable", { cause });
@@ -120,6 +121,8 @@ async function findRefusal(execute: Execute): Promise<PlantStoreError | undefine
 async function findMissingRight(execute: Execute): Promise<PlantStoreError | undefined> {
   const [row] = await execute<[isAllowed: string]>(SCHEMA.isAllowed, [], { isRepeatable: true });
   if (row![0] === "t") return undefined;
-  const cause = new Error("The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the table plants.");
+  const cause = new Error(
+    "The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the tables plants and tokens.",
+  );
   return new PlantStoreError("store_unavailable", { cause });
 }

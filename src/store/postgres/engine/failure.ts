@@ -38,9 +38,12 @@ export type Verdict = Readonly<{
 /** The connection does not have the prepared statement that it should, or has another of that name. */
 const FORGOTTEN = ["26000", "42P05"];
 
+/** The same: a column has another type since the statement was prepared. Its code is that of much else (plancache.c). */
+const OUTDATED = "RevalidateCachedQuery";
+
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
 const BUGS = ["22", "23", "42601", "42804", "42846", "42883", "42P02", "42P18"];
-const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006", ...FORGOTTEN];
+const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006"];
 const PASSING = ["08", "40003", "53", "57P", "58"];
 const DISK_FULL = "53100";
 const QUERY_CANCELED = "57014";
@@ -53,7 +56,12 @@ export function isReadOnly(thrown: unknown): boolean {
 /** Whether a connection may be used again after this: the statement failed, and nothing else. */
 export function isSound(thrown: unknown): boolean {
   const isError = thrown instanceof DatabaseError && thrown.severity === "ERROR";
-  return isError && !isReadOnly(thrown) && !FORGOTTEN.includes(thrown.code ?? "");
+  return isError && !isReadOnly(thrown) && !isForgotten(thrown);
+}
+
+/** Whether another connection would do what this one cannot any more. */
+function isForgotten(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && (FORGOTTEN.includes(thrown.code ?? "") || thrown.routine === OUTDATED);
 }
 
 /** Whether this server works, and says that another one behind it does not: a worker of Citus. */
@@ -78,7 +86,7 @@ export function judge(thrown: unknown): Verdict {
   if (starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };
   if (state === DISK_FULL) return { error: new PlantStoreError("store_full", { cause: thrown }), isPassing: false, isUndone: true };
   if (state === QUERY_CANCELED) return { error: new PlantStoreError("overloaded", { cause: thrown }), isPassing: false, isUndone: true };
-  if (starts(UNDONE_AND_PASSING)) return unavailable(thrown, { isPassing: true, isUndone: true });
+  if (starts(UNDONE_AND_PASSING) || isForgotten(reason)) return unavailable(thrown, { isPassing: true, isUndone: true });
   return unavailable(thrown, { isPassing: starts(PASSING), isUndone: thrown instanceof UnsentError || !starts(PASSING) });
 }
 

@@ -17,7 +17,9 @@ const VERSION_MIN = 150_000;
 export const INSPECT = {
   text: `SELECT version(), pg_backend_pid()::bigint, current_setting('server_version_num', true), current_setting('in_hot_standby', true),
     current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true), current_setting('fsync', true),
-    current_setting('full_page_writes', true), current_setting('server_encoding', true), current_setting('transaction_read_only', true)`,
+    current_setting('full_page_writes', true), current_setting('server_encoding', true), current_setting('transaction_read_only', true),
+    (SELECT string_agg(relname, ' and ') FROM pg_class
+      WHERE oid IN (to_regclass('plants'), to_regclass('tokens')) AND relpersistence <> 'p')`,
 } as const;
 
 /** For a statement that may take hours. */
@@ -36,6 +38,8 @@ export type Settings = [
   fullPageWrites: string | null,
   encoding: string | null,
   readOnly: string | null,
+  /** Tables without a WAL. */
+  unlogged: string | null,
 ];
 
 /**
@@ -98,6 +102,8 @@ export function checkSettings([
   fsync,
   fullPageWrites,
   encoding,
+  ,
+  unlogged,
 ]: Settings): void {
   // CockroachDB reports itself as PostgreSQL 13, for old drivers.
   if (!version.startsWith("CockroachDB") && Number(versionNumber) < VERSION_MIN) {
@@ -120,6 +126,9 @@ export function checkSettings([
   if (fsync === "off") throw new UnfitError("The database does not sync its files: set fsync = on in postgresql.conf.");
   if (fullPageWrites === "off") {
     throw new UnfitError("The database cannot repair a page that a power cut tore: set full_page_writes = on in postgresql.conf.");
+  }
+  if (unlogged !== null) {
+    throw new UnfitError(`A crash of the database would empty ${unlogged}, which have no WAL: ALTER TABLE … SET LOGGED.`);
   }
   // A standby may not have what the primary has already confirmed.
   if (inHotStandby === "on") throw new UnfitError("The database is a standby: name the primary too, or promote it.", { isPassing: true });
