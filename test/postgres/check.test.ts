@@ -80,6 +80,31 @@ describe("plant-store check on PostgreSQL", () => {
     expect((await check(["--repair"])).status).toBe(0);
   });
 
+  it("says what somebody has made of the tables, with the statements that undo it, and only notes a trigger", async () => {
+    const url = await server.createDatabase();
+    const service = await startProcess({ data: temporaryFolder(), flags: ["--database", url] });
+    await service.end("SIGTERM");
+    const changes = [
+      "ALTER TABLE plants ALTER tag TYPE char(12)",
+      "ALTER TABLE plants ALTER added DROP DEFAULT",
+      "ALTER TABLE plants DROP CONSTRAINT plants_pkey",
+    ];
+    for (const change of changes) await queryOnce(url, change);
+    const { status, stdout, stderr } = await check([], url);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("Do what is said above")]);
+    const [said = ""] = stdout.split("\n").filter((line) => line.startsWith("wrong "));
+    expect(said).toStartWith("wrong   columns ");
+    expect(said).toContain("plants.tag is character(12)");
+    for (const statement of Array.from(said.matchAll(/: (ALTER TABLE .*?)(?=, plants|$)/g), ([, one]) => one!))
+      await queryOnce(url, statement);
+    expect(await check([], url)).toMatchObject({ status: 0, stderr: "" });
+    await queryOnce(url, "CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'");
+    await queryOnce(url, "CREATE TRIGGER audit BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION audit()");
+    const noted = await check([], url);
+    expect(noted.status).toBe(0);
+    expect(noted.stdout).toMatch(/^note +columns +triggers may change what is stored: audit$/m);
+  });
+
   it("removes what a REINDEX that was killed has left", async () => {
     await queryOnce(database, "CREATE INDEX plants_by_tag_ccnew1 ON plants (tag)");
     await queryOnce(database, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'plants_by_tag_ccnew1'::regclass");

@@ -7,6 +7,23 @@ export const LIST_INDEXES = {
     WHERE indrelid = to_regclass('plants') OR indrelid = to_regclass('tokens') ORDER BY 1`,
 } as const satisfies Statement;
 
+/** The columns of our tables, with their types and whether they have a default. */
+export const LIST_COLUMNS = {
+  text: `SELECT relname || '.' || attname, format_type(atttypid, atttypmod), atthasdef FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE attrelid IN (to_regclass('plants'), to_regclass('tokens')) AND attnum > 0 AND NOT attisdropped ORDER BY attrelid, attnum`,
+} as const satisfies Statement;
+
+/** Our tables that have no primary key. */
+export const LIST_KEYLESS = {
+  text: `SELECT relname FROM pg_class WHERE oid IN (to_regclass('plants'), to_regclass('tokens'))
+    AND NOT EXISTS (SELECT 1 FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`,
+} as const satisfies Statement;
+
+/** What others run when our tables change. */
+export const LIST_HOOKS = {
+  text: `SELECT tgname FROM pg_trigger WHERE tgrelid IN (to_regclass('plants'), to_regclass('tokens')) AND NOT tgisinternal ORDER BY 1`,
+} as const satisfies Statement;
+
 /** Whether indexes of text were built with another order of it than the system has now. PostgreSQL alone tells. */
 export const IS_ORDER_OUTDATED = {
   text: `SELECT datcollversion IS DISTINCT FROM pg_database_collation_actual_version(oid) FROM pg_database WHERE datname = current_database()`,

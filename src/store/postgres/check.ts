@@ -11,7 +11,10 @@ import {
   HAS_AMCHECK,
   HAS_UNKEYED,
   IS_ORDER_OUTDATED,
+  LIST_COLUMNS,
+  LIST_HOOKS,
   LIST_INDEXES,
+  LIST_KEYLESS,
   MEND_WRONG,
 } from "./check-statements.ts";
 import { listTokenRows, walkPlants } from "./contents.ts";
@@ -44,6 +47,7 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
     });
     yield tables;
     if (tables.state !== "ok") return;
+    yield* lookAtColumns(execute);
     yield* lookAtIndexes(database, execute);
     if (await isSharded(execute)) {
       if (await isBuilding(execute)) yield look("shards", "note", "an index is being built, check again after it");
@@ -95,6 +99,49 @@ async function lookAtTables(execute: Execute): Promise<Look> {
   if (version > VERSION) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
   if (version === VERSION) return look("tables", "ok", `version ${version}`);
   return look("tables", "note", `version ${version}, which the next start brings up to date: check again after it`);
+}
+
+/** The columns that a store has. */
+const COLUMN_TYPES: Readonly<Record<string, string>> = {
+  "plants.id": "bigint",
+  "plants.name": "text",
+  "plants.tag": "text",
+  "plants.words": "tsvector",
+  "plants.name_key": "bytea",
+  "plants.added": "bigint",
+  "tokens.id": "text",
+  "tokens.name": "text",
+  "tokens.hash": "text",
+  "tokens.scopes": "text",
+  "tokens.created": "bigint",
+  "tokens.expires": "bigint",
+  "tokens.revoked": "bigint",
+  "tokens.parent": "text",
+  "tokens.used": "bigint",
+};
+
+/** The only column with a default. */
+const ADDED = "plants.added";
+
+/** Says what somebody else has made of our tables. */
+async function* lookAtColumns(execute: Execute): AsyncGenerator<Look, void, void> {
+  const rows = (await askIfKnown<[name: string, type: string, hasDefault: string]>(execute, LIST_COLUMNS)) ?? [];
+  const types = new Map(rows.map(([name, type]) => [name, type]));
+  const others = Object.entries(COLUMN_TYPES).flatMap(([name, type]) => {
+    const [table, column] = name.split(".");
+    const is = types.get(name);
+    return is === undefined || is === type ? [] : [`${name} is ${is}: ALTER TABLE ${table} ALTER ${column} TYPE ${type}`];
+  });
+  const isUndated = rows.some(([name, , hasDefault]) => name === ADDED && hasDefault !== "t");
+  const undated = isUndated
+    ? [`${ADDED} has no default: ALTER TABLE plants ALTER added SET DEFAULT (extract(epoch FROM now()) * 1000000)::bigint`]
+    : [];
+  const keyless = (await askIfKnown<[table: string]>(execute, LIST_KEYLESS)) ?? [];
+  const unkeyed = keyless.map(([table]) => `${table} has no primary key: ALTER TABLE ${table} ADD PRIMARY KEY (id)`);
+  const faults = [...others, ...undated, ...unkeyed];
+  if (faults.length > 0) yield look("columns", "wrong", someOf(faults));
+  const hooks = (await askIfKnown<[name: string]>(execute, LIST_HOOKS)) ?? [];
+  if (hooks.length > 0) yield look("columns", "note", `triggers may change what is stored: ${someOf(hooks.map(([name]) => name))}`);
 }
 
 async function* lookAtIndexes(database: Database, execute: Execute): AsyncGenerator<Look, void, void> {
