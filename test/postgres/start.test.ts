@@ -16,6 +16,7 @@ await cluster.query("CREATE ROLE resting NOLOGIN");
 await cluster.query("CREATE ROLE hasty LOGIN");
 await cluster.query("ALTER ROLE hasty SET synchronous_commit = off");
 await cluster.query("CREATE ROLE guest LOGIN");
+await cluster.query("CREATE ROLE crowded LOGIN CONNECTION LIMIT 0");
 await askForPassword("careful");
 
 /** The server asks only this user for a password: the first rule that fits counts. */
@@ -190,4 +191,12 @@ describe("a start on existing tables", () => {
     expect(statuses).toEqual([200, 200, 200, 204, 200]);
     expect(await service.end("SIGTERM")).toBe(0);
   });
+});
+
+it("a command says it when the user may have no more connections", async () => {
+  const name = new URL(await cluster.createDatabase()).pathname.slice(1);
+  const { status, stderr } = await runCommand(["check", "--data", temporaryFolder()], {
+    environment: { PLANT_STORE_DATABASE: addressOf(name, { user: "crowded" }) },
+  });
+  expect([status, stderr]).toEqual([1, expect.stringContaining("raise max_connections or the CONNECTION LIMIT of the user.")]);
 });
