@@ -74,7 +74,10 @@ export type Patience = Readonly<{
   bytesPerSecondMin: number;
 }>;
 
-/** How long a late process may take to read what has arrived, in milliseconds. */
+/** A process that is later than this stood still, as on a paused machine, in milliseconds. */
+const PAUSE_MS_MIN = 1000;
+
+/** How long it may then take to read what has arrived, in milliseconds. */
 const READ_MS = 50;
 
 /**
@@ -92,9 +95,10 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
       const limitMs = Math.min(leftMs, idleMs);
       const refusal = leftMs < idleMs ? "too_slow" : "incomplete_body";
       const refuse = () => late.reject(new PlantStoreError(refusal));
-      // What came while this process stood still, as on a paused machine, is read first.
-      const timer = setTimeout(() => setTimeout(refuse, READ_MS), limitMs);
       const since = performance.now();
+      const didPause = () => performance.now() - since > limitMs + PAUSE_MS_MIN;
+      // What came during a pause is read first. Whoever drips gets no such time.
+      const timer = setTimeout(() => (didPause() ? setTimeout(refuse, READ_MS) : refuse()), limitMs);
       try {
         next = await Promise.race([source.next(), late.promise]);
       } finally {
@@ -103,9 +107,8 @@ export async function* whileMoving(bytes: Bytes, { idleMs, graceMs, bytesPerSeco
       // Only now is it known of a chunked body (RFC 9112, 6).
       if (next.done && size === 0) throw new PlantStoreError("missing_body");
       if (next.done) return;
-      const tookMs = performance.now() - since;
-      // Longer than that, nobody waited for the sender.
-      if (tookMs <= limitMs) waitedMs += tookMs;
+      // During a pause nobody waited for the sender.
+      if (!didPause()) waitedMs += performance.now() - since;
       size += next.value.length;
       yield next.value;
     }
