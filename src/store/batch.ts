@@ -16,10 +16,14 @@ export type Outcome = "created" | "same" | "in_use";
 export type Changes = Readonly<{ creates: readonly NewPlant[]; swaps: readonly Swap[]; tokens: readonly TokenChange[] }>;
 
 /**
- * One outcome for each change, in the same order; for a swap, whether it was made. Kinds that an engine commits
- * elsewhere are left out.
+ * One outcome for each change, in the same order; for a swap, whether it was made; or why it alone was not, while the
+ * others were committed. Kinds that an engine commits elsewhere are left out.
  */
-export type Outcomes = Readonly<{ creates?: readonly Outcome[]; swaps?: readonly boolean[]; tokens?: readonly TokenOutcome[] }>;
+export type Outcomes = Readonly<{
+  creates?: ReadonlyArray<Outcome | Error>;
+  swaps?: ReadonlyArray<boolean | Error>;
+  tokens?: readonly TokenOutcome[];
+}>;
 
 /** Changes that one commit makes, and the state of their wait. */
 export type Batch = Readonly<{

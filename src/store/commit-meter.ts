@@ -10,8 +10,8 @@ type Waiting = Readonly<{ changes: number; oldestMs: number }>;
 export type CommitMeter = Readonly<{
   /** Includes a queue from now on, until the function that it returns is called. */
   watch(queue: () => Waiting): () => void;
-  /** Counts a commit: how many changes it made, the outcomes of the creates among them, and how long it took. */
-  committed(changes: number, creates: ReadonlyArray<Exclude<ImportOutcome, "replaced">>, ms: number): void;
+  /** Counts a commit: how many changes it had, the outcomes of the creates among them, and how long it took. */
+  committed(changes: number, creates: ReadonlyArray<Exclude<ImportOutcome, "replaced"> | Error>, ms: number): void;
   /** Undefined if nothing is traced. */
   tracer: CommitTracer | undefined;
 }>;
@@ -50,7 +50,7 @@ export function createCommitMeter(metrics: Metrics, tracer: CommitTracer | undef
     committed(changes, outcomes, ms) {
       durations.observe(ms / 1000);
       sizes.observe(changes);
-      for (const outcome of outcomes) creates[outcome].value += 1;
+      for (const outcome of outcomes) if (typeof outcome === "string") creates[outcome].value += 1;
     },
   };
 }

@@ -206,13 +206,13 @@ export function createGroupCommit({
       const at = batch.creates.push(plant) - 1;
       if (whileWriting) batch.onBegin.push(whileWriting);
       const { creates } = await awaitOutcomes(batch);
-      return settle(creates?.[at]);
+      return settle(orThrow(creates?.[at]));
     },
     async compareAndSwap(swap, owner = "") {
       const batch = join(owner, { characters: charactersOf(swap.from) + charactersOf(swap.to), searched: searchedOf(swap.to) });
       const at = batch.swaps.push(swap) - 1;
       const { swaps } = await awaitOutcomes(batch);
-      return swaps?.[at] ?? false;
+      return orThrow(swaps?.[at]) ?? false;
     },
     async changeToken(token, owner = "") {
       const batch = join(owner, NO_TEXT);
@@ -228,6 +228,11 @@ export function createGroupCommit({
       unwatch();
     },
   };
+}
+
+function orThrow<Made>(outcome: Made | Error): Made {
+  if (outcome instanceof Error) throw outcome;
+  return outcome;
 }
 
 function settle(outcome: Outcome | undefined): "created" | "same" {

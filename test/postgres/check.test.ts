@@ -80,7 +80,7 @@ describe("plant-store check on PostgreSQL", () => {
     expect((await check(["--repair"])).status).toBe(0);
   });
 
-  it("says what somebody has made of the tables, with the statements that undo it, and only notes a trigger", async () => {
+  it("says what somebody has made of the tables, with the statements that undo it, and only notes triggers, constraints and rights", async () => {
     const url = await server.createDatabase();
     const service = await startProcess({ data: temporaryFolder(), flags: ["--database", url] });
     await service.end("SIGTERM");
@@ -100,9 +100,15 @@ describe("plant-store check on PostgreSQL", () => {
     expect(await check([], url)).toMatchObject({ status: 0, stderr: "" });
     await queryOnce(url, "CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'");
     await queryOnce(url, "CREATE TRIGGER audit BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION audit()");
-    const noted = await check([], url);
+    await queryOnce(url, "ALTER TABLE plants ADD CONSTRAINT no_weeds CHECK (name <> 'weed')");
+    const reader = `reader_${crypto.randomUUID().slice(0, 8)}`;
+    await queryOnce(url, `CREATE ROLE ${reader} LOGIN`);
+    await queryOnce(url, `GRANT SELECT ON plants, tokens, plant_store_schema TO ${reader}`);
+    const noted = await check([], Object.assign(new URL(url), { username: reader }).href);
+    await queryOnce(url, `DROP OWNED BY ${reader}; DROP ROLE ${reader}`);
     expect(noted.status).toBe(0);
-    expect(noted.stdout).toMatch(/^note +columns +triggers may change what is stored: audit$/m);
+    expect(noted.stdout).toMatch(/^note +columns +constraints and triggers may refuse or change plants: audit, no_weeds$/m);
+    expect(noted.stdout).toMatch(/^note +columns +this user may not change plants and tokens/m);
   });
 
   it("removes what a REINDEX that was killed has left", async () => {

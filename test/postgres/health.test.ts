@@ -4,10 +4,15 @@ import { createLog } from "../../src/log.ts";
 import { LateError } from "../../src/store/postgres/engine/failure.ts";
 import { createHealth } from "../../src/store/postgres/engine/health.ts";
 
-/** What is logged of a probe that fails, by a store that is open, or was closed meanwhile. */
-async function logFailedProbe({ isClosed }: { isClosed: boolean }): Promise<string[]> {
+function openHealth() {
   const logged: string[] = [];
   const health = createHealth(createLog({ level: "info", isTerminal: false, write: (line) => logged.push(line), now: Date.now }));
+  return { health, events: () => logged.map((line) => (JSON.parse(line) as { event: string }).event) };
+}
+
+/** What is logged of a probe that fails, by a store that is open, or was closed meanwhile. */
+async function logFailedProbe({ isClosed }: { isClosed: boolean }): Promise<string[]> {
+  const { health, events } = openHealth();
   const probe = Promise.withResolvers<undefined>();
   health.watch(() => probe.promise);
   health.failed(new PlantStoreError("store_unavailable"), new LateError(1));
@@ -19,8 +24,21 @@ async function logFailedProbe({ isClosed }: { isClosed: boolean }): Promise<stri
   probe.reject(error);
   await Bun.sleep(1);
   health.close();
-  return logged.map((line) => (JSON.parse(line) as { event: string }).event);
+  return events();
 }
+
+it("trouble that heals and comes back at once is trouble each time, and is logged once", async () => {
+  const { health, events } = openHealth();
+  health.watch(() => Promise.resolve(undefined));
+  for (let times = 0; times < 3; times += 1) {
+    health.failed(new PlantStoreError("store_unavailable"), new Error("refused"));
+    expect(health.check).toThrow();
+    await Bun.sleep(1);
+    expect(health.check).not.toThrow();
+  }
+  health.close();
+  expect(events()).toEqual(["store_trouble", "store_healed"]);
+});
 
 it("a command that ends while the database is looked at reports no trouble, and a store that is open does", async () => {
   expect([await logFailedProbe({ isClosed: true }), await logFailedProbe({ isClosed: false })]).toEqual([[], ["store_trouble"]]);

@@ -125,6 +125,30 @@ describe("the readiness of three replicas", () => {
     await untilReadiness(200);
   });
 
+  it("is refused while other tables of the same names take the place of ours, and so is every read and change", async () => {
+    await cluster.query("CREATE SCHEMA app AUTHORIZATION app; CREATE TABLE app.plants (LIKE public.plants INCLUDING ALL)", "plants");
+    await cluster.query("ALTER TABLE app.plants OWNER TO app", "plants");
+    await untilReadiness(503);
+    await expectUnavailable([...READS, ...CHANGES]);
+    expect(services.every(({ lines }) => lines.join().includes("were public.plants and public.tokens and are app.plants and"))).toBe(true);
+    await cluster.query("DROP SCHEMA app CASCADE", "plants");
+    await untilReadiness(200);
+  });
+
+  it("stays while somebody locks the plants: reads go on, changes get 503, and the log names who it is, once", async () => {
+    const locked = cluster.query("BEGIN; LOCK TABLE plants IN SHARE MODE; SELECT pg_sleep(8); COMMIT", "plants");
+    await Bun.sleep(500);
+    await expectUnavailable(CHANGES);
+    await Bun.sleep(500);
+    await expectUnavailable(CHANGES.slice(0, 1));
+    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
+    const told = services.map(({ lines }) => lines.filter((line) => line.includes("writes_locked")));
+    expect(told).toEqual(services.map(() => [expect.stringMatching(/"table":"plants","mode":"ShareLock","pid":"\d+","program":/)]));
+    await locked;
+    expect(await askAll("POST", "/plants", { body: { id: 6, name: "Tilia" } })).toEqual([200, 200, 200]);
+  });
+
   it("is refused while the synchronous standby is missing, also when nobody asks for a change", async () => {
     await configure("synchronous_standby_names = nobody");
     await untilReadiness(503, 15_000);

@@ -21,7 +21,9 @@ export const LIST_KEYLESS = {
 
 /** What others run when our tables change. */
 export const LIST_HOOKS = {
-  text: `SELECT tgname FROM pg_trigger WHERE tgrelid IN (to_regclass('plants'), to_regclass('tokens')) AND NOT tgisinternal ORDER BY 1`,
+  text: `SELECT tgname FROM pg_trigger WHERE tgrelid IN (to_regclass('plants'), to_regclass('tokens')) AND NOT tgisinternal
+    UNION ALL SELECT conname FROM pg_constraint
+    WHERE conrelid IN (to_regclass('plants'), to_regclass('tokens')) AND contype IN ('c', 'f', 'u', 'x') ORDER BY 1`,
 } as const satisfies Statement;
 
 /** Whether indexes of text were built with another order of it than the system has now. PostgreSQL alone tells. */

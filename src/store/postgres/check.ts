@@ -141,7 +141,10 @@ async function* lookAtColumns(execute: Execute): AsyncGenerator<Look, void, void
   const faults = [...others, ...undated, ...unkeyed];
   if (faults.length > 0) yield look("columns", "wrong", someOf(faults));
   const hooks = (await askIfKnown<[name: string]>(execute, LIST_HOOKS)) ?? [];
-  if (hooks.length > 0) yield look("columns", "note", `triggers may change what is stored: ${someOf(hooks.map(([name]) => name))}`);
+  if (hooks.length > 0)
+    yield look("columns", "note", `constraints and triggers may refuse or change plants: ${someOf(hooks.map(([name]) => name))}`);
+  if (!(await isTrue(execute, SCHEMA.isAllowed)))
+    yield look("columns", "note", "this user may not change plants and tokens: a service would not be ready with it");
 }
 
 async function* lookAtIndexes(database: Database, execute: Execute): AsyncGenerator<Look, void, void> {

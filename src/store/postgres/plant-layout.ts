@@ -1,4 +1,5 @@
 import type { NewPlant, PlantId } from "../../plant.ts";
+import { isRefused } from "./engine/failure.ts";
 import type { Statement } from "./engine/pool.ts";
 import { rowsOf, searchableColumnsOf } from "./plant-columns.ts";
 import { INSERT_PLANTS, insertRows, REPLACE_PLANTS, replaceRows } from "./plant-statements.ts";
@@ -69,4 +70,29 @@ export async function forEachPart<Plant, Row>(
     }),
   );
   return rows;
+}
+
+/**
+ * Changes each part. What the server refuses because of one plant fails for that plant alone: the rest of its part is
+ * tried again, in halves. `refuse` is called with each of them.
+ */
+export function changeEachPart<Plant, Row>(
+  parts: ReadonlyArray<readonly Plant[]>,
+  change: (plants: readonly Plant[]) => Promise<readonly Row[]>,
+  refuse: (plant: Plant, reason: Error) => void,
+): Promise<readonly Row[]> {
+  async function tryToChange(plants: readonly Plant[]): Promise<readonly Row[]> {
+    try {
+      return await change(plants);
+    } catch (thrown) {
+      if (!isRefused(thrown)) throw thrown;
+      if (plants.length === 1) {
+        refuse(plants[0]!, thrown as Error);
+        return [];
+      }
+      const half = plants.length >> 1;
+      return [...(await tryToChange(plants.slice(0, half))), ...(await tryToChange(plants.slice(half)))];
+    }
+  }
+  return forEachPart(parts, tryToChange);
 }

@@ -6,23 +6,30 @@ import type { ImportOptions, ImportOutcome } from "../plants.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { columnsOf, toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { forEachPart } from "./plant-layout.ts";
+import { changeEachPart, forEachPart } from "./plant-layout.ts";
 import type { PlantLayout } from "./plant-layout.ts";
 import { CONFIRM_PLANTS, FIND_PLANTS } from "./plant-statements.ts";
 
 /** How often to retry plants that others create and delete at the same moment. */
 const TRIES_MAX = 10;
 
-export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<ImportOutcome[]>;
+export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<Array<ImportOutcome | Error>>;
 
-/** Creates or replaces plants. Resolves with one outcome each, in the same order. */
+/** The plants that the server refuses, and why. */
+type Refused = Map<PlantId, Error>;
+
+/** Creates or replaces plants. Resolves with one outcome each, in the same order, or why the server refuses that plant. */
 export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOptions): Put {
-  /** Resolves with those that were not created: their ids are in use. */
-  async function insert(plants: readonly NewPlant[]): Promise<readonly NewPlant[]> {
-    const rows = await forEachPart(layout.split(plants), async (part) => execute<[id: bigint]>(...(await layout.insert(part)), how));
+  /** Resolves with those that were neither created nor refused: their ids are in use. */
+  async function insert(plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
+    const rows = await changeEachPart(
+      layout.split(plants),
+      async (part) => execute<[id: bigint]>(...(await layout.insert(part)), how),
+      ({ id }, reason) => refused.set(id, reason),
+    );
     if (rows.length === plants.length) return [];
     const created = new Set(rows.map(([id]) => id));
-    return plants.filter(({ id }) => !created.has(id));
+    return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
@@ -44,12 +51,16 @@ export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOpt
     // If an id occurs more than once, the first plant creates and the last one replaces.
     const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
     const before = new Map<PlantId, NewPlant>();
+    const refused: Refused = new Map();
     // Write in one order everywhere: otherwise two commits could wait for each other's rows (deadlock).
     let open = [...wanted.values()].toSorted(byId);
     for (let tries = 0; open.length > 0; tries += 1) {
-      if (tries === TRIES_MAX) throw new PlantStoreError("overloaded");
+      if (tries === TRIES_MAX) {
+        for (const { id } of open) refused.set(id, new PlantStoreError("overloaded"));
+        break;
+      }
       if (tries > 0) await sleep(Math.random() * tries);
-      const others = isDryRun ? open : await insert(open);
+      const others = isDryRun ? open : await insert(open, refused);
       if (others.length === 0) break;
       const stored = await find(others);
       for (const [id, plant] of stored) before.set(id, plant);
@@ -57,13 +68,18 @@ export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOpt
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
       if (isReplacing && different.length > 0)
-        await forEachPart(layout.split(different), async (part) => execute(...(await layout.replace(part)), how));
+        await changeEachPart(
+          layout.split(different),
+          async (part) => execute(...(await layout.replace(part)), how),
+          ({ id }, reason) => refused.set(id, reason),
+        );
       // Retry those that were deleted or changed in the meantime.
       open = others.filter(({ id }) => !stored.has(id));
       if (!(await confirm(same))) open.push(...same);
       for (const { id } of open) before.delete(id);
     }
-    return outcomesOf(plants, before, isReplacing);
+    const outcomes = outcomesOf(plants, before, isReplacing);
+    return refused.size === 0 ? outcomes : plants.map(({ id }, at) => refused.get(id) ?? outcomes[at]!);
   };
 }
 

@@ -3,15 +3,15 @@ import type { NewPlant, PlantId } from "../../plant.ts";
 import type { Swap } from "../plants.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { searchableColumnsOf, columnsOf } from "./plant-columns.ts";
-import { forEachPart } from "./plant-layout.ts";
+import { changeEachPart } from "./plant-layout.ts";
 import type { PlantLayout } from "./plant-layout.ts";
 import { DELETE_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
 
 type SwapOptions = ExecuteOptions & Readonly<{ layout: PlantLayout }>;
 
-/** Makes swaps in order, those of different plants together. Resolves with whether each was made. */
-export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: SwapOptions): Promise<boolean[]> {
-  const made = swaps.map(() => false);
+/** Makes swaps in order, those of different plants together. Resolves with whether each was made, or why the server refuses it. */
+export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: SwapOptions): Promise<Array<boolean | Error>> {
+  const made: Array<boolean | Error> = swaps.map(() => false);
   /** What the swapped plants are now: a later swap that expects something else fails without a statement. */
   const current = new Map<PlantId, NewPlant | undefined>();
   let open = [...swaps.entries()];
@@ -29,6 +29,7 @@ export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: S
       execute,
       ids.map((id) => swaps[turn.get(id)!]!),
       how,
+      ({ id }, reason) => (made[turn.get(id)!] = reason),
     );
     for (const [id, at] of turn) {
       if (!changed.has(id)) continue;
@@ -40,10 +41,22 @@ export async function makeSwaps(execute: Execute, swaps: readonly Swap[], how: S
   return made;
 }
 
+type Update = Readonly<{ id: PlantId; from: NewPlant; to: NewPlant }>;
+
+async function update(execute: Execute, updates: readonly Update[], { layout, ...how }: SwapOptions): Promise<Array<[id: bigint]>> {
+  const [, ...content] = await searchableColumnsOf(updates.map(({ to }) => to));
+  return execute(layout.for(UPDATE_PLANTS, updates), [...(await columnsOf(updates.map(({ from }) => from))), ...content], how);
+}
+
 /** Makes swaps of different plants. Resolves with the ids of those that were made. */
-async function makeTogether(execute: Execute, swaps: readonly Swap[], how: SwapOptions): Promise<Set<bigint>> {
+async function makeTogether(
+  execute: Execute,
+  swaps: readonly Swap[],
+  how: SwapOptions,
+  refuse: (plant: Readonly<{ id: PlantId }>, reason: Error) => void,
+): Promise<Set<bigint>> {
   const inserts: NewPlant[] = [];
-  const updates: { id: PlantId; from: NewPlant; to: NewPlant }[] = [];
+  const updates: Update[] = [];
   const deletes: NewPlant[] = [];
   for (const { from, to } of swaps) {
     if (from && to) updates.push({ id: from.id, from, to });
@@ -52,14 +65,13 @@ async function makeTogether(execute: Execute, swaps: readonly Swap[], how: SwapO
   }
   const { layout } = how;
   const rows = [
-    ...(await forEachPart(layout.split(inserts), async (part) => execute<[bigint]>(...(await layout.insert(part)), how))),
-    ...(await forEachPart(layout.split(deletes), async (part) =>
-      execute<[bigint]>(layout.for(DELETE_PLANTS, part), await columnsOf(part), how),
+    ...(await changeEachPart(layout.split(inserts), async (part) => execute<[bigint]>(...(await layout.insert(part)), how), refuse)),
+    ...(await changeEachPart(
+      layout.split(deletes),
+      async (part) => execute<[bigint]>(layout.for(DELETE_PLANTS, part), await columnsOf(part), how),
+      refuse,
     )),
-    ...(await forEachPart(layout.split(updates), async (part) => {
-      const [, ...content] = await searchableColumnsOf(part.map(({ to }) => to));
-      return execute<[bigint]>(layout.for(UPDATE_PLANTS, part), [...(await columnsOf(part.map(({ from }) => from))), ...content], how);
-    })),
+    ...(await changeEachPart(layout.split(updates), (part) => update(execute, part, how), refuse)),
   ];
   return new Set(rows.map(([id]) => id));
 }

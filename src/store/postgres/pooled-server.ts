@@ -7,7 +7,7 @@ import type { Hosts } from "./engine/hosts.ts";
 import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { SCHEMA } from "./engine/schema.ts";
-import { checkSettings, INSPECT } from "./engine/requirements.ts";
+import { checkSettings, FIND_LOCK, INSPECT, UnfitError } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -69,17 +69,18 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
   };
   const health = createHealth(log);
   /** Connections that are open were checked when they were opened, and settings may have changed since then. */
-  function whileFit(write: Execute): Execute {
+  function whileFit(execute: Execute, how?: Readonly<{ isRead: boolean }>): Execute {
     return async (...args) => {
-      health.checkFit();
-      return write(...args);
+      health.checkFit(how);
+      return execute(...args);
     };
   }
 
+  const isRead = true;
   const execute = {
     writes: whileFit(withRetries({ database: pools.writes, health, patienceMs: queueWaitMs })),
-    reads: withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }),
-    lists: withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
+    reads: whileFit(withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }), { isRead }),
+    lists: whileFit(withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }), { isRead }),
     imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
     probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
   };
@@ -88,8 +89,12 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     execute,
     health,
     watch(write, follow) {
+      const findRefusal = rememberTables(execute.probes);
+      const tellLock = watchLocks(execute.probes, log);
       health.watch(async ({ isWrite }) => {
-        const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes));
+        const refusal = (await findRefusal()) ?? (await findMissingRight(execute.probes));
+        // It only tells: whatever comes of it is no trouble.
+        if (isWrite) await tellLock().catch(() => {});
         if (isWrite && !refusal) await execute.probes(write, [], { isRepeatable: true });
         await follow?.();
         return refusal;
@@ -103,18 +108,42 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
   };
 }
 
-/** Why the server is unfit, if it is: its settings may have changed while connections were open. */
-async function findRefusal(execute: Execute): Promise<PlantStoreError | undefined> {
-  const [settings] = await execute<Settings>(INSPECT, [], { isRepeatable: true });
-  try {
-    checkSettings(settings!);
-    // `checkSettings` accepts a read-only server, because it can still serve reads.
-    const [, , , , , , , , , readOnly] = settings!;
-    if (readOnly === "on") throw new Error("The database is read-only.");
-    return undefined;
-  } catch (cause) {
-    return new PlantStoreError("store_unavailable", { cause });
-  }
+/**
+ * Looks why the server is unfit, if it is: its settings may have changed while connections were open. So may the tables:
+ * others of the same names, in a schema that the search path has before theirs, would take over without a word.
+ */
+function rememberTables(execute: Execute): () => Promise<PlantStoreError | undefined> {
+  let before: string | null = null;
+  return async () => {
+    const [settings] = await execute<Settings>(INSPECT, [], { isRepeatable: true });
+    try {
+      checkSettings(settings!);
+      // `checkSettings` accepts a read-only server, because it can still serve reads.
+      const [, , , , , , , , , readOnly, , tables] = settings!;
+      if (readOnly === "on") throw new Error("The database is read-only.");
+      before ??= tables;
+      if (tables === before) return undefined;
+      throw new UnfitError(
+        `The tables were ${before} and are ${tables} now: rename the new ones, or restart the service if they were moved.`,
+        {
+          isOtherData: true,
+        },
+      );
+    } catch (cause) {
+      return new PlantStoreError("store_unavailable", { cause });
+    }
+  };
+}
+
+/** Tells in the log who keeps writes waiting, once for each. */
+function watchLocks(execute: Execute, log: Log): () => Promise<void> {
+  let told: bigint | undefined;
+  return async () => {
+    const [lock] = await execute<[pid: bigint, program: string, mode: string, table: string]>(FIND_LOCK, [], { isRepeatable: true });
+    const [pid, program, mode, table] = lock ?? [];
+    if (pid !== undefined && pid !== told) log.warn("writes_locked", { table, mode, pid, program });
+    told = pid;
+  };
 }
 
 /** Why plants cannot be read and written, if so. Rejects when their table is gone. */
@@ -122,7 +151,7 @@ async function findMissingRight(execute: Execute): Promise<PlantStoreError | und
   const [row] = await execute<[isAllowed: string]>(SCHEMA.isAllowed, [], { isRepeatable: true });
   if (row![0] === "t") return undefined;
   const cause = new Error(
-    "The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the tables plants and tokens.",
+    "The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the tables plants, tokens and plant_store_schema.",
   );
   return new PlantStoreError("store_unavailable", { cause });
 }

@@ -5,7 +5,7 @@ import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
 import type { GroupCommit, QueueLimits } from "../group-commit.ts";
-import type { PlantStore } from "../plants.ts";
+import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
@@ -46,7 +46,7 @@ export function createServerPlants({ execute, layout, limits, meter }: ServerPla
   const bulk = createPut(execute.imports, layout, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
-    return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Outcome[] };
+    return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Array<Outcome | Error> };
   }
 
   async function commitSwaps({ swaps }: Changes): Promise<Outcomes> {
@@ -69,9 +69,11 @@ export function createServerPlants({ execute, layout, limits, meter }: ServerPla
   return {
     create: creates.create,
     compareAndSwap: changes.compareAndSwap,
-    import(plants, options) {
-      if (isClosed) return Promise.reject(new PlantStoreError("draining"));
-      return bulk(plants, options);
+    async import(plants, options) {
+      if (isClosed) throw new PlantStoreError("draining");
+      const outcomes = await bulk(plants, options);
+      for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
+      return outcomes as ImportOutcome[];
     },
     find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
     queues: { creates, changes },

@@ -104,6 +104,7 @@ function logOf(log: Log, server: string): Log {
   return {
     ...log,
     info: (event, fields) => log.info(event, { server, ...fields }),
+    warn: (event, fields) => log.warn(event, { server, ...fields }),
     error: (event, fields) => log.error(event, { server, ...fields }),
   };
 }

@@ -42,7 +42,8 @@ const FORGOTTEN = ["26000", "42P05"];
 const OUTDATED = "RevalidateCachedQuery";
 
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
-const BUGS = ["22", "23", "42601", "42804", "42846", "42883", "42P02", "42P18"];
+const REFUSED = ["22", "23", "54", "P0"];
+const BUGS = [...REFUSED, "42601", "42804", "42846", "42883", "42P02", "42P18"];
 const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006"];
 const PASSING = ["08", "40003", "53", "57P", "58"];
 const DISK_FULL = "53100";
@@ -51,6 +52,20 @@ const QUERY_CANCELED = "57014";
 /** Whether the server is read-only, like a standby: another server may take the change. */
 export function isReadOnly(thrown: unknown): boolean {
   return sqlStateOf(thrown) === "25006";
+}
+
+/**
+ * Whether the server refuses a statement because of what is in it, as by a limit of its own, or by a constraint or a
+ * trigger of somebody else. Nothing changed.
+ */
+export function isRefused(thrown: unknown): boolean {
+  const state = sqlStateOf(thrown);
+  return state !== undefined && REFUSED.some((code) => state.startsWith(code));
+}
+
+/** Whether somebody else held a lock for too long. */
+export function isLocked(thrown: unknown): boolean {
+  return sqlStateOf(thrown) === "55P03";
 }
 
 /** Whether a connection may be used again after this: the statement failed, and nothing else. */

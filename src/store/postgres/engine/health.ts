@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
-import { LateError } from "./failure.ts";
+import { isLocked, LateError } from "./failure.ts";
 import { UnfitError } from "./requirements.ts";
 
 /** Tracks whether the database takes changes, from statements that fail and a probe every second. */
@@ -8,8 +8,8 @@ export type Health = Readonly<{
   failed(error: PlantStoreError, reason: unknown): void;
   /** Throws why the server is unfit, or why a statement failed, until a probe succeeds. */
   check(): void;
-  /** Throws when the server could lose what it commits now. */
-  checkFit(): void;
+  /** Throws when the server could lose what it commits now or, with `isRead`, when it has other plants than before. */
+  checkFit(how?: Readonly<{ isRead: boolean }>): void;
   /**
    * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. Only
    * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing.
@@ -24,6 +24,9 @@ type Probe = (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | 
 const WATCH_MS = 1000;
 const TROUBLE_MS = 250;
 
+/** How often the log may say that there is trouble, in milliseconds: some faults heal and come back all the time. */
+const TOLD_MS = 10_000;
+
 /** One probe in so many writes, also when nobody sends requests: only a write shows that the standby is missing. */
 const PROBES_A_WRITE = 10;
 
@@ -32,6 +35,8 @@ const LATE =
 
 export function createHealth(log: Log): Health {
   let trouble: PlantStoreError | undefined;
+  let isTold = false;
+  let toldAt = -Infinity;
   let refusal: PlantStoreError | undefined;
   /** Whether a statement failed or was late: the next probe writes. */
   let isDoubted = false;
@@ -71,12 +76,16 @@ export function createHealth(log: Log): Health {
   function note(error: PlantStoreError, reason: unknown): void {
     // A look that is under way then fails because its connection ends.
     if (isClosed) return;
-    if (!trouble) log.error("store_trouble", { reason });
     trouble = error;
+    if (isTold || performance.now() - toldAt < TOLD_MS) return;
+    isTold = true;
+    toldAt = performance.now();
+    log.error("store_trouble", { reason });
   }
 
   function heal(): void {
-    if (trouble) log.info("store_healed");
+    if (isTold) log.info("store_healed");
+    isTold = false;
     trouble = undefined;
   }
 
@@ -84,8 +93,8 @@ export function createHealth(log: Log): Health {
     failed(error, reason) {
       // Overload is not a fault of the database.
       if (error.code !== "store_unavailable" && error.code !== "store_full") return;
-      // Nor is much work: a probe tells a slow statement from a database in trouble.
-      if (!(reason instanceof LateError)) note(error, reason);
+      // Nor is much work, or a lock of somebody else: a probe tells either from a database in trouble.
+      if (!(reason instanceof LateError) && !isLocked(reason)) note(error, reason);
       isDoubted = true;
       void runProbe();
     },
@@ -93,8 +102,9 @@ export function createHealth(log: Log): Health {
       const error = refusal ?? trouble;
       if (error) throw error;
     },
-    checkFit() {
-      if (refusal?.cause instanceof UnfitError && !refusal.cause.isPassing) throw refusal;
+    checkFit({ isRead } = { isRead: false }) {
+      if (!(refusal?.cause instanceof UnfitError)) return;
+      if (isRead ? refusal.cause.isOtherData : !refusal.cause.isPassing) throw refusal;
     },
     watch(how) {
       probe = how;

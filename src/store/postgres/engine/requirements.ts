@@ -2,11 +2,17 @@
 export class UnfitError extends Error {
   /** Whether that may change by itself: a standby may be about to be promoted. */
   readonly isPassing: boolean;
+  /** Whether even what is read would be wrong. */
+  readonly isOtherData: boolean;
 
-  constructor(message: string, { isPassing = false, cause }: { isPassing?: boolean; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { isPassing = false, isOtherData = false, cause }: { isPassing?: boolean; isOtherData?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.name = "UnfitError";
     this.isPassing = isPassing;
+    this.isOtherData = isOtherData;
   }
 }
 
@@ -19,7 +25,9 @@ export const INSPECT = {
     current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true), current_setting('fsync', true),
     current_setting('full_page_writes', true), current_setting('server_encoding', true), current_setting('transaction_read_only', true),
     (SELECT string_agg(relname, ' and ') FROM pg_class
-      WHERE oid IN (to_regclass('plants'), to_regclass('tokens')) AND relpersistence <> 'p')`,
+      WHERE oid IN (to_regclass('plants'), to_regclass('tokens')) AND relpersistence <> 'p'),
+    (SELECT string_agg(relnamespace::regnamespace::text || '.' || relname, ' and ' ORDER BY relname) FROM pg_class
+      WHERE oid IN (to_regclass('plants'), to_regclass('tokens')))`,
 } as const;
 
 /** For a statement that may take hours. */
@@ -40,6 +48,8 @@ export type Settings = [
   readOnly: string | null,
   /** Tables without a WAL. */
   unlogged: string | null,
+  /** The tables with their schemas: those of the search path. */
+  tables: string | null,
 ];
 
 /**
@@ -89,6 +99,15 @@ export const FIND_ALIVE = {
     JOIN unnest($1::bigint[], $2::bigint[]) AS given_up (process, ms) ON pid::bigint = process
     WHERE state = 'active' AND query_start < clock_timestamp() - ms * interval '1 millisecond'
     AND usename = current_user AND application_name = current_setting('application_name')`,
+} as const;
+
+/** Who keeps everybody else from writing to the tables, as CREATE INDEX and LOCK TABLE do. */
+export const FIND_LOCK = {
+  text: `SELECT coalesce(pid, 0)::bigint, coalesce(application_name, ''), mode, relation::regclass::text
+    FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
+    WHERE relation IN (to_regclass('plants'), to_regclass('tokens')) AND granted
+    AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`,
 } as const;
 
 /** Throws an UnfitError when a server with these settings cannot keep the promises of the store. */

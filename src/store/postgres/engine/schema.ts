@@ -50,12 +50,13 @@ export const SCHEMA = {
   begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING RETURNING id` },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
-  /** Fails when there is no table of plants. Workers of Citus have none of tokens. */
+  /** Fails when there is no table of plants. Workers of Citus have none of the others. */
   isAllowed: {
     text: `SELECT has_table_privilege('plants', 'SELECT') AND has_table_privilege('plants', 'INSERT')
       AND has_table_privilege('plants', 'UPDATE') AND has_table_privilege('plants', 'DELETE')
       AND coalesce(has_table_privilege(to_regclass('tokens')::oid, 'SELECT') AND has_table_privilege(to_regclass('tokens')::oid, 'INSERT')
-        AND has_table_privilege(to_regclass('tokens')::oid, 'UPDATE'), true)`,
+        AND has_table_privilege(to_regclass('tokens')::oid, 'UPDATE'), true)
+      AND coalesce(has_table_privilege(to_regclass('plant_store_schema')::oid, 'UPDATE'), true)`,
   },
   /** The size of the whole database, in bytes. */
   size: { text: `SELECT pg_database_size(current_database())` },
