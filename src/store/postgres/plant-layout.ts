@@ -16,6 +16,8 @@ export type PlantLayout = Readonly<{
   /** No id may occur twice. */
   insert(plants: readonly NewPlant[]): Promise<BoundStatement>;
   replace(plants: readonly NewPlant[]): Promise<BoundStatement>;
+  /** The shard of a plant, counted from 0. Without shards, undefined. */
+  placeOf?: (id: PlantId) => number;
 }>;
 
 type Identified = Readonly<{ id: PlantId }>;
@@ -29,15 +31,16 @@ export const ONE_TABLE: PlantLayout = {
 };
 
 /** From this many plants a shard, a statement for each shard costs less: Citus copies all rows for each shard. */
-const MANY_A_SHARD = 8;
+const MANY_A_SHARD = 24;
 
 /**
  * For a worker of Citus. A statement on several of its shards must be one that Citus runs itself, shard after shard, in
  * one commit. Rows that are listed are; rows from arrays it would write to a file first, and read for every shard.
  * Anything else it runs itself only in a block: otherwise on connections to itself, with two-phase commit.
  */
-export function layOutShards(shardOf: (id: PlantId) => number): PlantLayout {
+export function layOutShards({ shardOf, placeOf }: Readonly<Record<"shardOf" | "placeOf", (id: PlantId) => number>>): PlantLayout {
   return {
+    placeOf,
     split(plants) {
       const shards = Map.groupBy(plants, ({ id }) => shardOf(id));
       const areFew = plants.length > 0 && plants.length < shards.size * MANY_A_SHARD;

@@ -11,6 +11,7 @@ import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { forEachPart } from "./plant-layout.ts";
 import type { PlantLayout } from "./plant-layout.ts";
+import { openLanes } from "./lanes.ts";
 import { createPut } from "./plant-puts.ts";
 import { FIND_PLANTS } from "./plant-statements.ts";
 import { makeSwaps } from "./plant-swaps.ts";
@@ -18,7 +19,7 @@ import { makeSwaps } from "./plant-swaps.ts";
 /** The plants of one server, and the queues of their changes: a commit is on one server. */
 export type ServerPlants = Pick<PlantStore, "create" | "compareAndSwap" | "import" | "find"> &
   Readonly<{
-    queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
+    queues: Readonly<Record<"creates" | "changes", ReadonlyArray<Pick<GroupCommit, "isFull">>>>;
     close(): Promise<void>;
   }>;
 
@@ -31,7 +32,7 @@ type ServerPlantsOptions = Readonly<{
   meter: CommitMeter;
 }>;
 
-/** How many commits of creates, and of swaps, run at a time, each on its own connection. */
+/** How many commits of creates, and of swaps, run at a time, each on its own connection. With shards it is fewer. */
 const CREATES_IN_FLIGHT = 3;
 const SWAPS_IN_FLIGHT = 2;
 
@@ -63,23 +64,26 @@ export function createServerPlants({ execute, layout, limits, meter }: ServerPla
   }
 
   // Two queues: a create may be repeated when its outcome is unknown, a swap may not.
-  const creates = createGroupCommit({ commit: commitCreates, inFlightMax: CREATES_IN_FLIGHT, meter, ...limits });
-  const changes = createGroupCommit({ commit: commitSwaps, inFlightMax: SWAPS_IN_FLIGHT, meter, ...limits });
+  const queue = (commit: (changes: Changes) => Promise<Outcomes>) => (inFlightMax: number) =>
+    createGroupCommit({ commit, inFlightMax, meter, ...limits });
+  const creates = openLanes(layout, CREATES_IN_FLIGHT, queue(commitCreates));
+  const changes = openLanes(layout, SWAPS_IN_FLIGHT, queue(commitSwaps));
+  const finds = openLanes(layout, FINDS_IN_FLIGHT, (inFlightMax) => coalesceReads({ readAll: findAll, inFlightMax }));
 
   return {
-    create: creates.create,
-    compareAndSwap: changes.compareAndSwap,
+    create: (plant, options) => creates.of(plant.id).create(plant, options),
+    compareAndSwap: (swap, owner) => changes.of((swap.from ?? swap.to)!.id).compareAndSwap(swap, owner),
     async import(plants, options) {
       if (isClosed) throw new PlantStoreError("draining");
       const outcomes = await bulk(plants, options);
       for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
       return outcomes as ImportOutcome[];
     },
-    find: coalesceReads({ readAll: findAll, inFlightMax: FINDS_IN_FLIGHT }),
-    queues: { creates, changes },
+    find: (id) => finds.of(id)(id),
+    queues: { creates: creates.all, changes: changes.all },
     async close() {
       isClosed = true;
-      await Promise.all([creates.close(), changes.close()]);
+      await Promise.all([...creates.all, ...changes.all].map((each) => each.close()));
     },
   };
 }

@@ -46,7 +46,7 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
 
   function open(address: string): Worker {
     const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOf(log, address) });
-    const layout = layOutShards((id) => shards?.shardOf(id) ?? 0);
+    const layout = layOutShards({ shardOf: (id) => shards?.shardOf(id) ?? 0, placeOf: (id) => shards?.placeOf(id) ?? 0 });
     server.watch(PROBE_WORKER);
     return { server, plants: createServerPlants({ execute: server.execute, layout, limits, meter }) };
   }

@@ -8,6 +8,8 @@ export type ShardMap = Readonly<{
   /** The shard of a plant, a number from 0. */
   shardOf(id: PlantId): number;
   workerOf(id: PlantId): string;
+  /** The same shard, counted from 0 among those of its worker. */
+  placeOf(id: PlantId): number;
 }>;
 
 type Query = <Row extends unknown[]>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
@@ -67,7 +69,14 @@ function toMap(lowest: readonly number[], workers: readonly string[]): ShardMap 
     }
     return low;
   }
-  return { workers: [...new Set(workers)], shardOf, workerOf: (id) => workers[shardOf(id)]! };
+  const shardsOf = Map.groupBy(workers.keys(), (shard) => workers[shard]!);
+  const places = workers.map((worker, shard) => shardsOf.get(worker)!.indexOf(shard));
+  return {
+    workers: [...shardsOf.keys()],
+    shardOf,
+    workerOf: (id) => workers[shardOf(id)]!,
+    placeOf: (id) => places[shardOf(id)]!,
+  };
 }
 
 /**
