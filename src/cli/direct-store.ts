@@ -15,11 +15,11 @@ type HereOptions = Readonly<{
 }>;
 
 /**
- * Opens the store for a command, which reports only what went wrong. Throws if there is no store and none may be
+ * Opens the store for a command, which reports only what went wrong, or is less than people expect. Throws if there is no store and none may be
  * created.
  */
 export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {
-  const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
+  const log = createLog({ level: "warn", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
   const queueWaitMs = Math.max(config.queueWaitMs, WAIT_MS_MIN);
   let isMade = false;
   const info: Log["info"] = (event) => void (isMade ||= event === "store_made");

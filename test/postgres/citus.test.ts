@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import type { PlantId } from "../../src/plant.ts";
+import type { Snapshot } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import {
@@ -114,6 +115,55 @@ if (CITUS === undefined) {
       isOver = true;
       await churning;
       await close();
+    });
+
+    it("a backup and an export are one moment of all workers, and keep nobody waiting for long", async () => {
+      const { plants, contents, close } = await open(CITUS);
+      let [made, slowestMs, isOver] = [0, 0, false];
+      async function create(id: bigint): Promise<void> {
+        const began = performance.now();
+        await plants.create({ id: asPlantId(id), name: "pair" });
+        slowestMs = Math.max(slowestMs, performance.now() - began);
+      }
+      // The second of a pair only once the first is answered, half of them on another worker.
+      const creating = Array.from({ length: 16 }, async () => {
+        while (!isOver) {
+          const at = BigInt((made += 1));
+          await create(30_000_000n + at);
+          await create(-30_000_000n - at);
+        }
+      });
+      /** Of the last pairs, the seconds whose first is not there. */
+      async function findAlone({ list }: Snapshot, last: number): Promise<readonly bigint[]> {
+        const [before, behind] = [BigInt(Math.max(last - 1000, 0)), BigInt(last + 10_000)];
+        const ids = async (after: bigint): Promise<bigint[]> => {
+          const page = await list({ limit: 11_000, bytesMax: 2 ** 30, after: asPlantId(after), tag: undefined, words: [] });
+          return page.plants.map(({ id }) => id);
+        };
+        const firsts = new Set(await ids(30_000_000n + before));
+        const seconds = (await ids(-30_000_000n - behind)).filter((id) => id < -30_000_000n - before);
+        expect(seconds).not.toEqual([]);
+        return seconds.filter((id) => !firsts.has(-id));
+      }
+      try {
+        await until("some pairs are made", () => made > 1000);
+        for (let round = 0; round < 100; round += 1) {
+          const snapshot = await plants.snapshot();
+          expect(await findAlone(snapshot, made)).toEqual([]);
+          snapshot.close();
+        }
+        const backup = await contents();
+        const saved = new Set<bigint>();
+        for await (const part of backup.read()) for (const { id } of part.plants) saved.add(id);
+        backup.close();
+        expect([...saved].filter((id) => id < -30_000_000n && id > -40_000_000n && !saved.has(-id))).toEqual([]);
+      } finally {
+        isOver = true;
+        await Promise.all(creating);
+        await close();
+      }
+      expect(made).toBeGreaterThan(1000);
+      console.log(`figure: moments on Citus: the slowest of ${2 * made} creates took ${Math.round(slowestMs)} ms`);
     });
 
     it("the estimate of all plants is the sum of what the statistics of each shard say", async () => {

@@ -12,7 +12,7 @@ import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { RESTORE_BEGIN } from "../../src/store/postgres/restore.ts";
-import { SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
+import { LOCK_STATEMENTS, SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
 import { countStatement, countTagsStatement, ESTIMATE_PLANTS } from "../../src/store/postgres/counts.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
@@ -119,14 +119,20 @@ describe("the SQL", () => {
     });
   }
 
-  it("begins no transaction of several statements but that of an export, which only reads, of the probe, which is rolled back, and of a restore", () => {
+  it("begins no transaction of several statements but that of an export, which only reads, of its lock on Citus, of the probe, which is rolled back, and of a restore", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const found = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(/["`](BEGIN|START TRANSACTION)\b[^"`]*/g) ?? []);
     const [{ text }] = SNAPSHOT_STATEMENTS;
     expect(text).toEndWith("READ ONLY");
     // Another is around a single statement, for Citus or behind a pooler.
-    expect(found.toSorted()).toEqual([`"BEGIN`, `"${PROBE_BEGIN.text}`, `"${RESTORE_BEGIN.text}`, `"${text}`]);
+    expect(found.toSorted()).toEqual([
+      `"BEGIN`,
+      `"${LOCK_STATEMENTS[0].text}`,
+      `"${PROBE_BEGIN.text}`,
+      `"${RESTORE_BEGIN.text}`,
+      `"${text}`,
+    ]);
   });
 
   it("creates one thing per step, which may already exist", () => {

@@ -2,18 +2,16 @@ import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { PlantId } from "../../plant.ts";
 import { inParts } from "../contents.ts";
 import type { Contents, DatedPlant, StoredToken } from "../contents.ts";
-import type { Database } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { readRows } from "./plant-lists.ts";
 import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO } from "./list-statements.ts";
 import { createPageReach } from "./page-reach.ts";
-import { SNAPSHOT_STATEMENTS } from "./snapshot.ts";
 import { LIST_STORED_TOKENS } from "./token-statements.ts";
 import { toToken } from "./tokens.ts";
 import type { TokenRow } from "./tokens.ts";
-import { beginTransaction } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** A plant with its time. */
 type DatedRow = [...PlantRow, added: bigint | null];
@@ -25,9 +23,9 @@ const PAGE_BYTES = 1_000_000;
 /** A statement waits for a busy server: a backup is in no hurry. In milliseconds. */
 const HOW = { statementMs: 25_000, isRepeatable: false };
 
-/** All that the database holds at one moment; on Citus, each shard has a moment of its own. */
-export async function openContents(database: Database): Promise<Contents> {
-  const { execute, close } = await beginTransaction(database, SNAPSHOT_STATEMENTS);
+/** All that the database holds at one moment. */
+export async function openContents(begin: () => Promise<Transaction>): Promise<Contents> {
+  const { execute, close } = await begin();
   async function* read() {
     yield { tokens: await listTokens(execute), plants: [] };
     for await (const plants of walkPlants(execute)) for (const part of inParts(plants)) yield { tokens: [], plants: part };

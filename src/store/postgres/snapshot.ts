@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../log.ts";
+import { describeFailure } from "../../system-failure.ts";
 import type { Snapshot } from "../plants.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { list } from "./plant-lists.ts";
+import { FIRST_PLANT } from "./plant-statements.ts";
 import { createPageReach } from "./page-reach.ts";
 import { beginTransaction } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
 
 const BEGIN = { text: "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY" } as const satisfies Statement;
 
@@ -14,14 +19,59 @@ const FIX = {
   text: "SELECT set_config('idle_in_transaction_session_timeout', '3min', true)",
 } as const satisfies Statement;
 
+/** Each connection to a worker has a moment of its own, which the first statement on it fixes. */
+const FIX_WORKERS = [{ text: "SELECT set_config('citus.max_adaptive_executor_pool_size', '1', true)" }, FIRST_PLANT] as const;
+
 export const SNAPSHOT_STATEMENTS = [BEGIN, FIX] as const;
 
+/** Waits for the writes that run, for as long as each connection waits for a lock, and keeps others waiting, on every worker. */
+export const LOCK_STATEMENTS = [{ text: "BEGIN" }, { text: "LOCK TABLE plants IN SHARE MODE" }] as const satisfies Statement[];
+
+const LOCK_TRIES = 3;
+const LOCK_PAUSE_MS = 200;
+
+type MomentOptions = Readonly<{
+  database: Database;
+  /** Whether plants are on workers of Citus. */
+  areWorkers: boolean;
+  /** Has a connection to spare for a lock. */
+  locks: Database;
+  log: Log;
+}>;
+
+/** Begins a transaction that sees one moment. Another connection would see another one. */
+export async function beginMoment({ database, areWorkers, locks, log }: MomentOptions): Promise<Transaction> {
+  if (!areWorkers) return beginTransaction(database, SNAPSHOT_STATEMENTS);
+  const unlock = await lockWrites(locks, log);
+  try {
+    return await beginTransaction(database, [...SNAPSHOT_STATEMENTS, ...FIX_WORKERS]);
+  } finally {
+    unlock();
+  }
+}
+
 /**
- * Takes a snapshot of all plants. Another connection would see another moment. On Citus each shard has a moment of its
- * own.
+ * Keeps everybody from writing until the function that it resolves with is called, so that the moments of all workers are
+ * one. Gives up, and logs that, if something else holds a lock for long, as a new index or the move of a shard does.
  */
-export async function takeSnapshot(database: Database): Promise<Snapshot> {
-  const { execute, close } = await beginTransaction(database, SNAPSHOT_STATEMENTS);
+async function lockWrites(database: Database, log: Log): Promise<() => void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { close } = await beginTransaction(database, LOCK_STATEMENTS);
+      return close;
+    } catch (reason) {
+      if (tries === LOCK_TRIES) {
+        log.warn("moments_differ", { reason: describeFailure(reason instanceof Error ? (reason.cause ?? reason) : reason) });
+        return () => {};
+      }
+    }
+    await sleep(Math.random() * LOCK_PAUSE_MS);
+  }
+}
+
+/** Takes a snapshot of all plants. */
+export async function takeSnapshot(begin: () => Promise<Transaction>): Promise<Snapshot> {
+  const { execute, close } = await begin();
   const reach = createPageReach();
   return { list: (query) => list(execute, query, reach), close };
 }

@@ -16,7 +16,7 @@ import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
 import { openServer } from "./pooled-server.ts";
 import { createServerPlants } from "./server-plants.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { beginMoment, takeSnapshot } from "./snapshot.ts";
 import { createTokens } from "./tokens.ts";
 import { createWorkers } from "./workers.ts";
 
@@ -71,10 +71,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await server.close();
     throw reason;
   }
+  const { snapshots: database, lists: locks } = server.pools;
+  const begin = () => beginMoment({ database, areWorkers: workers.areWorkers(), locks, log });
   const snapshots = createSnapshots(async () => {
     // As patient as a list: a short restart refuses no export. It asks every shard, as one that is away would only break it off.
     await execute.lists(FIRST_PLANT, [], { isRepeatable: true });
-    return takeSnapshot(server.pools.snapshots);
+    return takeSnapshot(begin);
   });
   const nameKeys = isServing ? keepNameKeys({ execute, log, now }) : undefined;
   const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now: limits.now });
@@ -91,7 +93,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       health.check();
       return workers.check();
     },
-    contents: () => openContents(server.pools.snapshots),
+    contents: () => openContents(begin),
     async close() {
       health.close();
       snapshots.close();

@@ -6,7 +6,7 @@ const CONNECT_MS_MAX = 2000;
 const STATEMENT_MS_MAX = 5000;
 
 /** Runs statements in one transaction, on a connection of its own. Nothing can be tried again, and nothing is committed. */
-type Transaction = Readonly<{ execute: Execute; close(): void }>;
+export type Transaction = Readonly<{ execute: Execute; close(): void }>;
 
 /** Begins a transaction with these statements, of which the first is BEGIN. Rejects with an error that a caller may see. */
 export async function beginTransaction(
