@@ -2,10 +2,11 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../src/client/client.ts";
-import type { Client } from "../src/client/client.ts";
+import type { Client, Sort } from "../src/client/client.ts";
 import { toCursor } from "../src/http/cursor.ts";
 import { nameKey } from "../src/name-order.ts";
 import { asPlantId } from "../src/plant.ts";
+import { ORDERS } from "../src/store/page.ts";
 import { openPostgresCollection, openSqliteCollection } from "./collection.ts";
 import type { Collection } from "./collection.ts";
 import { leaveProgramCore, takeBothCores } from "./machine.ts";
@@ -17,12 +18,17 @@ import { sizesOf } from "./stock.ts";
 import { toQuartiles, toTable, toText } from "./text-table.ts";
 import type { Bench } from "./trade-offs.ts";
 
-const SORTS = ["id", "name", "newest"] as const;
-type Sort = (typeof SORTS)[number];
-
 /** Where a page begins. `middle`: behind any plant. `last`: so that LAST_COUNT plants are left without a filter. */
-const PLACES = ["first", "middle", "last"] as const;
-type PlaceName = (typeof PLACES)[number];
+type PlaceName = "first" | "middle" | "last";
+
+const PLACES = {
+  id: ["first", "middle", "last"],
+  "-id": ["first", "middle"],
+  name: ["first", "middle", "last"],
+  "-name": ["first", "middle"],
+  newest: ["first", "middle", "last"],
+  oldest: ["first", "middle"],
+} as const satisfies Record<Sort, readonly PlaceName[]>;
 
 /** What selects plants, as a query. */
 const FILTERS = {
@@ -47,9 +53,9 @@ const REQUESTS = 7;
 const MIDDLES = 200;
 const OVERLOADED = 503;
 
-const LISTS: readonly Question[] = SORTS.flatMap((sort) =>
+const LISTS: readonly Question[] = (Object.keys(PLACES) as Sort[]).flatMap((sort) =>
   Object.entries(FILTERS).flatMap(([filter, query]) =>
-    PLACES.map((place) => ({
+    PLACES[sort].map((place) => ({
       name: `sort=${sort}, ${filter}, ${place}`,
       pathOf: (middle, last) => `/plants?limit=${LIMIT}&sort=${sort}${query}${placeOf(sort, place, { middle, last })}`,
     })),
@@ -155,8 +161,9 @@ async function timesOf({ pathOf }: Question, { url, token, middles, last }: Aski
 function placeOf(sort: Sort, place: PlaceName, { middle, last }: Readonly<Record<"middle" | "last", Behind>>): string {
   if (place === "first") return "";
   const { id, name, added } = place === "middle" ? middle : last;
-  if (sort === "id") return `&after=${place === "last" ? id - 2 * LAST_COUNT : id}`;
-  const key = sort === "name" ? (place === "last" ? nameKey(LAST_WORD) : nameKey(name)) : String(added);
+  if (sort === "id" || sort === "-id") return `&after=${place === "last" ? id - 2 * LAST_COUNT : id}`;
+  const { by } = ORDERS[sort];
+  const key = by === "name" ? (place === "last" ? nameKey(LAST_WORD) : nameKey(name)) : String(added);
   return `&cursor=${toCursor(sort, { key, id: asPlantId(BigInt(id)) })}`;
 }
 

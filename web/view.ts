@@ -1,11 +1,10 @@
-import type { PlantFilter } from "../src/client/client.ts";
+import type { PlantFilter, Sort } from "../src/client/client.ts";
 import { createPositions } from "./positions.ts";
 import { createState } from "./state.ts";
 import { tabStorage } from "./storage.ts";
 import type { State } from "./state.ts";
 
-const SORTS = ["id", "name", "newest"] as const;
-export type Sort = (typeof SORTS)[number];
+const SORTS = ["id", "-id", "name", "-name", "newest", "oldest"] as const satisfies readonly Sort[];
 
 /** What the catalogue shows: plants whose names hold these words, and that carry this tag, in an order; null is no tag. */
 export type View = Readonly<{ q: string; tag: string | null | undefined; sort: Sort }>;

@@ -4,7 +4,7 @@ import type { Schemas } from "./schemas.ts";
 
 /** The parameters in path and query of each operation, as a handler gets them. */
 export type ParametersOf = Readonly<{
-  listPlants: Readonly<{ limit: number; sort: "id" | "name" | "newest"; after?: bigint; cursor?: string; tag?: string; untagged: boolean; q?: string; id?: bigint }>;
+  listPlants: Readonly<{ limit: number; sort: "id" | "-id" | "name" | "-name" | "newest" | "oldest"; after?: bigint; cursor?: string; tag?: string; untagged: boolean; q?: string; id?: bigint }>;
   createPlant: Readonly<Record<string, never>>;
   getPlant: Readonly<{ id: bigint }>;
   putPlant: Readonly<{ id: bigint }>;
@@ -51,7 +51,7 @@ export type BodyOf<Stream> = Readonly<{
 export type OperationId = keyof ParametersOf;
 
 export const OPERATIONS = [
-  { id: "listPlants", method: "GET", path: "/plants", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"sort","schema":{"type":"string","enum":["id","name","newest"],"default":"id"}}, {"name":"after","schema":{"type":"integer","format":"int64"}}, {"name":"cursor","schema":{"type":"string","maxLength":600}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}, {"name":"id","schema":{"type":"integer","format":"int64"}}], body: { kind: "none" } },
+  { id: "listPlants", method: "GET", path: "/plants", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":100}}, {"name":"sort","schema":{"type":"string","enum":["id","-id","name","-name","newest","oldest"],"default":"id"}}, {"name":"after","schema":{"type":"integer","format":"int64"}}, {"name":"cursor","schema":{"type":"string","maxLength":600}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}, {"name":"id","schema":{"type":"integer","format":"int64"}}], body: { kind: "none" } },
   { id: "createPlant", method: "POST", path: "/plants", scope: "plants:write", queue: "creates", pathId: undefined, query: [], body: createPlant },
   { id: "getPlant", method: "GET", path: "/plants/{id}", scope: "plants:read", queue: undefined, pathId: {"type":"integer","format":"int64"}, query: [], body: { kind: "none" } },
   { id: "putPlant", method: "PUT", path: "/plants/{id}", scope: "plants:write", queue: "changes", pathId: {"type":"integer","format":"int64"}, query: [], body: putPlant },

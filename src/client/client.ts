@@ -18,7 +18,7 @@ export { detectFormat, FileFormatError, formatOfName, HEAD_BYTES } from "./file-
 export type { FileFormat } from "./file-format.ts";
 export type { CsvQuery, ImportChunk, ImportProblem, ImportProgress, ImportQuery, ImportSource, ImportSummary } from "./import.ts";
 export { makeId } from "./made-id.ts";
-export type { ListQuery, Page, PlantFilter } from "./page.ts";
+export type { ListQuery, Page, PlantFilter, Sort } from "./page.ts";
 export type { Plant, PlantContent, PlantCount, PlantPatch, PutPlant, StoredPlant, TagCount, Tags } from "./plant.ts";
 export type { CreatedToken, NewToken, Scope, Session, Token } from "./token.ts";
 export type { Fetch } from "./transport.ts";

@@ -3,18 +3,19 @@ import { parseList, parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**
-/**
  * `tag`: only plants with exactly this tag. `untagged`: only plants without a tag; not together with `tag`. `q`: only
  * plants whose names contain these words.
  */
 export type PlantFilter = Readonly<{ tag?: string; untagged?: boolean; q?: string }>;
 
 /**
- * `id`: only the plant with this id. `after`: only plants with a greater id. `limit`: plants per page, 1 to 1,000,
- * default 100. `sort`: the order, default "id"; in another one, `cursor` from `next` takes the place of `after`.
+ * `id`: only the plant with this id. `after`: only plants with a greater id, or with "-id" a lower one. `limit`: plants per
+ * page, 1 to 1,000, default 100. `sort`: the order, default "id"; "-id", "-name" and "oldest" are the others reversed. In one
+ * that is not by id, `cursor` from `next` takes the place of `after`.
  */
-export type ListQuery = PlantFilter &
-  Readonly<{ limit?: number; sort?: "id" | "name" | "newest"; after?: bigint; cursor?: string; id?: bigint }>;
+export type ListQuery = PlantFilter & Readonly<{ limit?: number; sort?: Sort; after?: bigint; cursor?: string; id?: bigint }>;
+
+export type Sort = "id" | "-id" | "name" | "-name" | "newest" | "oldest";
 
 /**
  * One page of plants, in order. `next` is the query for the following page; the last page has none. A page that is
@@ -29,7 +30,7 @@ export function parsePage({ body, headers }: ParsedResponse, query: ListQuery): 
   if (link === undefined) return { plants };
   return {
     plants,
-    next: { ...query, ...((query.sort ?? "id") === "id" ? { after: parseAfter(link, query) } : { cursor: parseCursor(link, query) }) },
+    next: { ...query, ...(isById(query) ? { after: parseAfter(link, query) } : { cursor: parseCursor(link, query) }) },
   };
 }
 
@@ -41,8 +42,13 @@ function parseAfter(link: string, query: ListQuery): bigint {
   const after = parameterOf(link, "after");
   if (after === null || !/^-?\d+$/.test(after)) throw new TypeError("the link to the next page names no id");
   // Otherwise a wrong response could make us loop forever.
-  if (query.after !== undefined && BigInt(after) <= query.after) throw new TypeError("the next page is not behind this one");
+  const isBehind = query.after === undefined || (query.sort === "-id" ? BigInt(after) < query.after : BigInt(after) > query.after);
+  if (!isBehind) throw new TypeError("the next page is not behind this one");
   return BigInt(after);
+}
+
+function isById({ sort = "id" }: ListQuery): boolean {
+  return sort === "id" || sort === "-id";
 }
 
 function parseCursor(link: string, query: ListQuery): string {

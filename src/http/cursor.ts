@@ -1,9 +1,10 @@
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId } from "../plant.ts";
+import { ORDERS } from "../store/page.ts";
 import type { Order, Place } from "../store/page.ts";
 
 /** The first byte of a cursor. When keys of an order change, it gets another number. */
-const KINDS = { name: 1, newest: 2 } as const satisfies Record<Order, number>;
+const KINDS = { name: 1, newest: 2, "-name": 3, oldest: 4 } as const satisfies Record<Order, number>;
 
 const HEAD_BYTES = 9;
 const INT64_BYTES = 8;
@@ -20,14 +21,15 @@ export function toCursor(order: Order, { key, id }: Place): string {
 export function parseCursor(order: Order, text: string): Place {
   const bytes = Buffer.from(text, "base64url");
   const key = bytes.subarray(HEAD_BYTES);
-  const isWhole = bytes.length >= HEAD_BYTES && (order === "name" || key.length === INT64_BYTES);
+  const isName = ORDERS[order].by === "name";
+  const isWhole = bytes.length >= HEAD_BYTES && (isName || key.length === INT64_BYTES);
   // What is no base64url is left out when it is decoded.
   if (!isWhole || bytes[0] !== KINDS[order] || bytes.toString("base64url") !== text) throw unknownCursor();
-  return { key: order === "name" ? key.toString("hex") : String(key.readBigInt64BE()), id: asPlantId(bytes.readBigInt64BE(1)) };
+  return { key: isName ? key.toString("hex") : String(key.readBigInt64BE()), id: asPlantId(bytes.readBigInt64BE(1)) };
 }
 
 function toBytes(order: Order, key: string): Buffer {
-  if (order === "name") return Buffer.from(key, "hex");
+  if (ORDERS[order].by === "name") return Buffer.from(key, "hex");
   const bytes = Buffer.alloc(INT64_BYTES);
   bytes.writeBigInt64BE(BigInt(key));
   return bytes;

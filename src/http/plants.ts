@@ -70,7 +70,8 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
 
   /** A page of one plant, or none. */
   async function findPage(id: PlantId, query: ListQuery): Promise<Page> {
-    const plant = query.after !== undefined && id <= query.after ? undefined : await plants.find(id);
+    const isBehind = query.after === undefined || (query.isFalling ? id < query.after : id > query.after);
+    const plant = isBehind ? await plants.find(id) : undefined;
     return { plants: plant && isFound(plant, query) ? [plant] : [], isLast: true };
   }
 
@@ -81,13 +82,13 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       const size = Math.min(limit, PAGE_MAX);
       const lists = queued(plants, queue, { owner: ownerOf(principal), isPatient: false });
       const selected = { ...toFilter(parameters), limit: size, bytesMax: PAGE_BYTES_MAX };
-      const query = { ...selected, after: after === undefined ? undefined : asPlantId(after) };
-      const place = sort === "id" || cursor === undefined ? undefined : parseCursor(sort, cursor);
+      const query = { ...selected, after: after === undefined ? undefined : asPlantId(after), isFalling: sort === "-id" };
+      const place = isById(sort) || cursor === undefined ? undefined : parseCursor(sort, cursor);
       const page =
         id !== undefined
-          ? byId(await findPage(asPlantId(id), query))
-          : sort === "id"
-            ? byId(await lists.list(query))
+          ? byId(await findPage(asPlantId(id), query), "id")
+          : isById(sort)
+            ? byId(await lists.list(query), sort)
             : inOrder(sort, await lists.listOrdered({ ...selected, order: sort, after: place }));
       const next = page.next && toReference({ limit: size, ...page.next, tag, untagged: untagged || undefined, q });
       return represent(
@@ -200,13 +201,18 @@ function toTexts(plants: readonly NewPlant[]): string[] {
 
 /** A page as texts, and the parameters of the next one. */
 type TextPage = Readonly<{ texts: readonly string[]; next: Query | undefined }>;
+type Sort = Call<"listPlants">["parameters"]["sort"];
 type Query = Readonly<Record<string, bigint | boolean | number | string | undefined>>;
 
-function byId({ plants, isLast }: Page): TextPage {
+function isById(sort: Sort): sort is "id" | "-id" {
+  return sort === "id" || sort === "-id";
+}
+
+function byId({ plants, isLast }: Page, sort: "id" | "-id"): TextPage {
   const texts = toTexts(plants);
   const last = plants[texts.length - 1];
   const isMore = !isLast || texts.length < plants.length;
-  return { texts, next: isMore && last ? { after: last.id } : undefined };
+  return { texts, next: isMore && last ? { sort: sort === "id" ? undefined : sort, after: last.id } : undefined };
 }
 
 function inOrder(sort: Order, { plants, places, next }: OrderedPage): TextPage {
@@ -217,11 +223,10 @@ function inOrder(sort: Order, { plants, places, next }: OrderedPage): TextPage {
 
 /** A list by id begins behind an id, any other at a cursor. */
 function checkStart({ sort, after, cursor }: Call<"listPlants">["parameters"]): void {
-  if (sort === "id" ? cursor === undefined : after === undefined) return;
-  const message =
-    sort === "id"
-      ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
-      : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
+  if (isById(sort) ? cursor === undefined : after === undefined) return;
+  const message = isById(sort)
+    ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
+    : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
   throw new PlantStoreError("invalid_query", { message });
 }
 

@@ -1,13 +1,23 @@
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 
 /** A page of a list. `isLast`: no plants follow. */
 export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;
 
 /**
- * "name": as `nameKey` says; plants with equal names are by id. "newest": what was created last comes first; of plants
- * that were created at once, those with greater ids.
+ * What plants are ordered by: their names, as `nameKey` says, or the times of their creates. Plants that are equal in that
+ * are by id, in the same direction.
  */
-export type Order = "name" | "newest";
+export type Sorting = Readonly<{ by: "name" | "time"; isRising: boolean }>;
+
+export const ORDERS = {
+  name: { by: "name", isRising: true },
+  "-name": { by: "name", isRising: false },
+  newest: { by: "time", isRising: false },
+  oldest: { by: "time", isRising: true },
+} as const satisfies Record<string, Sorting>;
+
+export type Order = keyof typeof ORDERS;
 
 /** A place in an order: that of a plant with this id. `key` is a `nameKey`, or the time of the create, an int64. */
 export type Place = Readonly<{ key: string; id: PlantId }>;
@@ -17,6 +27,13 @@ export type Place = Readonly<{ key: string; id: PlantId }>;
  * few plants, or none, although others follow: the work for a page is bounded.
  */
 export type OrderedPage = Readonly<{ plants: readonly NewPlant[]; places: readonly Place[]; next: Place | undefined }>;
+
+/** The first id of a list by id that begins behind an id, or with the first plant. Undefined where there can be none. */
+export function idBehind({ after, isFalling = false }: Readonly<{ after: PlantId | undefined; isFalling?: boolean }>): PlantId | undefined {
+  const [first, last] = isFalling ? [PLANT_ID_MAX, PLANT_ID_MIN] : [PLANT_ID_MIN, PLANT_ID_MAX];
+  if (after === undefined) return first;
+  return after === last ? undefined : asPlantId(isFalling ? after - 1n : after + 1n);
+}
 
 /** A page that is being filled. */
 export type OpenPage = Readonly<{

@@ -5,8 +5,10 @@ import type { PlantCount } from "./counts.ts";
 import type { Order, OrderedPage, Page, Place } from "./page.ts";
 import type { FoundTags, TagCounts } from "./tags.ts";
 
-/** Selects plants, by id: at most `limit` with an id above `after`, that have the tag and contain the words. */
+/** Selects plants, by id: at most `limit` behind `after`, that have the tag and contain the words. */
 export type ListQuery = Readonly<{
+  /** From the greatest id down. */
+  isFalling?: boolean;
   limit: number;
   /**
    * The page ends with the plant that brings its names and tags to this many bytes, as the engine stores them. Hardly
@@ -21,7 +23,7 @@ export type ListQuery = Readonly<{
 }>;
 
 /** Selects plants in an order, behind a place. */
-export type OrderedQuery = Omit<ListQuery, "after"> & Readonly<{ order: Order; after: Place | undefined }>;
+export type OrderedQuery = Omit<ListQuery, "after" | "isFalling"> & Readonly<{ order: Order; after: Place | undefined }>;
 
 /**
  * One change of one plant, from the state that was seen to the new state. Undefined means no plant. At least one is a

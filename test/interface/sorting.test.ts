@@ -52,9 +52,14 @@ for (const { engine, openFlags } of ENGINES) {
           "Zinnia",
         ]);
         expect((await follow(`/plants?sort=newest&limit=${limit}`)).names).toEqual(NAMES.toReversed());
+        expect((await follow(`/plants?sort=oldest&limit=${limit}`)).names).toEqual(NAMES);
+        expect((await follow(`/plants?sort=-name&q=apf&limit=${limit}`)).names).toEqual(["Apfel", "Äpfel", "apfel"]);
         expect((await follow(`/plants?sort=name&q=apf&limit=${limit}`)).names).toEqual(["apfel", "Äpfel", "Apfel"]);
         expect((await follow(`/plants?sort=newest&tag=even&limit=${limit}`)).names).toEqual(["éclair", "Bellis", "Äpfel", "Zinnia"]);
         expect((await follow(`/plants?sort=id&limit=${limit}`)).names).toEqual(NAMES);
+        expect((await follow(`/plants?sort=-id&limit=${limit}`)).names).toEqual(NAMES.toReversed());
+        expect((await follow(`/plants?sort=-id&tag=even&limit=${limit}`)).names).toEqual(["éclair", "Bellis", "Äpfel", "Zinnia"]);
+        expect((await follow(`/plants?sort=-id&untagged=true&q=apf&limit=${limit}`)).names).toEqual(["Apfel", "apfel"]);
       }
     });
 
@@ -66,12 +71,35 @@ for (const { engine, openFlags } of ENGINES) {
       expect(more[0]).toMatch(/^<\?limit=2&sort=name&cursor=[\w-]+&q=apf>; rel="next"$/);
     });
 
+    it("by falling id begin below an id, whichever the greatest and the least are", async () => {
+      const { request } = await started;
+      const ends = [-(2n ** 63n), 2n ** 63n - 1n];
+      for (const id of ends) {
+        const body = `{"id":${id},"name":"End","tag":"end"}`;
+        expect((await request("/plants", { method: "POST", headers: { "content-type": "application/json" }, body })).status).toBe(200);
+      }
+      const ids = async (query: string) =>
+        ((await (await get(`/plants?sort=-id&${query}`)).text()).match(/(?<="id":)-?\d+/g) ?? []).map(BigInt);
+      for (const filter of ["", "&tag=end", "&q=end", "&q=end&tag=end"]) {
+        expect(await ids(`limit=1${filter}`)).toEqual([ends[1]!]);
+        expect((await ids(`after=${ends[1]}${filter}`)).at(-1)).toBe(ends[0]!);
+        expect(await ids(`after=${ends[0]! + 1n}${filter}`)).toEqual([ends[0]!]);
+        expect(await ids(`after=${ends[0]}${filter}`)).toEqual([]);
+      }
+      expect(await ids(`id=12&after=12`)).toEqual([]);
+      expect(await ids(`id=12&after=13`)).toEqual([12n]);
+    });
+
     const place = { key: "38", id: asPlantId(1n) };
     const age = { key: "-5", id: asPlantId(1n) };
     for (const { why, query } of [
       { why: "another order", query: "sort=size" },
       { why: "an id in a list by name", query: "sort=name&after=1" },
       { why: "an id in a list of the newest", query: "sort=newest&after=1" },
+      { why: "an id in a reversed list by name", query: "sort=-name&after=1" },
+      { why: "a cursor in a list by falling id", query: `sort=-id&cursor=${toCursor("name", place)}` },
+      { why: "a cursor of the reversed order", query: `sort=-name&cursor=${toCursor("name", place)}` },
+      { why: "a cursor of the newest among the oldest", query: `sort=oldest&cursor=${toCursor("newest", age)}` },
       { why: "a cursor in a list by id", query: `cursor=${toCursor("name", place)}` },
       { why: "a cursor of another order", query: `sort=newest&cursor=${toCursor("name", place)}` },
       { why: "a cursor of the newest in a list by name", query: `sort=name&cursor=${toCursor("newest", age)}` },
@@ -96,6 +124,12 @@ for (const { engine, openFlags } of ENGINES) {
       { order: "newest", key: String(-(2n ** 63n)) },
       { order: "newest", key: String(2n ** 63n - 1n) },
       { order: "newest", key: "0" },
+      { order: "-name", key: "" },
+      { order: "-name", key: "00" },
+      { order: "-name", key: "3800" },
+      { order: "-name", key: "ff".repeat(300) },
+      { order: "oldest", key: String(-(2n ** 63n)) },
+      { order: "oldest", key: String(2n ** 63n - 1n) },
     ] as const)
       for (const id of [-(2n ** 63n), 0n, 2n ** 63n - 1n])
         it(`read on from a cursor that somebody made up: ${order} ${key.slice(0, 20)} ${id}`, async () => {

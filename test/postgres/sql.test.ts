@@ -50,7 +50,7 @@ const {
   lastAhead,
   ...ofKeys
 } = orderStatements;
-const ORDERS = ["name", "newest"] as const;
+const ORDERS = ["name", "-name", "newest", "oldest"] as const;
 const FILTERS = (["none", "given"] as const).flatMap((tag) => [true, false].map((hasWords) => ({ tag, hasWords })));
 const ORDERED = ORDERS.flatMap((order) => [
   lastAhead(order),

@@ -104,7 +104,10 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
 
     it("by name, whatever the size of a page, and by id where names are equal, also after reopening", async () => {
       for (const plant of named.toReversed()) await store.plants.create(plant);
-      for (const limit of [1, 2, 7, 1000]) expect((await read({ order: "name", limit })).plants).toEqual(byName);
+      for (const limit of [1, 2, 7, 1000]) {
+        expect((await read({ order: "name", limit })).plants).toEqual(byName);
+        expect((await read({ order: "-name", limit })).plants).toEqual(byName.toReversed());
+      }
       await reopen();
       expect((await read({ order: "name", limit: 10 })).plants).toEqual(byName);
     });
@@ -117,6 +120,8 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
         expect((await read({ order: "name", limit, tag: "odd" })).plants).toEqual(odd);
         expect((await read({ order: "name", limit, words: ["e"] })).plants).toEqual(found);
         expect((await read({ order: "name", limit, words: ["e"], tag: "odd" })).plants).toEqual(found.filter(({ tag }) => tag === "odd"));
+        expect((await read({ order: "-name", limit, tag: "odd" })).plants).toEqual(odd.toReversed());
+        expect((await read({ order: "-name", limit, words: ["e"] })).plants).toEqual(found.toReversed());
         expect((await read({ order: "newest", limit, words: ["e"] })).plants.map(({ id }) => id)).toEqual(
           newestFirst(named).filter((id) => found.some((plant) => plant.id === id)),
         );
@@ -138,7 +143,10 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       await store.plants.compareAndSwap({ from: undefined, to: second });
       await reopen();
       const expected = [second.id, ...newestFirst(named).filter((id) => id !== second.id)];
-      for (const limit of [1, 1000]) expect(await idsOf({ order: "newest", limit })).toEqual(expected);
+      for (const limit of [1, 1000]) {
+        expect(await idsOf({ order: "newest", limit })).toEqual(expected);
+        expect(await idsOf({ order: "oldest", limit })).toEqual(expected.toReversed());
+      }
       await store.plants.compareAndSwap({ from: { ...first, name: "replaced" }, to: first });
     });
 
@@ -163,11 +171,14 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
         ids.map((id, at) => plantOf(id, at % 2 === 0 ? "Same" : "sÄme", "same")),
         CREATE,
       );
+      const rising = ids.map((id) => asPlantId(BigInt(id)));
       for (const limit of [1, 50, 301])
-        for (const query of [{ tag: "same" }, { words: ["same"] }])
-          expect(await eventually(() => idsOf({ order: "name", limit, ...query }), ids.length)).toEqual(
-            ids.map((id) => asPlantId(BigInt(id))),
-          );
+        for (const query of [{ tag: "same" }, { words: ["same"] }]) {
+          expect(await eventually(() => idsOf({ order: "name", limit, ...query }), ids.length)).toEqual(rising);
+          // They were imported at once.
+          expect(await idsOf({ order: "oldest", limit, ...query })).toEqual(rising);
+          for (const order of ["-name", "newest"] as const) expect(await idsOf({ order, limit, ...query })).toEqual(rising.toReversed());
+        }
       const page = await store.plants.listOrdered({
         ...ALL,
         order: "name",
@@ -177,6 +188,9 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       expect(page.plants.map(({ id }) => id)).toEqual([7006n, 7009n, 7012n].map(asPlantId));
       const last = await store.plants.listOrdered({ ...ALL, order: "name", limit: 1, after: { key: nameKey("same"), id: PLANT_ID_MAX } });
       expect(last.plants[0]?.name).not.toMatch(/s.me/i);
+      const back = { ...ALL, order: "-name", limit: 1, after: { key: nameKey("same"), id: PLANT_ID_MIN } } as const;
+      const [before] = (await store.plants.listOrdered(back)).plants;
+      expect(nameKey(before!.name) < nameKey("same")).toBe(true);
     });
 
     it("ends a page with the plant at which names and tags reach a number of bytes", async () => {
@@ -210,11 +224,17 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
           const some = plants.filter((plant) => plant.tag === tag);
           const ids = some.toSorted((left, right) => compare(nameKey(left.name), nameKey(right.name))).map(({ id }) => id);
           expect(await idsOf({ order: "name", tag, words: ["bulk"], limit: 1000 })).toEqual(ids);
+          expect(await idsOf({ order: "-name", tag, words: ["bulk"], limit: 1000 })).toEqual(ids.toReversed());
+          expect(await idsOf({ order: "-name", tag, limit: 300 })).toEqual(ids.toReversed());
           const newest = await idsOf({ order: "newest", tag, limit: 1000 });
           expect(newest.toSorted(compare)).toEqual(ids.toSorted(compare));
+          expect(await idsOf({ order: "oldest", tag, limit: 1000 })).toEqual(newest.toReversed());
         }
-        const untagged = (await read({ order: "name" })).plants.filter(({ tag }) => tag === undefined);
+        const all = (await read({ order: "name" })).plants;
+        const untagged = all.filter(({ tag }) => tag === undefined);
         expect((await read({ order: "name", tag: null, limit: 50 })).plants).toEqual(untagged);
+        for (const limit of [100, 1000]) expect((await read({ order: "-name", limit })).plants).toEqual(all.toReversed());
+        expect(await idsOf({ order: "oldest" })).toEqual((await idsOf({ order: "newest" })).toReversed());
       },
       SLOW_MS,
     );
@@ -224,7 +244,7 @@ export function testOrders(engine: string, { open }: { open: () => Promise<Store
       async () => {
         const isFixed = (id: bigint) => id % 2n === 0n && (id < 20_000n || id > 20_000n + BigInt(MANY));
         const stay = (await idsOf({ order: "name" })).filter(isFixed);
-        for (const order of ["name", "newest"] as const) {
+        for (const order of ["name", "newest", "-name", "oldest"] as const) {
           const met: PlantId[] = [];
           let turn = 0;
           for (let after: Place | undefined, isFirst = true; isFirst || after; isFirst = false) {

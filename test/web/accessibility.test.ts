@@ -372,7 +372,7 @@ describe("the page", () => {
     expect(await focused(page)).toBe("SECTION#plants");
     // All plants, and the three headings.
     for (let stops = 0; stops < 4; stops += 1) await keyboard.press("Tab");
-    expect(await focused(page)).toBe("BUTTON Sort by name");
+    expect(await focused(page)).toBe("BUTTON Sort by name, from A to Z");
     await keyboard.press("Tab");
     expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Select Monstera deliciosa");
     await keyboard.press("Tab");

@@ -5,7 +5,7 @@ import { createImportCode } from "../import/import-code.ts";
 import type { ImportCode } from "../import/import-code.ts";
 import { ImportEntrance } from "../import/import-entrance.tsx";
 import type { Opened } from "../opening.ts";
-import { PROBLEM_MS, quoteTag } from "../notices.ts";
+import { quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
@@ -13,7 +13,7 @@ import { TagDialog } from "../plants/tag-dialog.tsx";
 import { useValue } from "../state.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
-import type { Sort } from "../view.ts";
+import type { Sort } from "../../src/client/client.ts";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { useDrop } from "./file-drop.ts";
@@ -22,7 +22,6 @@ import { exportToFile } from "./export-to-file.ts";
 import { Header } from "./header.tsx";
 import { Results } from "./results.tsx";
 import type { RowAction } from "./plant-row.tsx";
-import { sortedText } from "./sort-headings.tsx";
 import { TagBars } from "./tag-bars.tsx";
 import { savePlants, setTag } from "./tick-actions.ts";
 import { TickBar } from "./tick-bar.tsx";
@@ -81,9 +80,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   }
 
   function sortBy(sort: Sort): void {
-    if (sort !== view.sort) return views.show({ ...view, sort }, "push");
-    const text = sortedText(sort);
-    notices.add({ kind: "done", text, together: { kind: "order", toText: () => text }, lastsMs: PROBLEM_MS });
+    views.show({ ...view, sort }, "push");
   }
 
   async function signOut(): Promise<void> {

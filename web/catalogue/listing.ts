@@ -98,7 +98,9 @@ export function createListing(client: Client, view: View): Listing {
       if (running !== mine) return;
       cursor = page.next?.cursor;
       const found = new Set(page.plants.map(({ id }) => id));
-      const before = start === TOP ? [] : all.plants.filter(({ id }) => !found.has(id) && !(start.after !== undefined && id > start.after));
+      const { after } = start;
+      const isBehind = (id: bigint) => after !== undefined && (asked.sort === "-id" ? id < after : id > after);
+      const before = start === TOP ? [] : all.plants.filter(({ id }) => !found.has(id) && !isBehind(id));
       const phase = page.next === undefined ? "whole" : "partial";
       set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
     } catch (failure) {
@@ -121,7 +123,7 @@ export function createListing(client: Client, view: View): Listing {
       if (plants.length >= ROWS_MAX) return;
       const last = plants.at(-1);
       if (last === undefined || (phase !== "partial" && phase !== "failed")) return;
-      const next = asked.sort === "id" ? { after: last.id } : cursor === undefined ? TOP : { cursor };
+      const next = asked.sort === "id" || asked.sort === "-id" ? { after: last.id } : cursor === undefined ? TOP : { cursor };
       await load(asked, next, { rows: NEXT_PAGE });
     },
     note(before, after) {
@@ -179,19 +181,29 @@ function withChange(listed: Listed, { before, after }: NotedChange): Listed {
 }
 
 /** Where the plant belongs among the others; undefined when it is behind them. */
-function placeOf(plant: Plant, { view, plants }: Listed, others: readonly Plant[]): number | undefined {
-  if (view.sort === "newest") {
+function placeOf(plant: Plant, { view: { sort }, plants }: Listed, others: readonly Plant[]): number | undefined {
+  if (sort === "newest" || sort === "oldest") {
     // A change keeps its place, and what is not here yet is new.
     const at = plants.findIndex(({ id }) => id === plant.id);
-    return Math.max(at, 0);
+    return at !== -1 ? at : sort === "newest" ? 0 : undefined;
   }
-  const key = nameKey(plant.name);
-  const isBehind = view.sort === "id" ? ({ id }: Plant) => id > plant.id : (other: Plant) => isAfter(other, { key, id: plant.id });
-  const found = others.findIndex(isBehind);
+  const toPlace = sort === "name" || sort === "-name" ? placeByName : placeById;
+  const place = toPlace(plant);
+  const isRising = sort === "id" || sort === "name";
+  const found = others.findIndex((other) => (isRising ? isBefore(place, toPlace(other)) : isBefore(toPlace(other), place)));
   return found === -1 ? undefined : found;
 }
 
-function isAfter({ name, id }: Plant, place: Readonly<{ key: string; id: bigint }>): boolean {
-  const key = nameKey(name);
-  return key === place.key ? id > place.id : key > place.key;
+type Place = Readonly<{ key: string; id: bigint }>;
+
+function placeById({ id }: Plant): Place {
+  return { key: "", id };
+}
+
+function placeByName({ name, id }: Plant): Place {
+  return { key: nameKey(name), id };
+}
+
+function isBefore(left: Place, right: Place): boolean {
+  return left.key === right.key ? left.id < right.id : left.key < right.key;
 }

@@ -53,25 +53,28 @@ export function readPage({ small, sized, condition }: Finding, { by, sorting }: 
 
 const BY_ID = { by: "id", sorting: "id" } as const;
 
-function listWhere(condition: string, name?: string) {
-  const { brief, measured } = readPage(among(`id >= $1::bigint${condition}`), BY_ID);
-  return { brief: { ...(name === undefined ? {} : { name }), ...brief }, measured };
+/** Lists from an id on: up from there, or down. */
+function listsFrom(from: string, sorting: string, name: string) {
+  const where = (condition: string) => readPage(among(`${from}${condition}`), { by: "id", sorting });
+  const { brief, measured } = where("");
+  return {
+    all: { brief: { name, ...brief }, measured },
+    ofTag: where(` AND ${HAS_TAG}`),
+    withWords: where(" AND words @@ $4::tsquery"),
+    ofTagWithWords: where(` AND ${HAS_TAG} AND words @@ $5::tsquery`),
+    withoutTag: where(" AND tag IS NULL"),
+    withoutTagWithWords: where(" AND tag IS NULL AND words @@ $4::tsquery"),
+  } as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
 }
 
-const UP_TO = "id >= $1::bigint AND id <= $4::bigint";
-
 /**
- * Take the lowest id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag or
+ * Take the first id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag or
  * words depends on their frequency, so these statements have no name.
  */
-export const LIST_PLANTS = {
-  all: listWhere("", "list_plants"),
-  ofTag: listWhere(` AND ${HAS_TAG}`),
-  withWords: listWhere(" AND words @@ $4::tsquery"),
-  ofTagWithWords: listWhere(` AND ${HAS_TAG} AND words @@ $5::tsquery`),
-  withoutTag: listWhere(" AND tag IS NULL"),
-  withoutTagWithWords: listWhere(" AND tag IS NULL AND words @@ $4::tsquery"),
-} as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
+export const LIST_PLANTS = listsFrom("id >= $1::bigint", "id", "list_plants");
+export const LIST_PLANTS_FALLING = listsFrom("id <= $1::bigint", "id DESC", "list_plants_falling");
+
+const UP_TO = "id >= $1::bigint AND id <= $4::bigint";
 
 /** All plants up to an id. Takes the lowest id, the number of plants, the bytes, and that id. */
 export const LIST_PLANTS_UP_TO = readPage(among(UP_TO), BY_ID);

@@ -1,16 +1,17 @@
-import type { Order } from "../page.ts";
+import { ORDERS } from "../page.ts";
+import type { Order, Sorting } from "../page.ts";
 import type { Statement } from "./engine/pool.ts";
 import { among, hasTag, readPage, SIZE, SMALL } from "./list-statements.ts";
 import type { Asked, Finding } from "./list-statements.ts";
 
 /**
- * What plants are ordered by, with an index: the direction, the text of a key, and a key that is given. A result that has
- * no name of its own would get that of its column, and the order would be that of the text.
+ * The columns of the orders, each with an index; the text of a key, and a key that is given. A result that has no name of
+ * its own would get that of its column, and the order would be that of the text.
  */
-const ORDERS = {
-  name: { by: "name_key", isRising: true, key: "encode(name_key, 'hex')", given: "decode($1::text, 'hex')" },
-  newest: { by: "added", isRising: false, key: "added::text", given: "$1::text::bigint" },
-} as const satisfies Record<Order, unknown>;
+const COLUMNS = {
+  name: { by: "name_key", key: "encode(name_key, 'hex')", given: "decode($1::text, 'hex')" },
+  time: { by: "added", key: "added::text", given: "$1::text::bigint" },
+} as const satisfies Record<Sorting["by"], unknown>;
 
 /** Which plants are meant, besides their place: values behind the others, the tag and then the words. */
 export type Filter = Readonly<{ tag: "any" | "none" | "given"; hasWords: boolean }>;
@@ -28,12 +29,15 @@ export const SORTED_MAX = 10_000;
 export const LOOKED_AT_MAX = 1000;
 
 function orderOf(order: Order) {
-  const { by, isRising } = ORDERS[order];
-  const direction = isRising ? "" : " DESC";
+  const { isRising } = ORDERS[order];
+  const { by, key, given } = COLUMNS[ORDERS[order].by];
+  const sort = (direction: string) => `${by}${direction}, id${direction}`;
   return {
     by,
-    from: `(${by}, id) ${isRising ? ">=" : "<="} (${ORDERS[order].given}, $4::bigint)`,
-    sorting: `${by}${direction}, id${direction}`,
+    key: `${key} AS key`,
+    from: `(${by}, id) ${isRising ? ">=" : "<="} (${given}, $4::bigint)`,
+    sorting: sort(isRising ? "" : " DESC"),
+    back: sort(isRising ? " DESC" : ""),
   };
 }
 
@@ -48,24 +52,24 @@ function within(part: (asked: Asked) => string, first: string, condition: string
 
 /** A page in an order. Takes the key of the first place, the number of plants, the bytes, and the id of that place. */
 export function orderedPlants(order: Order) {
-  const { from, ...place } = orderOf(order);
-  return readPage(among(from), place, `, ${ORDERS[order].key} AS key`);
+  const { from, key, ...place } = orderOf(order);
+  return readPage(among(from), place, `, ${key}`);
 }
 
 /** The same for those among the next LOOKED_AT_MAX plants that match. Takes the filter's values too. */
 export function orderedAhead(order: Order, filter: Filter) {
-  const { from, ...place } = orderOf(order);
+  const { from, key, ...place } = orderOf(order);
   const ahead = (asked: Asked) =>
     `SELECT id, ${asked}, name_key, added, ${conditionsOf(filter, 5)} AS is_found FROM plants WHERE ${from} ORDER BY ${place.sorting} LIMIT ${LOOKED_AT_MAX}`;
-  return readPage(within(ahead, "is_found", `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${ORDERS[order].key} AS key`);
+  return readPage(within(ahead, "is_found", `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${key}`);
 }
 
 /** The same for all that match, of which there are at most SORTED_MAX. */
 export function orderedMatching(order: Order, filter: Filter) {
-  const { from, ...place } = orderOf(order);
+  const { from, key, ...place } = orderOf(order);
   const matching = (asked: Asked) =>
     `SELECT id, ${asked}, name_key, added FROM plants WHERE ${conditionsOf(filter, 5)} LIMIT ${SORTED_MAX}`;
-  return readPage(within(matching, from, `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${ORDERS[order].key} AS key`);
+  return readPage(within(matching, from, `${from} AND ${conditionsOf(filter, 5)}`), place, `, ${key}`);
 }
 
 /**
@@ -82,13 +86,11 @@ export function countMatching(filter: Filter, max: number): Statement {
 
 /** Takes the key and id of a place. Returns the last of the next LOOKED_AT_MAX places, and how many there are. */
 export function lastAhead(order: Order): Statement {
-  const { by, isRising, key } = ORDERS[order];
-  const { from, sorting } = orderOf(order);
-  const back = isRising ? " DESC" : "";
+  const { by, key, from, sorting, back } = orderOf(order);
   return {
-    text: `SELECT ${key} AS key, id, count(*) OVER () FROM (
+    text: `SELECT ${key}, id, count(*) OVER () FROM (
         SELECT ${by}, id FROM plants WHERE ${from.replace("$4", "$2")} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}
-      ) AS ahead ORDER BY ${by}${back}, id${back} LIMIT 1`,
+      ) AS ahead ORDER BY ${back} LIMIT 1`,
   };
 }
 

@@ -2,7 +2,7 @@ import { openPauses } from "../../event-loop.ts";
 import { nameKey } from "../../name-order.ts";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { NewPlant } from "../../plant.ts";
-import { openOrderedPage, sizeOf } from "../page.ts";
+import { idBehind, openOrderedPage, ORDERS, sizeOf } from "../page.ts";
 import type { Order, OrderedPage, Place } from "../page.ts";
 import type { OrderedQuery } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -39,13 +39,15 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
   const filter: Filter = { tag: tag === undefined ? "any" : tag === null ? "none" : "given", hasWords: words.length > 0 };
   const wanted = [...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
   const page = openOrderedPage({ limit, bytesMax });
-  let from = behind(order, query.after);
+  const start = behind(order, query.after);
+  if (start === undefined) return page.close(undefined);
+  let from: Place = start;
 
   /** Fills the page from rows: one more than it holds, if there are more. False when it ends there. */
   async function fill(plants: ReturnType<typeof orderedPlants>, values: readonly unknown[] = []): Promise<boolean> {
     const valuesFor = (bytes: number) => [from.key, limit + 1, bytes, from.id, ...values];
     const { rows, isCut } = await readRows<Row>({ execute, page: plants, valuesFor, bytesMax, how: LIMITS });
-    const stale = order === "name" ? await findStale(rows) : [];
+    const stale = ORDERS[order].by === "name" ? await findStale(rows) : [];
     if (stale.length > 0) onStale(stale);
     const isFilling = rows.every((row) =>
       page.add(toRowPlant(row), { key: row[3], id: asPlantId(row[0]) }, sizeOf({ name: row[1], tag: row[2] })),
@@ -77,7 +79,9 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     const reached = count < LOOKED_AT_MAX ? undefined : { key, id: asPlantId(id) };
     if (!isFilling || reached === undefined) return page.close(reached);
     last = reached;
-    from = behind(order, reached);
+    const next = behind(order, reached);
+    if (next === undefined) break;
+    from = next;
   }
   return page.close(last);
 }
@@ -94,16 +98,32 @@ async function findStale(rows: readonly Row[]): Promise<NewPlant[]> {
   return stale;
 }
 
-/** The first place behind another one, or of all. */
-function behind(order: Order, after: Place | undefined): Place {
-  if (order === "newest") {
-    if (after === undefined) return { key: String(PLANT_ID_MAX), id: PLANT_ID_MAX };
-    if (after.id > PLANT_ID_MIN) return { key: after.key, id: asPlantId(after.id - 1n) };
-    const time = BigInt(after.key);
-    return time === PLANT_ID_MIN ? { key: after.key, id: PLANT_ID_MIN } : { key: String(time - 1n), id: PLANT_ID_MAX };
-  }
-  if (after === undefined) return { key: "", id: PLANT_ID_MIN };
-  return after.id < PLANT_ID_MAX ? { key: after.key, id: asPlantId(after.id + 1n) } : { key: `${after.key}00`, id: PLANT_ID_MIN };
+/** The first place behind another one, or of all. Undefined when there can be none. */
+function behind(order: Order, after: Place | undefined): Place | undefined {
+  const { by, isRising } = ORDERS[order];
+  const first = { name: isRising ? "" : LAST_KEY, time: String(isRising ? PLANT_ID_MIN : PLANT_ID_MAX) }[by];
+  const firstId = isRising ? PLANT_ID_MIN : PLANT_ID_MAX;
+  if (after === undefined) return { key: first, id: firstId };
+  const id = idBehind({ after: after.id, isFalling: !isRising });
+  if (id !== undefined) return { key: after.key, id };
+  const key = by === "name" ? nameKeyBehind(after.key, isRising) : timeBehind(after.key, isRising);
+  return key === undefined ? undefined : { key, id: firstId };
+}
+
+function timeBehind(time: string, isRising: boolean): string | undefined {
+  const next = BigInt(time) + (isRising ? 1n : -1n);
+  return BigInt.asIntN(64, next) === next ? String(next) : undefined;
+}
+
+/** Behind the keys of all names, which have 300 bytes at most. */
+const LAST_KEY = "ff".repeat(301);
+
+/** A key that is behind this one, with none of a name in between. */
+function nameKeyBehind(key: string, isRising: boolean): string | undefined {
+  if (isRising) return `${key}00`;
+  if (key === "") return undefined;
+  const [head, last] = [key.slice(0, -2), Number.parseInt(key.slice(-2), 16)];
+  return last === 0 ? head : head + (last - 1).toString(16).padStart(2, "0") + LAST_KEY;
 }
 
 function toRowPlant([id, name, tag]: Row): NewPlant {

@@ -1,6 +1,5 @@
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import { PlantStoreError } from "../../errors.ts";
-import { openPage, sizeOf } from "../page.ts";
+import { idBehind, openPage, sizeOf } from "../page.ts";
 import type { Page } from "../page.ts";
 import type { ListQuery } from "../plants.ts";
 import type { Statement } from "./engine/pool.ts";
@@ -8,7 +7,7 @@ import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { LIST_PLANTS, LIST_PLANTS_UP_TO } from "./list-statements.ts";
+import { LIST_PLANTS, LIST_PLANTS_FALLING, LIST_PLANTS_UP_TO } from "./list-statements.ts";
 import type { PageReach } from "./page-reach.ts";
 
 export const LIST_MS_MAX = 5000;
@@ -64,9 +63,9 @@ export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
 
 /** `reach`: of the pages before. Only lists without a filter use it. */
 export async function list(execute: Execute, query: ListQuery, reach?: PageReach): Promise<Page> {
-  const { after, limit, bytesMax, tag, words } = query;
-  if (after === PLANT_ID_MAX) return { plants: [], isLast: true };
-  const from = after === undefined ? PLANT_ID_MIN : after + 1n;
+  const { limit, bytesMax, tag, words, isFalling = false } = query;
+  const from = idBehind(query);
+  if (from === undefined) return { plants: [], isLast: true };
   async function read(page: Reading["page"], more: readonly unknown[]): Promise<Page> {
     const valuesFor = (bytes: number) => [from, limit + 1, bytes, ...more];
     return toPage(
@@ -74,7 +73,7 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
       query,
     );
   }
-  if (tag !== undefined || words.length > 0 || !reach) return read(statementsOf(query), filterOf(query));
+  if (tag !== undefined || words.length > 0 || isFalling || !reach) return read(statementsOf(query), filterOf(query));
   const end = reach.endOf(from, limit + 1);
   const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
   const page = near && !near.isLast ? near : await read(LIST_PLANTS.all, []);
@@ -83,13 +82,14 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
   return page;
 }
 
-function statementsOf({ tag, words }: ListQuery) {
+function statementsOf({ tag, words, isFalling = false }: ListQuery) {
+  const lists = isFalling ? LIST_PLANTS_FALLING : LIST_PLANTS;
   const [alone, withWords] =
     tag === undefined
-      ? [LIST_PLANTS.all, LIST_PLANTS.withWords]
+      ? [lists.all, lists.withWords]
       : tag === null
-        ? [LIST_PLANTS.withoutTag, LIST_PLANTS.withoutTagWithWords]
-        : [LIST_PLANTS.ofTag, LIST_PLANTS.ofTagWithWords];
+        ? [lists.withoutTag, lists.withoutTagWithWords]
+        : [lists.ofTag, lists.ofTagWithWords];
   return words.length === 0 ? alone : withWords;
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { asPlantId } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { DatedPlant } from "../contents.ts";
-import { openPage } from "../page.ts";
+import { idBehind, openPage } from "../page.ts";
 import type { Page } from "../page.ts";
 import { prepareBigInts } from "./engine/bigint-statement.ts";
 import { TOTAL } from "./search/changes.ts";
@@ -21,10 +21,14 @@ export function preparePlantReads(db: DatabaseSync) {
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
   const plant = readPlants("WHERE id = ?");
-  const plants = readPlants("WHERE id > ? ORDER BY id LIMIT ?");
-  const firstPlants = readPlants("ORDER BY id LIMIT ?");
-  const plantsOfTag = readPlants("WHERE tag = ? AND id > ? ORDER BY id LIMIT ?");
-  const firstPlantsOfTag = readPlants("WHERE tag = ? ORDER BY id LIMIT ?");
+  const plants = {
+    rising: readPlants("WHERE id >= ? ORDER BY id LIMIT ?"),
+    falling: readPlants("WHERE id <= ? ORDER BY id DESC LIMIT ?"),
+  };
+  const plantsOfTag = {
+    rising: readPlants("WHERE tag = ? AND id >= ? ORDER BY id LIMIT ?"),
+    falling: readPlants("WHERE tag = ? AND id <= ? ORDER BY id DESC LIMIT ?"),
+  };
   const total = db.prepare(`SELECT ${TOTAL} AS plants`);
   const countOfTag = db.prepare("SELECT count(*) AS plants FROM (SELECT 1 FROM plants WHERE tag = ? LIMIT ?)");
 
@@ -51,11 +55,13 @@ export function preparePlantReads(db: DatabaseSync) {
       }
     },
     /** A page of plants. Ignores `words`, and a tag that is null. */
-    list({ after, tag, limit, bytesMax }: ListQuery): Page {
-      const [ofTag, firstOfTag] = typeof tag === "string" ? [plantsOfTag, firstPlantsOfTag] : [plants, firstPlants];
-      const wanted = typeof tag === "string" ? [tag] : [];
+    list({ tag, limit, bytesMax, ...start }: ListQuery): Page {
       const page = openPage({ limit, bytesMax });
-      const rows = after === undefined ? firstOfTag.iterate(...wanted, limit + 1) : ofTag.iterate(...wanted, after, limit + 1);
+      const from = idBehind(start);
+      if (from === undefined) return page.close();
+      const direction = start.isFalling ? "falling" : "rising";
+      const rows =
+        typeof tag === "string" ? plantsOfTag[direction].iterate(tag, from, limit + 1) : plants[direction].iterate(from, limit + 1);
       for (const row of rows as Iterable<PlantRow>) if (!page.add(toPlant(row))) break;
       return page.close();
     },

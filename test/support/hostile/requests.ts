@@ -171,7 +171,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   dryRun: ["true", "false", "1", ""],
   format: ["csv", "ndjson", "xml"],
   profile: ["dwc", "plain", "x"],
-  sort: ["id", "name", "newest", "Name", ""],
+  sort: ["id", "-id", "name", "-name", "newest", "oldest", "Name", ""],
   // By name behind "a", by newest, and what nobody made.
   cursor: ["AQAAAAAAAAABBAA", "AgAAAAAAAAABAAAAAAAAAAE", "AQ", "A===", "-_-_"],
   id: ["0", "1", "-9223372036854775808", "9223372036854775808", "01", ""],

@@ -3,6 +3,7 @@ import { nameKey } from "../../../name-order.ts";
 import { asPlantId, PLANT_ID_MIN } from "../../../plant.ts";
 import { isFound, SEARCHED_LENGTH_MAX } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
+import { ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
 import { timeKey } from "./place-tokens.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
@@ -68,11 +69,10 @@ export function createOrderedWalk(plants: DatabaseSync) {
     if (ids.length > sortedMax) return undefined;
     const { found, lookedAt } = findAll([...ids], { words, tag }, CHARACTERS_A_SORTED_PLANT * sortedMax);
     if (lookedAt < ids.length) return undefined;
-    const isBefore = IS_BEFORE[order];
     const places = found
       .map((plant) => placeOf(order, plant))
-      .filter((place) => after === undefined || isBefore(after, place))
-      .toSorted((left, right) => (isBefore(left, right) ? -1 : 1));
+      .filter((place) => after === undefined || isBefore(order, after, place))
+      .toSorted((left, right) => (isBefore(order, left, right) ? -1 : 1));
     return toWalked(places.slice(0, limit), limit);
   }
 
@@ -100,11 +100,13 @@ function toWalked(places: readonly Place[], limit: number): Walked {
 }
 
 function placeOf(order: Order, { id, name, added }: PlantRow): Place {
-  return { key: order === "name" ? nameKey(name) : timeKey(added), id: asPlantId(id) };
+  return { key: ORDERS[order].by === "name" ? nameKey(name) : timeKey(added), id: asPlantId(id) };
 }
 
 /** Whether one place is before another. */
-const IS_BEFORE = {
-  name: (left, right) => (left.key === right.key ? left.id < right.id : left.key < right.key),
-  newest: (left, right) => (left.key === right.key ? left.id > right.id : BigInt(left.key) > BigInt(right.key)),
-} as const satisfies Record<Order, (left: Place, right: Place) => boolean>;
+function isBefore(order: Order, left: Place, right: Place): boolean {
+  const { by, isRising } = ORDERS[order];
+  if (!isRising) [left, right] = [right, left];
+  if (left.key === right.key) return left.id < right.id;
+  return by === "name" ? left.key < right.key : BigInt(left.key) < BigInt(right.key);
+}

@@ -1,4 +1,4 @@
-import type { Order } from "../../page.ts";
+import type { Sorting } from "../../page.ts";
 
 /**
  * What the tokens of places in the list of all plants begin with. In the list of a tag they begin with the token of the
@@ -9,14 +9,14 @@ export const ALL_PLANTS = "#";
 /** Follows in the token of a place, and what would come behind all of them. No other token has either there. */
 const MARKS = {
   name: { start: "x", end: "y" },
-  newest: { start: "y", end: "z" },
-} as const satisfies Record<Order, unknown>;
+  time: { start: "y", end: "z" },
+} as const satisfies Record<Sorting["by"], unknown>;
 
 /** The time in a token, in microseconds: as many as fourteen hexadecimal digits can say. */
 const TIME_DIGITS = 14;
 const TIME_MAX = 16n ** BigInt(TIME_DIGITS) - 1n;
 
-/** The tokens of the places of a list in an order. */
+/** The tokens of the places of a list. */
 export type TokenRange = Readonly<{
   /** From here on, and below the end. */
   start: string;
@@ -25,14 +25,14 @@ export type TokenRange = Readonly<{
   toKey(token: string): string;
 }>;
 
-export function placesOf(list: string, order: Order): TokenRange {
-  const { start, end } = MARKS[order];
+export function placesOf(list: string, by: Sorting["by"]): TokenRange {
+  const { start, end } = MARKS[by];
   const from = list + start;
   return {
     start: from,
     end: list + end,
-    toToken: (key) => from + (order === "name" ? key : timeDigits(BigInt(key))),
-    toKey: (token) => (order === "name" ? token.slice(from.length) : String(TIME_MAX - BigInt(`0x${token.slice(from.length)}`))),
+    toToken: (key) => from + (by === "name" ? key : timeDigits(BigInt(key))),
+    toKey: (token) => (by === "name" ? token.slice(from.length) : String(TIME_MAX - BigInt(`0x${token.slice(from.length)}`))),
   };
 }
 
@@ -55,5 +55,5 @@ export type PlaceKeys = Readonly<{ nameKey: string; time: string }>;
 
 /** The tokens of a plant's places in a list. */
 export function placeTokens(list: string, { nameKey, time }: PlaceKeys): string {
-  return `${list}${MARKS.name.start}${nameKey} ${list}${MARKS.newest.start}${time}`;
+  return `${list}${MARKS.name.start}${nameKey} ${list}${MARKS.time.start}${time}`;
 }

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../../log.ts";
 import { PlantStoreError } from "../../../errors.ts";
 import type { NewPlant, PlantId } from "../../../plant.ts";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../plant.ts";
+import { asPlantId, PLANT_ID_MIN } from "../../../plant.ts";
 import { nameKey } from "../../../name-order.ts";
 import { isFound } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 import { COUNTED_MAX } from "../../counts.ts";
 import { keepCounts } from "../../tags.ts";
-import { openOrderedPage, openPage } from "../../page.ts";
+import { idBehind, openOrderedPage, openPage, ORDERS } from "../../page.ts";
 import type { OrderedPage } from "../../page.ts";
 import type { ListQuery, OrderedQuery } from "../../plants.ts";
 import type { Page } from "../../page.ts";
@@ -143,13 +143,12 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     follow,
     indexed: () => indexed,
     lagMs: () => (behindSince === undefined ? 0 : now() - behindSince),
-    async list({ words, tag, after, limit, bytesMax }) {
+    async list({ words, tag, after, limit, bytesMax, isFalling = false }) {
       const page = openPage({ limit, bytesMax });
       const deadline = now() + LIST_MS_MAX;
-      let from = after === undefined ? PLANT_ID_MIN : after + 1n;
       // Plants may have changed since they were indexed. If that leaves fewer plants than ids, check further ids.
-      while (from <= PLANT_ID_MAX) {
-        const query = { words, tag, from, limit: limit + 1 };
+      for (let from = idBehind({ after, isFalling }); from !== undefined;) {
+        const query = { words, tag, from, isFalling, limit: limit + 1 };
         const { ids } = await ask((upTo) => thread.call("find", query, upTo), deadline);
         for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
@@ -159,7 +158,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
         if (now() > deadline) throw new PlantStoreError("overloaded");
         const last = ids.at(-1);
         if (last === undefined || ids.length <= limit) break;
-        from = last + 1n;
+        from = idBehind({ after: asPlantId(last), isFalling });
       }
       return page.close();
     },
@@ -175,7 +174,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
           const found = find(some.map(({ id }) => id));
           for (const [next, plant] of found.entries()) {
             const place = some[next]!;
-            const isThere = plant && isFound(plant, { words, tag }) && (order !== "name" || nameKey(plant.name) === place.key);
+            const isThere = plant && isFound(plant, { words, tag }) && (ORDERS[order].by !== "name" || nameKey(plant.name) === place.key);
             if (isThere && !page.add(plant, place)) return page.close(undefined);
           }
           await new Promise(setImmediate);

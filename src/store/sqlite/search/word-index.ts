@@ -1,7 +1,7 @@
-import type { StatementSync } from "node:sqlite";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../plant.ts";
 import { SEARCHED_LENGTH_MAX } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
+import { idBehind, ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
 import { WAL_PAGES_MAX } from "../engine/requirements.ts";
@@ -11,9 +11,10 @@ import type { IndexState } from "./index-file.ts";
 import { ALL_PLANTS, placesOf } from "./place-tokens.ts";
 import { createPlantTokens } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
+import { createTokenWalk } from "./token-walk.ts";
 
-/** At most `limit` ids, starting at `from`. */
-export type FindQuery = SearchTerms & Readonly<{ from: bigint; limit: number }>;
+/** At most `limit` ids, starting at `from`, rising or falling. */
+export type FindQuery = SearchTerms & Readonly<{ from: bigint; isFalling?: boolean; limit: number }>;
 
 /** At most `limit` places in an order, behind one: of all plants, of those with a tag or, if that is null, without one. */
 export type WalkQuery = Readonly<{ tag: string | null | undefined; order: Order; after: Place | undefined; limit: number }>;
@@ -34,15 +35,13 @@ export function openWordIndex(path: string) {
   const remove = db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))");
   const add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
   const addWords = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
-  const find = prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?");
+  const find = {
+    rising: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
+    falling: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
+  };
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
   const saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
-  db.exec("CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, names, instance)");
-  const rest = {
-    name: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?"),
-    newest: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
-  } as const satisfies Record<Order, StatementSync>;
-  const tokensFrom = prepareBigInts(db, "SELECT term AS token, doc AS id FROM tokens WHERE term >= ? AND term < ? LIMIT ?");
+  const walkTokens = createTokenWalk(db);
   const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
@@ -61,6 +60,11 @@ export function openWordIndex(path: string) {
     const members = Array.from(ids, (id) => plants.get(id)).filter((member) => member !== "");
     add.run(`{${members.join()}}`);
     if (newWords.size > 0) addWords.run(JSON.stringify([...newWords].toSorted()));
+  }
+
+  function findIds(expression: string, { from, isFalling = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
+    const rows = find[isFalling ? "falling" : "rising"].all(expression, from, limit) as { id: bigint }[];
+    return rows.map(({ id }) => id);
   }
 
   return {
@@ -96,40 +100,37 @@ export function openWordIndex(path: string) {
     remove(id: bigint): void {
       plants.set(id, "");
     },
-    find({ words, tag, from, limit }: FindQuery): BigInt64Array {
+    find({ words, tag, ...range }: FindQuery): BigInt64Array {
       const expression = expressionOf({
         words,
         token: tag === undefined ? undefined : tokens.ofTag(tag),
         wordFrom: (text) => wordFrom.get(text)?.["word"] as string | undefined,
       });
-      return BigInt64Array.from(find.all(expression, from, limit) as { id: bigint }[], ({ id }) => id);
+      return BigInt64Array.from(findIds(expression, range));
     },
     /** The next places in an order. A plant may have changed since. */
     walk({ tag, order, after, limit }: WalkQuery): Place[] {
-      const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : tokens.ofTag(tag), order);
+      const { by, isRising } = ORDERS[order];
+      const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : tokens.ofTag(tag), by);
       const places: Place[] = [];
+      /** Those of a token: all of them, or from an id on. */
       function addAll(token: string, ids: readonly bigint[]): void {
         for (const id of ids) places.push({ key: toKey(token), id: asPlantId(id) });
       }
-      function restOf(token: string, id: bigint): bigint[] {
-        return (rest[order].all(`"${token}"`, id, limit - places.length) as { id: bigint }[]).map((row) => row.id);
+      function idsFrom(token: string, from: bigint): readonly bigint[] {
+        return findIds(`"${token}"`, { from, isFalling: !isRising, limit: limit - places.length });
       }
 
-      let from: string = start;
-      if (after) {
-        const token = toToken(after.key);
-        if (order === "name") addAll(token, restOf(token, after.id));
-        else if (after.id > PLANT_ID_MIN) addAll(token, restOf(token, after.id - 1n));
-        // Not the token itself: its plants, of which there may be many, would be visited again.
-        from = `${token}0`;
-      }
-      const rows = places.length < limit ? (tokensFrom.all(from, end, limit - places.length) as { token: string; id: bigint }[]) : [];
-      const groups = [...Map.groupBy(rows, (row) => row.token)];
-      for (const [at, [of, group]] of groups.entries()) {
-        const ids = group.map(({ id }) => id);
-        // They are in the order of their ids, and the last group may have more.
-        if (order === "name") addAll(of, ids);
-        else addAll(of, at < groups.length - 1 ? ids.toReversed() : restOf(of, PLANT_ID_MAX));
+      const token = after && toToken(after.key);
+      const next = after && idBehind({ after: after.id, isFalling: !isRising });
+      if (token !== undefined && next !== undefined) addAll(token, idsFrom(token, next));
+      // A later time has a lower token.
+      const isUp = by === "name" ? isRising : !isRising;
+      for (const { token: of, ids, isCut } of walkTokens({ start, end, after: token, isUp, limit })) {
+        const left = limit - places.length;
+        if (left <= 0) break;
+        const isEnough = !isCut || (isRising && ids.length >= left);
+        addAll(of, isEnough ? (isRising ? ids : ids.toReversed()).slice(0, left) : idsFrom(of, isRising ? PLANT_ID_MIN : PLANT_ID_MAX));
       }
       return places;
     },
