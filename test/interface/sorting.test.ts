@@ -73,18 +73,18 @@ for (const { engine, openFlags } of ENGINES) {
 
     it("by falling id begin below an id, whichever the greatest and the least are", async () => {
       const { request } = await started;
-      const ends = [-(2n ** 63n), 2n ** 63n - 1n];
-      for (const id of ends) {
+      const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n];
+      for (const id of [least, greatest]) {
         const body = `{"id":${id},"name":"End","tag":"end"}`;
         expect((await request("/plants", { method: "POST", headers: { "content-type": "application/json" }, body })).status).toBe(200);
       }
       const ids = async (query: string) =>
         ((await (await get(`/plants?sort=-id&${query}`)).text()).match(/(?<="id":)-?\d+/g) ?? []).map(BigInt);
       for (const filter of ["", "&tag=end", "&q=end", "&q=end&tag=end"]) {
-        expect(await ids(`limit=1${filter}`)).toEqual([ends[1]!]);
-        expect((await ids(`after=${ends[1]}${filter}`)).at(-1)).toBe(ends[0]!);
-        expect(await ids(`after=${ends[0]! + 1n}${filter}`)).toEqual([ends[0]!]);
-        expect(await ids(`after=${ends[0]}${filter}`)).toEqual([]);
+        expect(await ids(`limit=1${filter}`)).toEqual([greatest]);
+        expect((await ids(`after=${greatest}${filter}`)).at(-1)).toBe(least);
+        expect(await ids(`after=${least + 1n}${filter}`)).toEqual([least]);
+        expect(await ids(`after=${least}${filter}`)).toEqual([]);
       }
       expect(await ids(`id=12&after=12`)).toEqual([]);
       expect(await ids(`id=12&after=13`)).toEqual([12n]);

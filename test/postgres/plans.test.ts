@@ -3,7 +3,7 @@ import { Client } from "pg";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { pin } from "../../src/store/postgres/engine/requirements.ts";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
-import { LIST_PLANTS } from "../../src/store/postgres/list-statements.ts";
+import { LISTS } from "../../src/store/postgres/list-statements.ts";
 import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { countStatement, countTagsStatement } from "../../src/store/postgres/counts.ts";
@@ -24,7 +24,8 @@ const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [DELETE_PLANTS, `'{1}', '{a}', '{b}'`],
   [FIND_PLANTS, `'{1}'`],
   [RESTORE_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}', '{1}'`],
-  [LIST_PLANTS.all.brief, `1, 100, 1000`],
+  [LISTS.rising.plants.all.brief, `1, 100, 1000`],
+  [LISTS.falling.plants.all.brief, `1, 100, 1000`],
   [CONFIRM_TOKEN, `'a', 'a'`],
   [FIND_TOKEN, `'a'`],
   [IS_TOKEN_REVOKED, `'a'`],
@@ -92,6 +93,14 @@ async function plansOf(statement: Statement, values: string): Promise<string[]> 
   }
 }
 
+afterAll(() => client.end());
+
+async function planOf({ text }: Statement, values: readonly unknown[]): Promise<string> {
+  const literal = text.replaceAll(/\$(\d+)/g, (_, at) => `'${String(values[Number(at) - 1])}'`);
+  const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (COSTS off) ${literal}`);
+  return rows.map((row) => row["QUERY PLAN"]).join("\n");
+}
+
 describe("a plan that is made while the tables are empty, and kept", () => {
   beforeAll(async () => {
     await client.connect();
@@ -101,7 +110,8 @@ describe("a plan that is made while the tables are empty, and kept", () => {
     for (const table of ["plants", "tokens"]) await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
   });
   it("is tested for every statement on plants that has a name", () => {
-    const names = Object.values({ ...plantStatements, ...orderStatements, ...LIST_PLANTS.all }).flatMap((statement) =>
+    const lists = Object.values(LISTS).flatMap(({ plants }) => Object.values(plants).map(({ brief }) => brief));
+    const names = [...Object.values(plantStatements), ...Object.values(orderStatements), ...lists].flatMap((statement) =>
       typeof statement === "object" && "name" in statement ? [statement.name] : [],
     );
     expect(names.toSorted()).toEqual(PREPARED.flatMap(([{ name = "" }]) => (name.includes("plants") ? [name] : [])).toSorted());
@@ -131,13 +141,6 @@ describe("a plan of a page in an order, or of a count", () => {
     );
     await client.query("ANALYZE plants");
   });
-  afterAll(() => client.end());
-
-  async function planOf({ text }: Statement, values: readonly unknown[]): Promise<string> {
-    const literal = text.replaceAll(/\$(\d+)/g, (_, at) => `'${String(values[Number(at) - 1])}'`);
-    const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (COSTS off) ${literal}`);
-    return rows.map((row) => row["QUERY PLAN"]).join("\n");
-  }
 
   for (const [what, statement, values] of ORDERED)
     it(`reads the index of the order for ${what}`, async () => {
@@ -160,5 +163,39 @@ describe("a plan of a page in an order, or of a count", () => {
 
   it("would sort all plants by newest if the key had no name of its own", async () => {
     expect(await planOf(WITHOUT_NAME, ["5", 100, 1000, 1])).toMatch(/Sort Key: .*text/);
+  });
+});
+
+describe("a plan of a search", () => {
+  beforeAll(async () => {
+    await client.query("TRUNCATE plants");
+    // The planner knows that each hundredth plant has a word, and not that all of these are at the end.
+    await client.query(
+      `INSERT INTO plants (id, name, tag, words, name_key, added)
+        SELECT id, 'a', CASE WHEN id % 2 = 0 THEN 'b' END, ('s' || id * 7919 % 19997 || CASE WHEN id > ${0.99 * MANY} THEN ' far' ELSE '' END)::tsvector, '8', id
+        FROM generate_series(1::bigint, ${MANY}) AS id`,
+    );
+    await client.query("ANALYZE plants");
+  });
+
+  const [FIRST, LIMIT, BYTES] = [0, 100, 1000];
+  for (const [direction, { withWords }] of Object.entries(LISTS))
+    for (const [filter, values] of [
+      ["all", []],
+      ["ofTag", ["b"]],
+      ["withoutTag", []],
+    ] as const)
+      for (const way of ["near", "far"] as const)
+        it(`looks ${way} in the order of ids, ${direction}, filter: ${filter}`, async () => {
+          const first = direction === "rising" ? FIRST : MANY;
+          const plan = await planOf(withWords[filter][way].brief, [first, LIMIT, BYTES, ...values, "s7:*"]);
+          expect(plan).toMatch(/Limit\n *-> {2}Index Scan (Backward )?using plants_(pkey|by_tag|without_tag)/);
+          expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
+        });
+
+  it("puts plants that are far away into order, which the planner would look for one by one", async () => {
+    const { sorted, planned } = LISTS.rising.withWords.all;
+    expect(await planOf(sorted.brief, [FIRST, LIMIT, BYTES, "far:*"])).toMatch(/Sort[^]*Bitmap Index Scan on plants_by_word/);
+    expect(await planOf(planned.brief, [FIRST, LIMIT, BYTES, "far:*"])).toMatch(/Limit\n *-> {2}Index Scan using plants_pkey/);
   });
 });

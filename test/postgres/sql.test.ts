@@ -7,7 +7,7 @@ import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
 import * as checkStatements from "../../src/store/postgres/check-statements.ts";
-import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO, LIST_PLANTS, LIST_PLANTS_UP_TO } from "../../src/store/postgres/list-statements.ts";
+import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO, LIST_PLANTS_UP_TO, LISTS } from "../../src/store/postgres/list-statements.ts";
 import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
@@ -52,6 +52,8 @@ const {
 } = orderStatements;
 const ORDERS = ["name", "-name", "newest", "oldest"] as const;
 const FILTERS = (["none", "given"] as const).flatMap((tag) => [true, false].map((hasWords) => ({ tag, hasWords })));
+const LISTED = Object.values(LISTS).flatMap(({ plants }) => Object.values(plants));
+const SEARCHES = Object.values(LISTS).flatMap(({ withWords }) => Object.values(withWords).flatMap((ways) => Object.values(ways)));
 const ORDERED = ORDERS.flatMap((order) => [
   lastAhead(order),
   ...[orderedPlants(order), ...FILTERS.flatMap((filter) => [orderedAhead(order, filter), orderedMatching(order, filter)])].flatMap(
@@ -71,7 +73,7 @@ const ALL: readonly Statement[] = [
   COUNT_TAGS,
   ESTIMATE_PLANTS,
   ...TERMS.flatMap((terms) => [countStatement(terms), countTagsStatement(terms)]),
-  ...[...Object.values(LIST_PLANTS), LIST_PLANTS_UP_TO, LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO].flatMap(({ brief, measured }) => [
+  ...[...SEARCHES, ...LISTED, LIST_PLANTS_UP_TO, LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO].flatMap(({ brief, measured }) => [
     brief,
     measured,
   ]),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
-import { LIST_PLANTS, LIST_PLANTS_UP_TO } from "../../src/store/postgres/list-statements.ts";
+import { LISTS, LIST_PLANTS_UP_TO } from "../../src/store/postgres/list-statements.ts";
 import { createPageReach } from "../../src/store/postgres/page-reach.ts";
 import { list } from "../../src/store/postgres/plant-lists.ts";
 import { below, openRandom, seedOf } from "../support/random.ts";
@@ -11,7 +11,7 @@ function openTable(ids: readonly bigint[]) {
   const asked = { near: 0, whole: 0 };
   const execute = (async ({ text }: { text: string }, [from, limit, , end = PLANT_ID_MAX]: readonly bigint[]) => {
     if (text === LIST_PLANTS_UP_TO.brief.text) asked.near += 1;
-    else if (text === LIST_PLANTS.all.brief.text) asked.whole += 1;
+    else if (text === LISTS.rising.plants.all.brief.text) asked.whole += 1;
     else throw new Error(`An unknown statement: ${text}`);
     const found = ids.filter((id) => id >= from! && id <= end);
     return found.slice(0, Number(limit)).map((id) => [id, "x", null]);

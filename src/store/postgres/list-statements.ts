@@ -1,5 +1,3 @@
-import type { Statement } from "./engine/pool.ts";
-
 /**
  * The index finds an MD5, and then the tag itself is compared. Without CASE the planner would take the two conditions
  * for independent, expect almost no rows for any tag, and sort all plants of a frequent tag instead of reading them in
@@ -9,13 +7,11 @@ export function hasTag(at: number): string {
   return `left(md5(tag), 15) = left(md5($${at}::text), 15) AND CASE WHEN tag = $${at}::text THEN true ELSE false END`;
 }
 
-const HAS_TAG = hasTag(4);
-
 const BYTES = `octet_length(name) + coalesce(octet_length(tag), 0)`;
 
 /** What is asked of each plant: its name and tag unless they are large, or their bytes alone. */
-export const SMALL = `CASE WHEN ${BYTES} <= $3::bigint THEN name END AS name, CASE WHEN ${BYTES} <= $3::bigint THEN tag END AS tag`;
-export const SIZE = `${BYTES} AS bytes`;
+const SMALL = `CASE WHEN ${BYTES} <= $3::bigint THEN name END AS name, CASE WHEN ${BYTES} <= $3::bigint THEN tag END AS tag`;
+const SIZE = `${BYTES} AS bytes`;
 export type Asked = typeof SMALL | typeof SIZE;
 
 /**
@@ -27,6 +23,15 @@ export type Finding = Readonly<{ small: (key: string) => string; sized: string; 
 export function among(condition: string): Finding {
   const plants = `FROM plants WHERE ${condition}`;
   return { small: (key) => `SELECT id, ${SMALL}${key} ${plants}`, sized: `SELECT id, ${SIZE}, name_key, added ${plants}`, condition };
+}
+
+/** Among those that a limited statement finds. `first` is a condition on what it returns. */
+export function within(part: (asked: Asked) => string, first: string, condition: string): Finding {
+  return {
+    small: (key) => `SELECT id, name, tag${key} FROM (${part(SMALL)}) AS part WHERE ${first}`,
+    sized: `SELECT id, bytes, name_key, added FROM (${part(SIZE)}) AS part WHERE ${first}`,
+    condition,
+  };
 }
 
 /**
@@ -53,26 +58,51 @@ export function readPage({ small, sized, condition }: Finding, { by, sorting }: 
 
 const BY_ID = { by: "id", sorting: "id" } as const;
 
+/**
+ * Ways to read a page of what has some words. `near` and `far` look at so many plants for each one of the page, in the order
+ * of their ids: where many have the words, that is enough. `sorted` puts all that have them into order, and `planned` leaves
+ * it to the planner, which does not know how many words begin with a few letters, nor where their plants are.
+ */
+function searchFrom(from: string, sorting: string, { ofTag, words }: Readonly<Record<"ofTag" | "words", string>>) {
+  const condition = `${from}${ofTag} AND ${words}`;
+  const look = (plants: number) => (asked: Asked) =>
+    `SELECT id, ${asked}, name_key, added, ${words} AS is_found FROM plants WHERE ${from}${ofTag} ORDER BY ${sorting} LIMIT ${plants} * $2::bigint`;
+  const place = { by: "id", sorting };
+  return {
+    near: readPage(within(look(10), "is_found", condition), place),
+    far: readPage(within(look(100), "is_found", condition), place),
+    // No index has the order of a sum.
+    sorted: readPage(among(condition), { by: "id", sorting: sorting.replace("id", "id + 0") }),
+    planned: readPage(among(condition), place),
+  };
+}
+
 /** Lists from an id on: up from there, or down. */
 function listsFrom(from: string, sorting: string, name: string) {
-  const where = (condition: string) => readPage(among(`${from}${condition}`), { by: "id", sorting });
-  const { brief, measured } = where("");
+  const all = readPage(among(from), { by: "id", sorting });
+  const [ofTag, withoutTag] = [` AND ${hasTag(4)}`, " AND tag IS NULL"];
   return {
-    all: { brief: { name, ...brief }, measured },
-    ofTag: where(` AND ${HAS_TAG}`),
-    withWords: where(" AND words @@ $4::tsquery"),
-    ofTagWithWords: where(` AND ${HAS_TAG} AND words @@ $5::tsquery`),
-    withoutTag: where(" AND tag IS NULL"),
-    withoutTagWithWords: where(" AND tag IS NULL AND words @@ $4::tsquery"),
-  } as const satisfies Record<string, Readonly<Record<"brief" | "measured", Statement>>>;
+    plants: {
+      all: { ...all, brief: { name, ...all.brief } },
+      ofTag: readPage(among(from + ofTag), { by: "id", sorting }),
+      withoutTag: readPage(among(from + withoutTag), { by: "id", sorting }),
+    },
+    withWords: {
+      all: searchFrom(from, sorting, { ofTag: "", words: "words @@ $4::tsquery" }),
+      ofTag: searchFrom(from, sorting, { ofTag, words: "words @@ $5::tsquery" }),
+      withoutTag: searchFrom(from, sorting, { ofTag: withoutTag, words: "words @@ $4::tsquery" }),
+    },
+  } as const;
 }
 
 /**
- * Take the first id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag or
- * words depends on their frequency, so these statements have no name.
+ * Take the first id, the number of plants, the bytes, and then the tag, the words, or both. The best plan for a tag depends on
+ * its frequency, so only the statement without a filter has a name.
  */
-export const LIST_PLANTS = listsFrom("id >= $1::bigint", "id", "list_plants");
-export const LIST_PLANTS_FALLING = listsFrom("id <= $1::bigint", "id DESC", "list_plants_falling");
+export const LISTS = {
+  rising: listsFrom("id >= $1::bigint", "id", "list_plants"),
+  falling: listsFrom("id <= $1::bigint", "id DESC", "list_plants_falling"),
+} as const;
 
 const UP_TO = "id >= $1::bigint AND id <= $4::bigint";
 

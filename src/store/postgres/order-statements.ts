@@ -1,8 +1,8 @@
 import { ORDERS } from "../page.ts";
 import type { Order, Sorting } from "../page.ts";
 import type { Statement } from "./engine/pool.ts";
-import { among, hasTag, readPage, SIZE, SMALL } from "./list-statements.ts";
-import type { Asked, Finding } from "./list-statements.ts";
+import { among, hasTag, readPage, within } from "./list-statements.ts";
+import type { Asked } from "./list-statements.ts";
 
 /**
  * The columns of the orders, each with an index; the text of a key, and a key that is given. A result that has no name of
@@ -38,15 +38,6 @@ function orderOf(order: Order) {
     from: `(${by}, id) ${isRising ? ">=" : "<="} (${given}, $4::bigint)`,
     sorting: sort(isRising ? "" : " DESC"),
     back: sort(isRising ? " DESC" : ""),
-  };
-}
-
-/** Among those that a limited statement finds. `first` is a condition on what it returns. */
-function within(part: (asked: Asked) => string, first: string, condition: string): Finding {
-  return {
-    small: (key) => `SELECT id, name, tag${key} FROM (${part(SMALL)}) AS part WHERE ${first}`,
-    sized: `SELECT id, bytes, name_key, added FROM (${part(SIZE)}) AS part WHERE ${first}`,
-    condition,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { LIST_PLANTS, LIST_PLANTS_FALLING, LIST_PLANTS_UP_TO } from "./list-statements.ts";
+import { LISTS, LIST_PLANTS_UP_TO } from "./list-statements.ts";
 import type { PageReach } from "./page-reach.ts";
 
 export const LIST_MS_MAX = 5000;
@@ -61,36 +61,46 @@ export async function readRows<Row extends PlantRow | [...PlantRow, unknown]>({
   throw new PlantStoreError("overloaded");
 }
 
-/** `reach`: of the pages before. Only lists without a filter use it. */
+/**
+ * A search looks further only if at least one in this many of the plants that it wants were found near its start. Otherwise
+ * few have the words, or they are far away.
+ */
+const FEW = 10;
+
+/** `reach`: of the pages before, on Citus. Only lists without a filter use it. */
 export async function list(execute: Execute, query: ListQuery, reach?: PageReach): Promise<Page> {
   const { limit, bytesMax, tag, words, isFalling = false } = query;
   const from = idBehind(query);
   if (from === undefined) return { plants: [], isLast: true };
-  async function read(page: Reading["page"], more: readonly unknown[]): Promise<Page> {
+  const { plants, withWords } = LISTS[isFalling ? "falling" : "rising"];
+  const filter = tag === undefined ? "all" : tag === null ? "withoutTag" : "ofTag";
+  async function read(page: Reading["page"], more: readonly unknown[] = filterOf(query)): Promise<Page> {
     const valuesFor = (bytes: number) => [from, limit + 1, bytes, ...more];
     return toPage(
       await readRows<PlantRow>({ execute, page, valuesFor, bytesMax, how: { statementMs: LIST_MS_MAX, isRepeatable: true } }),
       query,
     );
   }
-  if (tag !== undefined || words.length > 0 || isFalling || !reach) return read(statementsOf(query), filterOf(query));
+  if (words.length > 0) return search((way) => read(withWords[filter][way]), { limit, areWorkers: reach !== undefined });
+  if (filter !== "all" || isFalling || !reach) return read(plants[filter]);
   const end = reach.endOf(from, limit + 1);
   const near = end === undefined ? undefined : await read(LIST_PLANTS_UP_TO, [end]);
-  const page = near && !near.isLast ? near : await read(LIST_PLANTS.all, []);
+  const page = near && !near.isLast ? near : await read(plants.all);
   // The gap between a few plants says little of others.
   if (page.plants.length >= LEARNED_MIN) reach.learn(from, page.plants);
   return page;
 }
 
-function statementsOf({ tag, words, isFalling = false }: ListQuery) {
-  const lists = isFalling ? LIST_PLANTS_FALLING : LIST_PLANTS;
-  const [alone, withWords] =
-    tag === undefined
-      ? [lists.all, lists.withWords]
-      : tag === null
-        ? [lists.withoutTag, lists.withoutTagWithWords]
-        : [lists.ofTag, lists.ofTagWithWords];
-  return words.length === 0 ? alone : withWords;
+type Ways = keyof (typeof LISTS)["rising"]["withWords"]["all"];
+
+/** Reads a page of what has some words, in whichever way costs little. */
+async function search(read: (way: Ways) => Promise<Page>, { limit, areWorkers }: Readonly<{ limit: number; areWorkers: boolean }>) {
+  // A limit within a statement makes Citus collect what each shard finds.
+  if (areWorkers) return read("planned");
+  const near = await read("near");
+  if (!near.isLast) return near;
+  const far = near.plants.length * FEW < limit ? near : await read("far");
+  return far.isLast ? read("sorted") : far;
 }
 
 /** Fills a page from rows: one more than it holds, if there are more plants. Measures them as the database did. */

@@ -56,13 +56,17 @@ export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generato
     return begin > start ? begin : start;
   }
 
-  return function* walk({ start, end, after, isUp, limit }) {
-    if (isUp) return yield* groupsUp(after === undefined ? start : behind(after), end, limit);
-    for (let below = after ?? end; below > start;) {
+  function* groupsDown(start: string, end: string, limit: number): Generator<TokenGroup, void, void> {
+    for (let below = end; below > start;) {
       const begin = beginBelow(below, start);
       yield* allGroups(begin, below, limit).toReversed();
       below = begin;
     }
+  }
+
+  return function* walk({ start, end, after, isUp, limit }) {
+    if (isUp) yield* groupsUp(after === undefined ? start : behind(after), end, limit);
+    else yield* groupsDown(start, after ?? end, limit);
   };
 }
 
