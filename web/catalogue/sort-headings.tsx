@@ -1,46 +1,27 @@
 import type { Sort } from "../../src/client/client.ts";
 
-/** The orders that begin with what people ask for most, and their reverses. */
-const REVERSE = { id: "-id", newest: "oldest", name: "-name" } as const satisfies Partial<Record<Sort, Sort>>;
-
-const LABELS = {
-  id: "Id",
-  "-id": "Id",
-  newest: "Newest",
-  oldest: "Oldest",
-  name: "Name",
-  "-name": "Name",
-} as const satisfies Record<Sort, string>;
-
-const WORDS = {
-  id: "by id, the lowest first",
-  "-id": "by id, the greatest first",
-  newest: "the newest first",
-  oldest: "the oldest first",
-  name: "by name, from A to Z",
-  "-name": "by name, from Z to A",
-} as const satisfies Record<Sort, string>;
-
-const ARIA = {
-  id: "ascending",
-  "-id": "descending",
-  newest: "other",
-  oldest: "other",
-  name: "ascending",
-  "-name": "descending",
-} as const satisfies Record<Sort, string>;
+/** How an order is called, what it is in words, and which one is its reverse. */
+const ORDERS = {
+  id: { label: "Id", words: "by id, the lowest first", aria: "ascending", reverse: "-id" },
+  "-id": { label: "Id", words: "by id, the greatest first", aria: "descending", reverse: "id" },
+  newest: { label: "Newest", words: "the newest first", aria: "other", reverse: "oldest" },
+  oldest: { label: "Oldest", words: "the oldest first", aria: "other", reverse: "newest" },
+  name: { label: "Name", words: "by name, from A to Z", aria: "ascending", reverse: "-name" },
+  "-name": { label: "Name", words: "by name, from Z to A", aria: "descending", reverse: "name" },
+} as const satisfies Record<Sort, Readonly<Record<"label" | "words" | "aria", string> & { reverse: Sort }>>;
 
 type SortHeadingsProps = Readonly<{ sort: Sort; onSort: (sort: Sort) => void }>;
 
 /** The headings of the columns that the table can be sorted by. The newest plants come under that of their ids. */
 export function SortHeadings({ sort, onSort }: SortHeadingsProps) {
-  const isByName = LABELS[sort] === LABELS.name;
+  const { aria } = ORDERS[sort];
+  const isByName = sort === "name" || sort === "-name";
   return (
     <>
-      <th role="columnheader" scope="col" aria-sort={isByName ? undefined : ARIA[sort]}>
+      <th role="columnheader" scope="col" aria-sort={isByName ? undefined : aria}>
         <SortButton by="id" sort={sort} onSort={onSort} /> <SortButton by="newest" sort={sort} onSort={onSort} />
       </th>
-      <th role="columnheader" scope="col" aria-sort={isByName ? ARIA[sort] : undefined}>
+      <th role="columnheader" scope="col" aria-sort={isByName ? aria : undefined}>
         <SortButton by="name" sort={sort} onSort={onSort} />
       </th>
     </>
@@ -48,8 +29,8 @@ export function SortHeadings({ sort, onSort }: SortHeadingsProps) {
 }
 
 /** Sorts by something, and the other way round when it is so already. */
-function SortButton({ by, sort, onSort }: SortHeadingsProps & Readonly<{ by: keyof typeof REVERSE }>) {
-  const reverse = REVERSE[by];
+function SortButton({ by, sort, onSort }: SortHeadingsProps & Readonly<{ by: Sort }>) {
+  const { reverse } = ORDERS[by];
   const isReversed = sort === reverse;
   const next = sort === by ? reverse : by;
   return (
@@ -58,10 +39,10 @@ function SortButton({ by, sort, onSort }: SortHeadingsProps & Readonly<{ by: key
       type="button"
       aria-pressed={isReversed || sort === by}
       data-reversed={isReversed}
-      title={`Sort ${WORDS[next]}`}
+      title={`Sort ${ORDERS[next].words}`}
       onClick={() => onSort(next)}
     >
-      {LABELS[isReversed ? reverse : by]}
+      {ORDERS[isReversed ? reverse : by].label}
     </button>
   );
 }
