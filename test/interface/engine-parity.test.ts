@@ -171,7 +171,8 @@ describe("a service on SQLite and one on PostgreSQL", () => {
       for (const { limit, ...given } of searches.splice(0, SEARCHES)) {
         const filter = new URLSearchParams(given).toString();
         await compare({ method: "GET", path: `/plants?${filter}${limit === undefined ? "" : `&limit=${limit}`}` });
-        await compare({ method: "GET", path: `/plants?sort=name&${filter}${limit === undefined ? "" : `&limit=${limit}`}` });
+        for (const sort of ["-id", "name", "-name"])
+          await compare({ method: "GET", path: `/plants?sort=${sort}&${filter}${limit === undefined ? "" : `&limit=${limit}`}` });
         await compare({ method: "GET", path: `/plants/count?${filter}` });
         await compare({ method: "GET", path: `/tags?${filter}` });
         await compare({ method: "GET", path: `/plants/export?${filter}` });
@@ -181,7 +182,7 @@ describe("a service on SQLite and one on PostgreSQL", () => {
       await compare({ method: "GET", path: "/tags?tag=tree" });
       await compare({ method: "GET", path: "/plants?sort=name&limit=7" });
       // More than there are: the place of a plant among the newest is not the same.
-      await compare({ method: "GET", path: "/plants?sort=newest&limit=1000" });
+      for (const sort of ["newest", "oldest"]) await compare({ method: "GET", path: `/plants?sort=${sort}&limit=1000` });
     }
     await compare({ method: "GET", path: "/tags" });
     await compare({ method: "GET", path: "/plants/export" });

@@ -198,10 +198,10 @@ describe("an upgrade", () => {
       const sorted = createClient({ url: address!, token: await readToken(data) });
       // Keys of the names come a moment later: a list by name looks for what was written without one.
       await until("Every plant has a place", async () => {
-        await fetch(`${address}/plants?sort=name&limit=1`, { headers });
+        await fetch(`${address}/plants?sort=-name&limit=1`, { headers });
         return (await database.query("SELECT FROM plants WHERE name_key IS NULL")).length === 0;
       });
-      for (const sort of ["name", "newest"] as const) {
+      for (const sort of ["name", "-name", "newest", "oldest"] as const) {
         const ids = new Set<bigint>();
         let plants = 0;
         for await (const { id } of sorted.list({ sort, limit: 1000 })) {

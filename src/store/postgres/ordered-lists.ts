@@ -80,7 +80,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     if (!isFilling || reached === undefined) return page.close(reached);
     last = reached;
     const next = behind(order, reached);
-    if (next === undefined) break;
+    if (next === undefined) return page.close(undefined);
     from = next;
   }
   return page.close(last);

@@ -2,6 +2,7 @@ import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { GroupCommit, QueueLimits } from "../group-commit.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
+import { ORDERS } from "../page.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { keepCounts } from "../tags.ts";
 import { countFoundTags, countPlants, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "./counts.ts";
@@ -71,7 +72,7 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
       list: (query) => list(execute, query, servers.areWorkers() ? reach : undefined),
       listOrdered: async (query) => {
         if (!nameKeys) throw new PlantStoreError("index_building");
-        if (query.order === "name") await nameKeys.check();
+        if (ORDERS[query.order].by === "name") await nameKeys.check();
         return listOrdered({ execute, onStale: nameKeys.renew }, query);
       },
       snapshot: snapshots.open,

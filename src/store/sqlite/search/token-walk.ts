@@ -1,7 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
 
-/** Tokens of the index from `start` on and below `end`, those behind `after`. `limit`: how many ids are wanted at most. */
+/**
+ * Tokens of the index from `start` on and below `end`, those behind `after`. `limit`: how many ids are wanted at most. On
+ * the way down there may be more.
+ */
 export type TokenWalk = Readonly<{ start: string; end: string; after: string | undefined; isUp: boolean; limit: number }>;
 
 /** A token with its ids, rising. `isCut`: these are the first of them only. */
@@ -10,27 +13,34 @@ export type TokenGroup = Readonly<{ token: string; ids: readonly bigint[]; isCut
 /** What FTS5 puts before a term in its own table. */
 const TERM = "0";
 
+/** How many rows a statement on the way down reads: each has its own price. */
+const ROWS_MIN = 256;
+
+/** With fewer ids than this, the next piece on the way down is twice as long: what was deleted leaves empty pages. */
+const IDS_MIN = 50;
+
 /**
- * Walks through tokens in both directions. They have no character below "0" but "#", with which they begin.
+ * Walks through tokens in both directions. They consist of "#", digits and small letters.
  *
  * FTS5 reads its tokens upwards only. On the way down, they are read from a place a little further down, again and again.
  * FTS5 keeps the first term of each page of a segment, or a shorter text that is between it and the one before. So
- * `names_idx` tells where to begin, and which tokens there are, only the walk up from there.
+ * `names_idx` tells where to begin, but only the way up from there tells which tokens there are.
  */
 export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generator<TokenGroup, void, void> {
   db.exec("CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, names, instance)");
-  const tokensFrom = prepareBigInts(db, "SELECT term AS token, doc AS id FROM tokens WHERE term >= ? AND term < ? LIMIT ?");
-  // In whichever segment that is nearest.
+  // It reads the last token in any case, all of its plants, even if that is not wanted.
+  const tokensFrom = prepareBigInts(db, "SELECT term AS token, doc AS id FROM tokens WHERE term >= ? AND term <= ? LIMIT ?");
+  // So many pages further down, in the segment where that is nearest.
   const pageBelow = db.prepare(`
     WITH RECURSIVE segments (segid) AS (
       SELECT min(segid) FROM names_idx
       UNION ALL SELECT (SELECT min(segid) FROM names_idx WHERE segid > segments.segid) FROM segments WHERE segid IS NOT NULL
     )
-    SELECT max((SELECT max(term) FROM names_idx WHERE segid = segments.segid AND term < ?)) AS term FROM segments`);
+    SELECT max((SELECT term FROM names_idx WHERE segid = segments.segid AND term < ? ORDER BY term DESC LIMIT 1 OFFSET ?)) AS term FROM segments`);
 
-  function groupsUp(from: string, end: string, limit: number): TokenGroup[] {
-    const rows = tokensFrom.all(from, end, limit) as { token: string; id: bigint }[];
-    const last = rows.length < limit ? undefined : rows.at(-1)?.token;
+  function groupsUp(from: string, end: string, rowsMax: number): TokenGroup[] {
+    const rows = tokensFrom.all(from, lastBelow(end), rowsMax) as { token: string; id: bigint }[];
+    const last = rows.length < rowsMax ? undefined : rows.at(-1)?.token;
     return Array.from(
       Map.groupBy(rows, ({ token }) => token),
       ([token, group]) => ({ token, ids: group.map(({ id }) => id), isCut: token === last }),
@@ -38,10 +48,10 @@ export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generato
   }
 
   /** All tokens of a range, each with so many ids at most. */
-  function allGroups(start: string, end: string, limit: number): TokenGroup[] {
+  function allGroups(start: string, end: string, rowsMax: number): TokenGroup[] {
     const groups: TokenGroup[] = [];
     for (let from: string | undefined = start; from !== undefined;) {
-      const some = groupsUp(from, end, limit);
+      const some = groupsUp(from, end, rowsMax);
       groups.push(...some);
       const last = some.at(-1);
       from = last?.isCut ? behind(last.token) : undefined;
@@ -49,17 +59,21 @@ export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generato
     return groups;
   }
 
-  /** Where the nearest page begins below a token, and not below `start`. */
-  function beginBelow(token: string, start: string): string {
-    const { term } = pageBelow.get(Buffer.from(TERM + token)) as { term: Uint8Array | null };
+  /** Where a page begins below a token, and not below `start`. */
+  function beginBelow(token: string, skipped: number, start: string): string {
+    const { term } = pageBelow.get(Buffer.from(TERM + token), skipped) as { term: Uint8Array | null };
     const begin = term === null ? start : Buffer.from(term).toString("latin1").slice(TERM.length);
     return begin > start ? begin : start;
   }
 
   function* groupsDown(start: string, end: string, limit: number): Generator<TokenGroup, void, void> {
+    let skipped = 0;
     for (let below = end; below > start;) {
-      const begin = beginBelow(below, start);
-      yield* allGroups(begin, below, limit).toReversed();
+      const begin = beginBelow(below, skipped, start);
+      const groups = allGroups(begin, below, Math.max(limit, ROWS_MIN));
+      yield* groups.toReversed();
+      const ids = groups.reduce((sum, group) => sum + group.ids.length, 0);
+      skipped = ids < IDS_MIN ? 2 * skipped + 1 : 0;
       below = begin;
     }
   }
@@ -73,4 +87,9 @@ export function createTokenWalk(db: DatabaseSync): (walk: TokenWalk) => Generato
 /** The first token that may follow: its own plants, of which there may be many, are not visited again. */
 function behind(token: string): string {
   return `${token}0`;
+}
+
+/** A text below this one, with no token in between. */
+function lastBelow(token: string): string {
+  return `${token.slice(0, -1)}${String.fromCharCode(token.charCodeAt(token.length - 1) - 1)}\x7f`;
 }

@@ -113,24 +113,25 @@ export function openWordIndex(path: string) {
       const { by, isRising } = ORDERS[order];
       const { start, end, toToken, toKey } = placesOf(tag === undefined ? ALL_PLANTS : tokens.ofTag(tag), by);
       const places: Place[] = [];
-      /** Those of a token: all of them, or from an id on. */
       function addAll(token: string, ids: readonly bigint[]): void {
         for (const id of ids) places.push({ key: toKey(token), id: asPlantId(id) });
       }
+      /** Those of a token from an id on, in the direction of the order, as far as there is room. */
       function idsFrom(token: string, from: bigint): readonly bigint[] {
         return findIds(`"${token}"`, { from, isFalling: !isRising, limit: limit - places.length });
       }
 
-      const token = after && toToken(after.key);
+      const last = after && toToken(after.key);
       const next = after && idBehind({ after: after.id, isFalling: !isRising });
-      if (token !== undefined && next !== undefined) addAll(token, idsFrom(token, next));
+      if (last !== undefined && next !== undefined) addAll(last, idsFrom(last, next));
+      if (places.length === limit) return places;
       // A later time has a lower token.
       const isUp = by === "name" ? isRising : !isRising;
-      for (const { token: of, ids, isCut } of walkTokens({ start, end, after: token, isUp, limit })) {
-        const left = limit - places.length;
-        if (left <= 0) break;
-        const isEnough = !isCut || (isRising && ids.length >= left);
-        addAll(of, isEnough ? (isRising ? ids : ids.toReversed()).slice(0, left) : idsFrom(of, isRising ? PLANT_ID_MIN : PLANT_ID_MAX));
+      for (const { token, ids, isCut } of walkTokens({ start, end, after: last, isUp, limit: limit - places.length })) {
+        const room = limit - places.length;
+        if (isCut && !(isRising && ids.length >= room)) addAll(token, idsFrom(token, isRising ? PLANT_ID_MIN : PLANT_ID_MAX));
+        else addAll(token, (isRising ? ids : ids.toReversed()).slice(0, room));
+        if (places.length === limit) break;
       }
       return places;
     },
