@@ -15,7 +15,7 @@ type HereOptions = Readonly<{
 }>;
 
 /**
- * Opens the store for a command, which reports only what went wrong, or is less than people expect. Throws if there is no store and none may be
+ * Opens the store for a command, which prints only warnings and errors. Throws if there is no store and none may be
  * created.
  */
 export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {

@@ -163,6 +163,7 @@ if (CITUS === undefined) {
         await close();
       }
       expect(made).toBeGreaterThan(1000);
+      expect(slowestMs).toBeLessThan(5000);
       console.log(`figure: moments on Citus: the slowest of ${2 * made} creates took ${Math.round(slowestMs)} ms`);
     });
 

@@ -3,6 +3,8 @@ import type { Log } from "../../log.ts";
 import { describeFailure } from "../../system-failure.ts";
 import type { Snapshot } from "../plants.ts";
 import type { Database, Statement } from "./engine/pool.ts";
+import type { Execute } from "./engine/retry.ts";
+import { areDistributed } from "./engine/shards.ts";
 import { list } from "./plant-lists.ts";
 import { FIRST_PLANT } from "./plant-statements.ts";
 import { createPageReach } from "./page-reach.ts";
@@ -24,27 +26,50 @@ const FIX_WORKERS = [{ text: "SELECT set_config('citus.max_adaptive_executor_poo
 
 export const SNAPSHOT_STATEMENTS = [BEGIN, FIX] as const;
 
-/** Waits for the writes that run, for as long as each connection waits for a lock, and keeps others waiting, on every worker. */
-export const LOCK_STATEMENTS = [{ text: "BEGIN" }, { text: "LOCK TABLE plants IN SHARE MODE" }] as const satisfies Statement[];
+/**
+ * Waits for the writes that run, for a quarter of a second on each node, and keeps others waiting, on every worker. First on
+ * the coordinator alone: while somebody holds a lock there, no worker waits. Only SET reaches the workers too. If this
+ * process stops, the lock ends after two seconds.
+ */
+export const LOCK_STATEMENTS = [
+  "BEGIN",
+  "SET LOCAL citus.propagate_set_commands TO 'local'",
+  "SET LOCAL lock_timeout TO '250ms'",
+  "SET LOCAL idle_in_transaction_session_timeout TO '2s'",
+  "SET LOCAL citus.enable_ddl_propagation TO off",
+  "LOCK TABLE plants IN SHARE MODE",
+  "SET LOCAL citus.enable_ddl_propagation TO on",
+  "LOCK TABLE plants IN SHARE MODE",
+].map((text): Statement => ({ text })) as [Statement, ...Statement[]];
 
 const LOCK_TRIES = 3;
 const LOCK_PAUSE_MS = 200;
 
+/** For each statement while others wait. */
+const FIX_MS_MAX = 1000;
+
 type MomentOptions = Readonly<{
   database: Database;
-  /** Whether plants are on workers of Citus. */
-  areWorkers: boolean;
+  execute: Execute;
   /** Has a connection to spare for a lock. */
   locks: Database;
   log: Log;
 }>;
 
 /** Begins a transaction that sees one moment. Another connection would see another one. */
-export async function beginMoment({ database, areWorkers, locks, log }: MomentOptions): Promise<Transaction> {
-  if (!areWorkers) return beginTransaction(database, SNAPSHOT_STATEMENTS);
+export async function beginMoment({ database, execute, locks, log }: MomentOptions): Promise<Transaction> {
+  const areOnOthers = await areDistributed((statement, values) => execute(statement, values, { isRepeatable: true }));
+  if (!areOnOthers) return beginTransaction(database, SNAPSHOT_STATEMENTS);
+  // Connected before anybody has to wait. The moment is that of the first statement.
+  const transaction = await beginTransaction(database, [BEGIN]);
   const unlock = await lockWrites(locks, log);
   try {
-    return await beginTransaction(database, [...SNAPSHOT_STATEMENTS, ...FIX_WORKERS]);
+    for (const statement of [FIX, ...FIX_WORKERS])
+      await transaction.execute(statement, [], { statementMs: FIX_MS_MAX, isRepeatable: false });
+    return transaction;
+  } catch (reason) {
+    transaction.close();
+    throw reason;
   } finally {
     unlock();
   }
@@ -52,7 +77,7 @@ export async function beginMoment({ database, areWorkers, locks, log }: MomentOp
 
 /**
  * Keeps everybody from writing until the function that it resolves with is called, so that the moments of all workers are
- * one. Gives up, and logs that, if something else holds a lock for long, as a new index or the move of a shard does.
+ * one. Gives up, and logs that, if something else holds a lock for long, as the move of a shard does.
  */
 async function lockWrites(database: Database, log: Log): Promise<() => void> {
   for (let tries = 1; ; tries += 1) {

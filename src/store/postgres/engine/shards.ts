@@ -17,6 +17,8 @@ type Query = <Row extends unknown[]>(statement: Statement, values: readonly unkn
 /** Whether the server has Citus. */
 const HAS_CITUS: Statement = { text: `SELECT to_regclass('pg_dist_shard') IS NOT NULL` };
 
+const IS_DISTRIBUTED: Statement = { text: `SELECT count(*) > 0 FROM pg_dist_partition WHERE logicalrelid = 'plants'::regclass` };
+
 /** The shards of plants by their lowest hash. Without rows, the table is not distributed. */
 const READ_SHARDS: Statement = {
   text: `SELECT shardminvalue::bigint, nodename, nodeport::bigint
@@ -34,6 +36,14 @@ const SAMPLE = [0n, 1n, -1n, 42n, 2n ** 31n, 2n ** 32n, -(2n ** 32n), 2n ** 53n 
  * service are not on the workers.
  */
 export const PROBE_WORKER: Statement = { text: `SELECT pg_logical_emit_message(true, 'plant-store', '')` };
+
+/** Whether Citus has the plants on other nodes too, also where `readShards` cannot tell on which. */
+export async function areDistributed(query: Query): Promise<boolean> {
+  const [has] = await query<[isThere: string]>(HAS_CITUS, []);
+  if (has![0] !== "t") return false;
+  const [are] = await query<[areDistributed: string]>(IS_DISTRIBUTED, []);
+  return are![0] === "t";
+}
 
 /**
  * Undefined when the server has no Citus, plants are not distributed, or their shards cannot be told from their ids.
