@@ -294,21 +294,26 @@ describe("an upgrade", () => {
 });
 
 describe("replicas of the version before", () => {
-  it("create and rename plants that get their places by name a moment later", async () => {
-    const database = await makeDatabase(RELEASED.length, 0);
-    const { started, data } = serve(database);
-    const client = createClient({ url: (await started)["address"]!, token: await readToken(data) });
-    const names = async () => (await Array.fromAsync(client.list({ sort: "name" }))).map(({ name }) => name);
-    await until("Names have keys", async () => (await names().catch(() => undefined)) !== undefined);
-    for (const name of ["b", "d"]) await client.add({ name });
-    await database.query(`INSERT INTO plants (id, name, words) VALUES (1, 'c', 'c'), (${PLANT_ID_MIN}, 'a', 'a')`);
-    await until("They have their places", async () => (await names()).join("") === "abcd");
-    await database.query("UPDATE plants SET name = 'e', words = 'e' WHERE name = 'a'");
-    // Whoever meets it at its old place has it moved.
-    expect((await names()).toSorted().join("")).toBe("bcde");
-    await until("It has moved", async () => (await names()).join("") === "bcde");
-    expect((await Array.fromAsync(client.list({ sort: "newest" }))).map(({ name }) => name)).toEqual(["c", "e", "d", "b"]);
-  }, 60_000);
+  for (const sort of ["name", "-name"] as const)
+    it(`create and rename plants that get their places by name a moment later, sort=${sort}`, async () => {
+      const database = await makeDatabase(RELEASED.length, 0);
+      const { started, data } = serve(database);
+      const client = createClient({ url: (await started)["address"]!, token: await readToken(data) });
+      /** From A to Z. */
+      const names = async () => {
+        const listed = (await Array.fromAsync(client.list({ sort }))).map(({ name }) => name);
+        return sort === "name" ? listed : listed.toReversed();
+      };
+      await until("Names have keys", async () => (await names().catch(() => undefined)) !== undefined);
+      for (const name of ["b", "d"]) await client.add({ name });
+      await database.query(`INSERT INTO plants (id, name, words) VALUES (1, 'c', 'c'), (${PLANT_ID_MIN}, 'a', 'a')`);
+      await until("They have their places", async () => (await names()).join("") === "abcd");
+      await database.query("UPDATE plants SET name = 'e', words = 'e' WHERE name = 'a'");
+      // Whoever meets it at its old place has it moved.
+      expect((await names()).toSorted().join("")).toBe("bcde");
+      await until("It has moved", async () => (await names()).join("") === "bcde");
+      expect((await Array.fromAsync(client.list({ sort: "newest" }))).map(({ name }) => name)).toEqual(["c", "e", "d", "b"]);
+    }, 60_000);
 
   it("go on, and start again, before, while and after the next version builds an index", async () => {
     const database = await makeDatabase(RELEASED.length, MANY);

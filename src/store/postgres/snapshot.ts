@@ -50,6 +50,7 @@ const FIX_MS_MAX = 1000;
 
 type MomentOptions = Readonly<{
   database: Database;
+  /** Asks whether Citus has the plants. */
   execute: Execute;
   /** Has a connection to spare for a lock. */
   locks: Database;
