@@ -40,7 +40,7 @@ const COLUMNS = {
 const CONNECTIONS = 20;
 
 /** Turns our service into one that commits each create by itself. */
-const ONE_BY_ONE = [
+export const ONE_BY_ONE = [
   {
     file: "src/store/postgres/server-plants.ts",
     from: "create: creates.create,",
@@ -143,9 +143,9 @@ async function readPlantsPerCommit(database: string): Promise<number> {
 }
 
 /** Read from the source, which alone has it. */
-function countInFlight(): number {
-  const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "server-plants.ts"), "utf8");
-  const found = /^const CREATES_IN_FLIGHT = (\d+);$/m.exec(source)?.[1];
-  if (found === undefined) throw new Error("src/store/postgres/server-plants.ts does not say how many commits of creates are in flight.");
+export function countInFlight(): number {
+  const source = readFileSync(join(import.meta.dirname, "..", "src", "store", "postgres", "store.ts"), "utf8");
+  const found = /^const IN_FLIGHT = \{ creates: (\d+),/m.exec(source)?.[1];
+  if (found === undefined) throw new Error("src/store/postgres/store.ts does not say how many commits of creates are in flight.");
   return Number(found);
 }

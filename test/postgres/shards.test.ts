@@ -29,12 +29,29 @@ async function standInForCitus(database: string): Promise<string> {
     `INSERT INTO pg_dist_placement SELECT shard, shard % ${WORKERS.length} FROM generate_series(0, ${SHARDS - 1}) AS shard`,
   ];
   for (const sql of statements) await queryOnce(url, sql);
-  for (const worker of WORKERS)
-    await queryOnce(
-      await worker.createDatabase(database),
-      "CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL, name_key BYTEA, added BIGINT)",
-    );
+  await Promise.all(
+    WORKERS.map(async (worker, group) => {
+      const at = await worker.createDatabase(database);
+      for (const sql of workerStatements(group)) await queryOnce(at, sql);
+    }),
+  );
   return url;
+}
+
+/** One table has all plants of a worker. What the service takes for the tables of shards are parts of it. */
+function workerStatements(group: number): readonly string[] {
+  const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard % WORKERS.length === group);
+  return [
+    "CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL, name_key BYTEA, added BIGINT)",
+    ...shards.map(
+      (shard) =>
+        `CREATE VIEW plants_${shard} AS SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * ${SHARDS} / 4294967296 = ${shard}`,
+    ),
+    `CREATE TABLE pg_dist_local_group AS SELECT ${group} AS groupid`,
+    `CREATE TABLE pg_dist_placement AS SELECT unnest('{${shards.join()}}'::bigint[]) AS shardid, ${group} AS groupid`,
+    "CREATE FUNCTION lock_relation_if_exists(name TEXT, mode TEXT) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT true'",
+    "CREATE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS ''",
+  ];
 }
 
 /** What distributes the table on Citus. */
@@ -70,8 +87,12 @@ function stored(database: string): Promise<number[][]> {
   );
 }
 
+function shardOf(id: number): number {
+  return Math.floor(((hashOf(asPlantId(BigInt(id))) + 2 ** 31) / 2 ** 32) * SHARDS);
+}
+
 function workerOf(id: number): number {
-  return Math.floor(((hashOf(asPlantId(BigInt(id))) + 2 ** 31) / 2 ** 32) * SHARDS) % WORKERS.length;
+  return shardOf(id) % WORKERS.length;
 }
 
 /** What each server should have of these ids, the coordinator first. */
@@ -160,6 +181,65 @@ describe("a service whose database has its plants on workers", () => {
     await WORKERS[0].start();
     await until("nothing is missing", async () => (await (await ask("GET", "/readyz")).text()) === '{"status":"ok"}');
     await stop();
+  });
+
+  /** A table that is a shard's, as the worker keeps it for a while after a move, and how many plants it has. */
+  async function keepTable(database: string, shard: number) {
+    const worker = WORKERS[shard % WORKERS.length]!;
+    await worker.query(`DROP VIEW plants_${shard}`, database);
+    await worker.query(`CREATE TABLE plants_${shard} (LIKE plants INCLUDING ALL)`, database);
+    return async () => (await worker.query(`SELECT id FROM plants_${shard}`, database)).length;
+  }
+
+  /** All that can be done to single plants, ending with nothing. */
+  async function useEach(
+    { ask, statuses }: Awaited<ReturnType<typeof startOnWorkers>>,
+    ids: readonly number[],
+    count: () => Promise<number>,
+  ) {
+    const seen: unknown[] = [];
+    for (const name of ["a", "a", "b"]) seen.push(new Set(await statuses(ids.map((id) => ["POST", "/plants", { id, name }]))));
+    const counted = await count();
+    seen.push(new Set(await statuses(ids.map((id) => ["PUT", `/plants/${id}`, { name: "c" }]))));
+    seen.push(
+      new Set(await Promise.all(ids.map(async (id) => ((await (await ask("GET", `/plants/${id}`)).json()) as { name: string }).name))),
+    );
+    seen.push(new Set(await statuses(ids.map((id) => ["DELETE", `/plants/${id}`]))));
+    expect(seen).toEqual([[200], [200], [409], [200], ["c"], [204]].map((all) => new Set(all as unknown[])));
+    return counted;
+  }
+
+  it("asks the tables of shards themselves, and not any more once their worker says that a shard is elsewhere", async () => {
+    const service = await startOnWorkers("tables");
+    const ofShard = ALL.filter((id) => shardOf(id) === 2);
+    const count = await keepTable("tables", 2);
+    for (const ids of [ofShard, ofShard.slice(0, 1), ALL])
+      expect(await useEach(service, ids, count)).toBe(ids === ALL ? ofShard.length : ids.length);
+    await WORKERS[0].query("DELETE FROM pg_dist_placement WHERE shardid = 2", "tables");
+    for (const ids of [ofShard, ofShard.slice(0, 1), ALL]) expect(await useEach(service, ids, count)).toBe(0);
+    await service.stop();
+  });
+
+  it("asks Citus when the table of a shard is gone, and is well", async () => {
+    const service = await startOnWorkers("gone");
+    await WORKERS[0].query("DROP VIEW plants_2", "gone");
+    await useEach(service, ALL, async () => 0);
+    expect(service.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+    await service.stop();
+  });
+
+  it("asks Citus for changes when the tables belong to somebody else", async () => {
+    const service = await startOnWorkers("others");
+    const count = await keepTable("others", 2);
+    await WORKERS[0].query(
+      "CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END'",
+      "others",
+    );
+    // Reads need no lock, so they look into the table that has none of the changes.
+    expect(new Set(await service.statuses(ALL.map((id) => ["POST", "/plants", { id, name: "a" }])))).toEqual(new Set([200]));
+    expect(await count()).toBe(0);
+    expect((await stored("others")).flat().length).toBe(ALL.length);
+    await service.stop();
   });
 
   it("follows a shard that moves", async () => {

@@ -3,12 +3,9 @@ import { PlantStoreError } from "../../errors.ts";
 import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { ImportOptions, ImportOutcome } from "../plants.ts";
-import type { Execute, ExecuteOptions } from "./engine/retry.ts";
-import { columnsOf, toPlant } from "./plant-columns.ts";
-import type { PlantRow } from "./plant-columns.ts";
-import { changeEachPart, forEachPart } from "./plant-layout.ts";
-import type { PlantLayout } from "./plant-layout.ts";
-import { CONFIRM_PLANTS, FIND_PLANTS } from "./plant-statements.ts";
+import { toPlant } from "./plant-columns.ts";
+import { changeOrRefuse } from "./plant-tables.ts";
+import type { PlantTables } from "./plant-tables.ts";
 
 /** How often to retry plants that others create and delete at the same moment. */
 const TRIES_MAX = 10;
@@ -19,23 +16,17 @@ export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promi
 type Refused = Map<PlantId, Error>;
 
 /** Creates or replaces plants. Resolves with one outcome each, in the same order, or why the server refuses that plant. */
-export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOptions): Put {
+export function createPut(tables: PlantTables): Put {
   /** Resolves with those that were neither created nor refused: their ids are in use. */
   async function insert(plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
-    const rows = await changeEachPart(
-      layout.split(plants),
-      async (part) => execute<[id: bigint]>(...(await layout.insert(part)), how),
-      ({ id }, reason) => refused.set(id, reason),
-    );
+    const rows = await changeOrRefuse(plants, tables.insert, ({ id }, reason) => refused.set(id, reason));
     if (rows.length === plants.length) return [];
     const created = new Set(rows.map(([id]) => id));
     return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
-    const rows = await forEachPart(layout.split(plants), (part) =>
-      execute<PlantRow>(layout.for(FIND_PLANTS, part), [part.map(({ id }) => id)], how),
-    );
+    const rows = await tables.find(plants.map(({ id }) => id));
     return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
   }
 
@@ -44,8 +35,11 @@ export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOpt
    * its server.
    */
   async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
-    return plant === undefined || (await execute(CONFIRM_PLANTS, await columnsOf([plant]), how)).length === 1;
+    return plant === undefined || (await tables.confirm([plant])).length === 1;
   }
+
+  /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
+  let wereMostThere = false;
 
   return async (plants, { isReplacing, isDryRun }) => {
     // If an id occurs more than once, the first plant creates and the last one replaces.
@@ -54,30 +48,28 @@ export function createPut(execute: Execute, layout: PlantLayout, how: ExecuteOpt
     const refused: Refused = new Map();
     // Write in one order everywhere: otherwise two commits could wait for each other's rows (deadlock).
     let open = [...wanted.values()].toSorted(byId);
-    for (let tries = 0; open.length > 0; tries += 1) {
+    const isLook = isDryRun || wereMostThere;
+    // A look is no try.
+    for (let tries = isLook ? -1 : 0; open.length > 0; tries += 1) {
       if (tries === TRIES_MAX) {
         for (const { id } of open) refused.set(id, new PlantStoreError("overloaded"));
         break;
       }
       if (tries > 0) await sleep(Math.random() * tries);
-      const others = isDryRun ? open : await insert(open, refused);
+      const others = tries < 0 ? open : await insert(open, refused);
       if (others.length === 0) break;
       const stored = await find(others);
       for (const [id, plant] of stored) before.set(id, plant);
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
-      if (isReplacing && different.length > 0)
-        await changeEachPart(
-          layout.split(different),
-          async (part) => execute(...(await layout.replace(part)), how),
-          ({ id }, reason) => refused.set(id, reason),
-        );
+      if (isReplacing) await changeOrRefuse(different, tables.replace, ({ id }, reason) => refused.set(id, reason));
       // Retry those that were deleted or changed in the meantime.
       open = others.filter(({ id }) => !stored.has(id));
       if (!(await confirm(same))) open.push(...same);
       for (const { id } of open) before.delete(id);
     }
+    wereMostThere = before.size > wanted.size / 2;
     const outcomes = outcomesOf(plants, before, isReplacing);
     return refused.size === 0 ? outcomes : plants.map(({ id }, at) => refused.get(id) ?? outcomes[at]!);
   };

@@ -19,7 +19,7 @@ const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plan
 
 const INSERT = `INSERT INTO plants (id, name, tag, words, name_key)`;
 const UNLESS_THERE = `ON CONFLICT (id) DO NOTHING RETURNING id`;
-const OR_REPLACE = `ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words, name_key = EXCLUDED.name_key`;
+const OR_REPLACE = `ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words, name_key = EXCLUDED.name_key RETURNING id`;
 
 /** Takes ids, names, tags, words and keys of the names. Returns the ids that were created. */
 export const INSERT_PLANTS = {

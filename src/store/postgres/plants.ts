@@ -60,7 +60,7 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
 
   /** Whose server is full is not known before the id is. */
   function isFull(queue: "creates" | "changes") {
-    return { isFull: (owner?: string) => servers.all().every(({ queues }) => queues[queue].every((each) => each.isFull(owner))) };
+    return { isFull: (owner?: string) => servers.all().every(({ queues }) => queues[queue].isFull(owner)) };
   }
 
   return {

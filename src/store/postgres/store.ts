@@ -10,8 +10,8 @@ import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
 import { addPostgresGauges } from "./metrics.ts";
 import { keepNameKeys } from "./name-keys.ts";
-import { ONE_TABLE } from "./plant-layout.ts";
 import { FIRST_PLANT } from "./plant-statements.ts";
+import { openTable } from "./plant-tables.ts";
 import { createPlants } from "./plants.ts";
 import { probe } from "./probe.ts";
 import { openServer } from "./pooled-server.ts";
@@ -47,6 +47,8 @@ const ENOUGH = 64;
  */
 const SEARCHED_MAX = 20_000;
 
+const IN_FLIGHT = { creates: 3, changes: 2, finds: 2 };
+
 /** How long a start waits for the database, in milliseconds. */
 const START_MS_MAX = 30_000;
 
@@ -59,7 +61,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const now = () => performance.now();
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: SEARCHED_MAX, queueMax, waitMs: queueWaitMs, now };
   const meter = createCommitMeter(metrics, tracer);
-  const home = createServerPlants({ execute, layout: ONE_TABLE, limits, meter });
+  const home = createServerPlants({ execute, open: openTable, inFlight: IN_FLIGHT, limits, meter });
   const workers = createWorkers({ home, hosts, execute: execute.probes, limits, meter, log });
   try {
     await startUp(server.pools.lists, { name: hosts.name, isNew, waitMs: isServing ? START_MS_MAX : 0, log });

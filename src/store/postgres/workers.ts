@@ -6,12 +6,12 @@ import type { Hosts } from "./engine/hosts.ts";
 import type { Execute } from "./engine/retry.ts";
 import { PROBE_WORKER, readShards } from "./engine/shards.ts";
 import type { ShardMap } from "./engine/shards.ts";
-import { layOutShards } from "./plant-layout.ts";
 import type { Servers } from "./plants.ts";
 import { openServer } from "./pooled-server.ts";
 import type { Server } from "./pooled-server.ts";
 import { createServerPlants } from "./server-plants.ts";
 import type { ServerPlants } from "./server-plants.ts";
+import { openShardTables } from "./shard-tables.ts";
 
 /** Where plants are: on the server that the address names or, if that has Citus, on its workers. */
 export type Workers = Servers &
@@ -33,6 +33,9 @@ type WorkersOptions = Readonly<{
   log: Log;
 }>;
 
+/** Fewer than for one table: each statement is on all shards of the worker, so many plants together cost less. */
+const IN_FLIGHT = { creates: 2, changes: 1, finds: 1 };
+
 type Worker = Readonly<{ server: Server; plants: ServerPlants }>;
 
 /**
@@ -46,9 +49,9 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
 
   function open(address: string): Worker {
     const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOf(log, address) });
-    const layout = layOutShards({ shardOf: (id) => shards?.shardOf(id) ?? 0, placeOf: (id) => shards?.placeOf(id) ?? 0 });
+    const tables = openShardTables({ worker: address, shards: () => shards });
     server.watch(PROBE_WORKER);
-    return { server, plants: createServerPlants({ execute: server.execute, layout, limits, meter }) };
+    return { server, plants: createServerPlants({ execute: server.execute, open: tables, inFlight: IN_FLIGHT, limits, meter }) };
   }
 
   async function close({ server, plants }: Worker): Promise<void> {
@@ -58,6 +61,7 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
   }
 
   function update(next: ShardMap | undefined): void {
+    if (next && next.mark === shards?.mark) return;
     shards = next;
     const addresses = next?.workers ?? [];
     if (addresses.length !== workers.size || !addresses.every((address) => workers.has(address)))

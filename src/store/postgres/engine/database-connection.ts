@@ -1,15 +1,16 @@
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
-import { isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
+import { GuardError, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 import { checkSettings, FIND_ALIVE, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
 import type { Settings } from "./requirements.ts";
 
 /**
  * A statement with parameters $1, $2 … With a name it is prepared once for each connection. Without one it is planned
- * for the values of each call. With `isBlock` it runs between BEGIN and COMMIT, which says more to Citus.
+ * for the values of each call. With a guard it runs between BEGIN and COMMIT, behind the statements of the guard, which
+ * are in one message with BEGIN. If the last of them does not return true, a GuardError is thrown.
  */
-export type Statement = Readonly<{ name?: string; text: string; isBlock?: boolean }>;
+export type Statement = Readonly<{ name?: string; text: string; guard?: readonly string[] }>;
 
 type ConnectionConfig = ClientConfig & Readonly<{ hosts: Hosts; serverMs: number }>;
 
@@ -76,7 +77,7 @@ export class DatabaseConnection extends pg.Client {
   /** Runs one statement, which is a transaction of its own. */
   async run<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     this.#doubt = undefined;
-    const isBlock = this.isShared || statement.isBlock === true;
+    const isBlock = this.isShared || statement.guard !== undefined;
     const rows = await (isBlock ? this.#transact<Row>(statement, values) : this.send<Row>(statement, values));
     if (this.#doubt !== undefined) throw new UnconfirmedError(this.#doubt);
     return rows;
@@ -85,16 +86,20 @@ export class DatabaseConnection extends pg.Client {
   /** Begins a transaction of several statements. Throws an UnsentError when the server is unfit. */
   async begin(how: Statement): Promise<void> {
     if (!this.isShared) return void (await this.send(how));
-    // In one message, of which the driver returns a list of results.
-    const statements = [how, ...RESET, pin({ serverMs: this.#serverMs, isLocal: true }), INSPECT];
     try {
-      const results: unknown = await this.query({ text: statements.map(({ text }) => text).join(";"), rowMode: "array" });
-      const settings = (results as ReadonlyArray<QueryArrayResult<Settings>>).at(-1)!.rows[0]!;
+      const settings = await this.#sendTogether<Settings>([how, ...RESET, pin({ serverMs: this.#serverMs, isLocal: true }), INSPECT]);
       checkSettings(settings);
       this.#note(settings);
     } catch (reason) {
       throw new UnsentError(reason);
     }
+  }
+
+  /** Sends several statements without parameters in one message. Resolves with the first row of the last of them. */
+  async #sendTogether<Row extends unknown[]>(statements: readonly Statement[]): Promise<Row> {
+    const results: unknown = await this.query({ text: statements.map(({ text }) => text).join(";"), rowMode: "array" });
+    // The driver returns a list, unless there is only one.
+    return [results as QueryArrayResult<Row>].flat().at(-1)!.rows[0]!;
   }
 
   /** Sends a statement as it is. */
@@ -130,8 +135,11 @@ export class DatabaseConnection extends pg.Client {
   }
 
   async #transact<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    await this.begin(BLOCK.begin);
+    const guarding: Statement[] = (statement.guard ?? []).map((text) => ({ text }));
+    if (this.isShared || guarding.length === 0) await this.begin(BLOCK.begin);
+    else guarding.unshift(BLOCK.begin);
     try {
+      if (guarding.length > 0 && (await this.#sendTogether<[isMet: string]>(guarding))[0] !== "t") throw new GuardError();
       const rows = await this.send<Row>(statement, values);
       await this.send(BLOCK.commit);
       return rows;

@@ -25,6 +25,14 @@ export class UnconfirmedError extends Error {
   }
 }
 
+/** The guard of a statement did not let it run. */
+export class GuardError extends Error {
+  constructor() {
+    super("The database does not have any more what the statement is for.");
+    this.name = "GuardError";
+  }
+}
+
 /** What a failure means for the caller. */
 export type Verdict = Readonly<{
   /** The error that a caller may see. Undefined for what no machine can cause: that is a bug. */
@@ -68,8 +76,17 @@ export function isLocked(thrown: unknown): boolean {
   return sqlStateOf(thrown) === "55P03";
 }
 
+/**
+ * Whether a statement was meant for what is not there, or may not be used: its guard said so, or the server does, in one
+ * of the ways of class 42. Nothing changed.
+ */
+export function isMisplaced(thrown: unknown): boolean {
+  return thrown instanceof GuardError || sqlStateOf(thrown)?.startsWith("42") === true;
+}
+
 /** Whether a connection may be used again after this: the statement failed, and nothing else. */
 export function isSound(thrown: unknown): boolean {
+  if (thrown instanceof GuardError) return true;
   const isError = thrown instanceof DatabaseError && thrown.severity === "ERROR";
   return isError && !isReadOnly(thrown) && !isForgotten(thrown);
 }

@@ -12,6 +12,8 @@ export type ExecuteOptions = Readonly<{
   statementMs?: number;
   /** Whether it may run twice. If not, it is retried only when it is certain that nothing changed. */
   isRepeatable: boolean;
+  /** Failures that the caller deals with. They are thrown as they are, and say nothing about the health of the database. */
+  isExpected?: (thrown: unknown) => boolean;
 }>;
 
 type RetryOptions = Readonly<{
@@ -28,7 +30,8 @@ const PAUSE_MS_MAX = 250;
 const CONFLICTS_MAX = 5;
 
 export function withRetries({ database, health, patienceMs }: RetryOptions): Execute {
-  return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], { statementMs, isRepeatable }: ExecuteOptions) => {
+  return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: ExecuteOptions) => {
+    const { statementMs, isRepeatable, isExpected } = how;
     const until = performance.now() + patienceMs;
     let conflicts = 0;
     for (let failed = 0; ; failed += 1) {
@@ -36,6 +39,7 @@ export function withRetries({ database, health, patienceMs }: RetryOptions): Exe
       try {
         return await database.query<Row>(statement, values, { connectMs: restMs, statementMs: statementMs ?? restMs });
       } catch (thrown) {
+        if (isExpected?.(thrown)) throw thrown;
         // A statement past its own limit was too much work. That says nothing about the health of the database.
         if (thrown instanceof LateError && statementMs !== undefined) throw new PlantStoreError("overloaded", { cause: thrown });
         const { error, isPassing, isUndone } = judge(thrown);

@@ -1,6 +1,9 @@
 import type { PlantId } from "../../../plant.ts";
 import type { Statement } from "./pool.ts";
 
+/** The table that holds the plants of a shard, on the worker that has it. */
+export type ShardTable = Readonly<{ shard: bigint; name: string }>;
+
 /** Where Citus keeps plants: by the hash of their ids in shards, each on one worker. */
 export type ShardMap = Readonly<{
   /** The workers that have shards, as `host:port`. */
@@ -10,6 +13,12 @@ export type ShardMap = Readonly<{
   workerOf(id: PlantId): string;
   /** The same shard, counted from 0 among those of its worker. */
   placeOf(id: PlantId): number;
+  /** The shards of a worker, in the order of their places. */
+  tablesOf(worker: string): readonly ShardTable[];
+  /** Whether we own them, and so may lock them. */
+  isOurs: boolean;
+  /** Two maps with the same mark are alike. */
+  mark: string;
 }>;
 
 type Query = <Row extends unknown[]>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
@@ -21,8 +30,10 @@ const IS_DISTRIBUTED: Statement = { text: `SELECT count(*) > 0 FROM pg_dist_part
 
 /** The shards of plants by their lowest hash. Without rows, the table is not distributed. */
 const READ_SHARDS: Statement = {
-  text: `SELECT shardminvalue::bigint, nodename, nodeport::bigint
+  text: `SELECT shardminvalue::bigint, nodename, nodeport::bigint, shardid::bigint, format('%I.%I', nspname, relname || '_' || shardid),
+      pg_has_role(relowner, 'USAGE')
     FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+      JOIN pg_class ON pg_class.oid = logicalrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE logicalrelid = 'plants'::regclass AND noderole = 'primary' ORDER BY 1`,
 };
 
@@ -52,7 +63,7 @@ export async function areDistributed(query: Query): Promise<boolean> {
 export async function readShards(query: Query): Promise<ShardMap | undefined> {
   const [has] = await query<[isThere: string]>(HAS_CITUS, []);
   if (has![0] !== "t") return undefined;
-  const rows = await query<[lowest: bigint, host: string, port: bigint]>(READ_SHARDS, []);
+  const rows = await query<ShardRow>(READ_SHARDS, []);
   // The name that a coordinator has until it is given one. To the service it means another machine.
   if (rows.some(([, host]) => host === "localhost")) return undefined;
   const lowest = rows.map(([hash]) => Number(hash));
@@ -60,13 +71,13 @@ export async function readShards(query: Query): Promise<ShardMap | undefined> {
   if (lowest.length === 0 || lowest.some((hash, at) => Number.isNaN(hash) || hash === lowest[at - 1])) return undefined;
   const hashes = await query<[hash: string]>(HASH_IDS, [SAMPLE]);
   if (hashes.some(([hash], at) => Number(hash) !== hashOf(SAMPLE[at]!))) return undefined;
-  return toMap(
-    lowest,
-    rows.map(([, host, port]) => `${host.includes(":") ? `[${host}]` : host}:${port}`),
-  );
+  return toMap(lowest, rows);
 }
 
-function toMap(lowest: readonly number[], workers: readonly string[]): ShardMap {
+type ShardRow = [lowest: bigint, host: string, port: bigint, shard: bigint, table: string, isOurs: string];
+
+function toMap(lowest: readonly number[], rows: readonly ShardRow[]): ShardMap {
+  const workers = rows.map(([, host, port]) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
   /** The last shard that begins at or below the hash: as many steps as the number of shards has bits. */
   function shardOf(id: PlantId): number {
     const hash = hashOf(id);
@@ -81,11 +92,16 @@ function toMap(lowest: readonly number[], workers: readonly string[]): ShardMap 
   }
   const shardsOf = Map.groupBy(workers.keys(), (shard) => workers[shard]!);
   const places = workers.map((worker, shard) => shardsOf.get(worker)!.indexOf(shard));
+  const tables = rows.map(([, , , shard, name]): ShardTable => ({ shard, name }));
+  const tablesOf = new Map(Array.from(shardsOf, ([worker, shards]) => [worker, shards.map((shard) => tables[shard]!)]));
   return {
     workers: [...shardsOf.keys()],
     shardOf,
     workerOf: (id) => workers[shardOf(id)]!,
     placeOf: (id) => places[shardOf(id)]!,
+    tablesOf: (worker) => tablesOf.get(worker) ?? [],
+    mark: rows.join(),
+    isOurs: rows.every(([, , , , , isOurs]) => isOurs === "t"),
   };
 }
 

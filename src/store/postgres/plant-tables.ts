@@ -1,0 +1,68 @@
+import type { NewPlant, PlantId } from "../../plant.ts";
+import { isRefused } from "./engine/failure.ts";
+import type { Execute, ExecuteOptions } from "./engine/retry.ts";
+import { columnsOf, searchableColumnsOf } from "./plant-columns.ts";
+import type { PlantRow } from "./plant-columns.ts";
+import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+
+/** A change of a plant that must be `from` before. */
+export type Update = Readonly<{ id: PlantId; from: NewPlant; to: NewPlant }>;
+
+type Ids = ReadonlyArray<[id: bigint]>;
+
+/** Where the plants of one server are. A change is one commit, in which no id may occur twice. */
+export type PlantTables = Readonly<{
+  find(ids: readonly PlantId[]): Promise<readonly PlantRow[]>;
+  /** Resolves with the ids that were created: the others are in use. */
+  insert(plants: readonly NewPlant[]): Promise<Ids>;
+  replace(plants: readonly NewPlant[]): Promise<Ids>;
+  /** These resolve with the ids of plants that were as expected. */
+  update(updates: readonly Update[]): Promise<Ids>;
+  remove(plants: readonly NewPlant[]): Promise<Ids>;
+  /** A write that changes nothing: see CONFIRM_PLANTS. */
+  confirm(plants: readonly NewPlant[]): Promise<Ids>;
+}>;
+
+export type OpenTables = (execute: Execute, how: ExecuteOptions) => PlantTables;
+
+/** The table of PostgreSQL. */
+export const openTable: OpenTables = (execute, how) => ({
+  find: (ids) => execute(FIND_PLANTS, [ids], how),
+  insert: async (plants) => execute(INSERT_PLANTS, await searchableColumnsOf(plants), how),
+  replace: async (plants) => execute(REPLACE_PLANTS, await searchableColumnsOf(plants), how),
+  update: async (updates) => execute(UPDATE_PLANTS, await updateColumnsOf(updates), how),
+  remove: async (plants) => execute(DELETE_PLANTS, await columnsOf(plants), how),
+  confirm: async (plants) => execute(CONFIRM_PLANTS, await columnsOf(plants), how),
+});
+
+/** Updates as columns: ids, names and tags before, then names, tags, words and keys. */
+export async function updateColumnsOf(updates: readonly Update[]): Promise<string[]> {
+  const [, ...content] = await searchableColumnsOf(updates.map(({ to }) => to));
+  return [...(await columnsOf(updates.map(({ from }) => from))), ...content];
+}
+
+/**
+ * Makes a change of all plants. What the server refuses because of one plant fails for that plant alone: the others are
+ * tried again, in halves. `refuse` is called with each of them.
+ */
+export async function changeOrRefuse<Plant>(
+  plants: readonly Plant[],
+  change: (plants: readonly Plant[]) => Promise<Ids>,
+  refuse: (plant: Plant, reason: Error) => void,
+): Promise<Ids> {
+  if (plants.length === 0) return [];
+  try {
+    return await change(plants);
+  } catch (thrown) {
+    if (!isRefused(thrown)) throw thrown;
+    if (plants.length === 1) {
+      refuse(plants[0]!, thrown as Error);
+      return [];
+    }
+    const half = plants.length >> 1;
+    return [
+      ...(await changeOrRefuse(plants.slice(0, half), change, refuse)),
+      ...(await changeOrRefuse(plants.slice(half), change, refuse)),
+    ];
+  }
+}

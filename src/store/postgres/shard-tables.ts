@@ -1,0 +1,114 @@
+import type { PlantId } from "../../plant.ts";
+import { isMisplaced } from "./engine/failure.ts";
+import type { Statement } from "./engine/pool.ts";
+import type { ShardMap } from "./engine/shards.ts";
+import { columnsOf, rowsOf, searchableColumnsOf } from "./plant-columns.ts";
+import {
+  CONFIRM_PLANTS,
+  DELETE_PLANTS,
+  FIND_PLANTS,
+  INSERT_PLANTS,
+  insertRows,
+  REPLACE_PLANTS,
+  replaceRows,
+  UPDATE_PLANTS,
+} from "./plant-statements.ts";
+import { updateColumnsOf } from "./plant-tables.ts";
+import type { OpenTables } from "./plant-tables.ts";
+import { changeInShards, findInShards, guardShards } from "./shard-statements.ts";
+
+type ShardsOptions = Readonly<{
+  worker: string;
+  /** Where the shards are now, as far as is known. */
+  shards: () => ShardMap | undefined;
+}>;
+
+type Identified = Readonly<{ id: PlantId }>;
+
+/**
+ * The tables of the shards of a worker of Citus. One statement goes past Citus to all that have some of the plants: Citus
+ * would plan it anew for each. When that cannot be, as after a move that we do not know of yet, Citus is asked.
+ */
+export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
+  let made: Readonly<{ map: ShardMap; statements: Map<string, Statement> }> | undefined;
+
+  function prepare(map: ShardMap, key: string, make: () => Statement): Statement {
+    if (made?.map !== map) made = { map, statements: new Map() };
+    const statement = made.statements.get(key) ?? make();
+    made.statements.set(key, statement);
+    return statement;
+  }
+
+  /** The statement with its values. Undefined when the tables of these plants are not known, or may not be changed past Citus. */
+  async function bind<Plant extends Identified>(
+    statement: Statement,
+    plants: readonly Plant[],
+    toColumns: (plants: readonly Plant[]) => Promise<string[]>,
+  ): Promise<[Statement, string[]] | undefined> {
+    const map = shards();
+    const isRead = statement === FIND_PLANTS;
+    if (!map || !(isRead || map.isOurs) || plants.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
+    const all = map.tablesOf(worker);
+    const plantsAt = Map.groupBy(plants, ({ id }) => map.placeOf(id));
+    // Of one table, which is what a single plant needs, or of all: of some there would be too many statements.
+    const places = plantsAt.size === 1 ? [...plantsAt.keys()] : [...all.keys()];
+    const tables = places.map((place) => all[place]!);
+    const key = `${statement.name} ${tables.length === 1 ? tables[0]!.name : "all"}`;
+    const ofTables = prepare(map, key, () => (isRead ? findInShards(tables) : changeInShards(statement, tables)));
+    const columns = await Promise.all(places.map((place) => toColumns(plantsAt.get(place) ?? [])));
+    const used = Array.from(plantsAt.keys(), (place) => all[place]!);
+    return [isRead ? ofTables : { ...ofTables, guard: guardShards(used) }, columns.flat()];
+  }
+
+  return (execute, how) => {
+    async function run<Row extends unknown[], Plant extends Identified>(
+      ...what: Parameters<typeof bind<Plant>>
+    ): Promise<readonly Row[] | undefined> {
+      const bound = await bind(...what);
+      if (!bound) return undefined;
+      try {
+        const rows = await execute<Row>(...bound, { ...how, isExpected: isMisplaced });
+        return rows.some(([id]) => id === null) ? undefined : rows;
+      } catch (thrown) {
+        if (isMisplaced(thrown)) return undefined;
+        throw thrown;
+      }
+    }
+
+    const citus = askCitus(execute, how);
+    return {
+      find: async (ids) => (await run(FIND_PLANTS, ids.map(toIdentified), idsOf)) ?? citus.find(ids),
+      insert: async (plants) => (await run(INSERT_PLANTS, plants, searchableColumnsOf)) ?? citus.insert(plants),
+      replace: async (plants) => (await run(REPLACE_PLANTS, plants, searchableColumnsOf)) ?? citus.replace(plants),
+      update: async (updates) => (await run(UPDATE_PLANTS, updates, updateColumnsOf)) ?? citus.update(updates),
+      remove: async (plants) => (await run(DELETE_PLANTS, plants, columnsOf)) ?? citus.remove(plants),
+      confirm: async (plants) => (await run(CONFIRM_PLANTS, plants, columnsOf)) ?? citus.confirm(plants),
+    };
+  };
+}
+
+/**
+ * Citus, on a worker, runs what concerns its own shards itself, shard after shard in one commit, and passes on the rest.
+ * Rows must be listed: those of arrays it would write to a file first, and read for every shard. Anything else it runs
+ * itself only in a block: otherwise on connections to itself, with two-phase commit.
+ */
+const askCitus: OpenTables = (execute, how) => {
+  const inBlock = (statement: Statement, plants: readonly unknown[]): Statement =>
+    plants.length === 1 ? statement : { ...statement, guard: [] };
+  return {
+    find: (ids) => execute(inBlock(FIND_PLANTS, ids), [ids], how),
+    insert: async (plants) => execute(insertRows(plants.length), await rowsOf(plants), how),
+    replace: async (plants) => execute(replaceRows(plants.length), await rowsOf(plants), how),
+    update: async (updates) => execute(inBlock(UPDATE_PLANTS, updates), await updateColumnsOf(updates), how),
+    remove: async (plants) => execute(inBlock(DELETE_PLANTS, plants), await columnsOf(plants), how),
+    confirm: async (plants) => execute(inBlock(CONFIRM_PLANTS, plants), await columnsOf(plants), how),
+  };
+};
+
+function toIdentified(id: PlantId): Identified {
+  return { id };
+}
+
+async function idsOf(plants: readonly Identified[]): Promise<string[]> {
+  return [`{${plants.map(({ id }) => id).join()}}`];
+}
