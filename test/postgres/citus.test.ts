@@ -216,11 +216,13 @@ if (CITUS === undefined) {
           }
         });
         try {
-          const shards = await queryOnce(CITUS, "SELECT shardid, nodeport FROM citus_shards ORDER BY 1 LIMIT 6");
+          const shards = (await queryOnce(CITUS, "SELECT shardid, nodeport FROM citus_shards ORDER BY 1 LIMIT 6")).map((row) =>
+            Object.values(row).map(Number),
+          );
           const nodes = (await queryOnce(CITUS, "SELECT DISTINCT nodeport FROM citus_shards")).map(({ nodeport }) => Number(nodeport));
           for (const isBack of [false, true])
-            for (const { shardid, nodeport } of shards) {
-              const other = nodes.find((node) => node !== Number(nodeport));
+            for (const [shardid, nodeport] of shards) {
+              const other = nodes.find((node) => node !== nodeport);
               const [from, to] = isBack ? [other, nodeport] : [nodeport, other];
               await queryOnce(CITUS, `SELECT citus_move_shard_placement(${shardid}, '127.0.0.1', ${from}, '127.0.0.1', ${to}, '${mode}')`);
             }

@@ -217,8 +217,9 @@ async function* lookAtRows(execute: Execute): AsyncGenerator<CheckStep, void, vo
   let wrong = 0;
   let count = 0;
   for await (const { plants, columns } of readPages(execute)) {
-    const found = await execute<[id: bigint]>(FIND_WRONG, columns, HOW);
-    named.push(...found.slice(0, NAMED_MAX - named.length).map(([id]) => id));
+    const found = (await execute<[id: bigint]>(FIND_WRONG, columns, HOW)).map(([id]) => id);
+    // Shards answer one after the other.
+    named.push(...found.toSorted((left, right) => (left < right ? -1 : 1)).slice(0, NAMED_MAX - named.length));
     wrong += found.length;
     count += plants.length;
     yield { kind: "progress", bytes: plants.reduce((bytes, plant) => bytes + sizeOf(plant), 0) };
