@@ -170,6 +170,7 @@ describe("the SQL", () => {
       // What only Citus is asked, once it is known to be there.
       "engine/shards.ts",
       "shard-indexes.ts",
+      "shard-statements.ts",
     ];
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
       (name) => name.endsWith(".ts") && !known.includes(name),
