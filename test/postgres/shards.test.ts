@@ -220,6 +220,29 @@ describe("a service whose database has its plants on workers", () => {
     await service.stop();
   });
 
+  it("creates again what was deleted where its shard is now, though a look finds it where the shard was", async () => {
+    const { request, stop } = await startOnWorkers("looks");
+    const put = async (): Promise<unknown> => {
+      const body = ALL.map((id) => `{"id":${id},"name":"a"}\n`).join("");
+      return (await request("/plants/import", { method: "POST", headers: { "content-type": "application/x-ndjson" }, body })).json();
+    };
+    expect(await put()).toMatchObject({ created: ALL.length });
+    await keepTable("looks", 2);
+    await WORKERS[0].query("INSERT INTO plants_2 SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * 8 / 4294967296 = 2", "looks");
+    // With its lock the worker learns that the shard is elsewhere. As the change is rolled back, it forgets that again.
+    await WORKERS[0].query(
+      "CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS 'DELETE FROM pg_dist_placement WHERE shardid = 2 AND 2 = ANY (shards)'",
+      "looks",
+    );
+    expect(await put()).toMatchObject({ unchanged: ALL.length });
+    // All but those that a confirmation of one plant of the shard might take.
+    const gone = ALL.filter((id) => shardOf(id) === 2).slice(1, -1);
+    await WORKERS[0].query(`DELETE FROM plants WHERE id IN (${gone.join()})`, "looks");
+    await put();
+    expect(await stored("looks")).toEqual(expected(ALL));
+    await stop();
+  });
+
   it("asks Citus when the table of a shard is gone, and is well", async () => {
     const service = await startOnWorkers("gone");
     await WORKERS[0].query("DROP VIEW plants_2", "gone");

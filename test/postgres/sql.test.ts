@@ -129,10 +129,11 @@ describe("the SQL", () => {
     expect(text).toEndWith("READ ONLY");
     // Another is around a single statement, for Citus or behind a pooler.
     expect(found.toSorted()).toEqual([
-      `"BEGIN`,
       `"${LOCK_STATEMENTS[0].text}`,
       `"${PROBE_BEGIN.text}`,
       `"${RESTORE_BEGIN.text}`,
+      // Whatever isolation the user has: behind a lock it must see what was so when the lock was granted.
+      `"BEGIN ISOLATION LEVEL READ COMMITTED`,
       `"${text}`,
     ]);
   });

@@ -30,14 +30,6 @@ export function createPut(tables: PlantTables): Put {
     return new Map(rows.map(toPlant).map((plant) => [plant.id, plant]));
   }
 
-  /**
-   * Whether all these plants are durable as they are: a write to one of them waits for all that was committed before on
-   * its server.
-   */
-  async function confirm([plant]: readonly NewPlant[]): Promise<boolean> {
-    return plant === undefined || (await tables.confirm([plant])).length === 1;
-  }
-
   /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
   let wereMostThere = false;
 
@@ -66,7 +58,7 @@ export function createPut(tables: PlantTables): Put {
       if (isReplacing) await changeOrRefuse(different, tables.replace, ({ id }, reason) => refused.set(id, reason));
       // Retry those that were deleted or changed in the meantime.
       open = others.filter(({ id }) => !stored.has(id));
-      if (!(await confirm(same))) open.push(...same);
+      if (same.length > 0 && !(await tables.confirm(same))) open.push(...same);
       for (const { id } of open) before.delete(id);
     }
     wereMostThere = before.size > wanted.size / 2;

@@ -19,8 +19,11 @@ export type PlantTables = Readonly<{
   /** These resolve with the ids of plants that were as expected. */
   update(updates: readonly Update[]): Promise<Ids>;
   remove(plants: readonly NewPlant[]): Promise<Ids>;
-  /** A write that changes nothing: see CONFIRM_PLANTS. */
-  confirm(plants: readonly NewPlant[]): Promise<Ids>;
+  /**
+   * Whether all these plants are durable as they are. A write to one of them waits for all that was committed before on
+   * its server: see CONFIRM_PLANTS.
+   */
+  confirm(plants: readonly NewPlant[]): Promise<boolean>;
 }>;
 
 export type OpenTables = (execute: Execute, how: ExecuteOptions) => PlantTables;
@@ -32,7 +35,7 @@ export const openTable: OpenTables = (execute, how) => ({
   replace: async (plants) => execute(REPLACE_PLANTS, await searchableColumnsOf(plants), how),
   update: async (updates) => execute(UPDATE_PLANTS, await updateColumnsOf(updates), how),
   remove: async (plants) => execute(DELETE_PLANTS, await columnsOf(plants), how),
-  confirm: async (plants) => execute(CONFIRM_PLANTS, await columnsOf(plants), how),
+  confirm: async (plants) => (await execute(CONFIRM_PLANTS, await columnsOf(plants.slice(0, 1)), how)).length === 1,
 });
 
 /** Updates as columns: ids, names and tags before, then names, tags, words and keys. */

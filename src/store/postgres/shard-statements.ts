@@ -38,9 +38,10 @@ export function guardShards(tables: readonly ShardTable[]): readonly string[] {
   ];
 }
 
+/** Here, and nowhere else: Citus alone keeps copies alike. */
 function areHere(tables: readonly ShardTable[]): string {
-  return `(SELECT count(*) FROM pg_dist_placement
-    WHERE shardid = ANY (${toArray(tables)}) AND groupid = (SELECT groupid FROM pg_dist_local_group)) = ${tables.length}`;
+  const here = "count(*) FILTER (WHERE groupid = (SELECT groupid FROM pg_dist_local_group))";
+  return `(SELECT (count(*), ${here}) = (${tables.length}, ${tables.length}) FROM pg_dist_placement WHERE shardid = ANY (${toArray(tables)}))`;
 }
 
 function toArray(tables: readonly ShardTable[]): string {

@@ -82,7 +82,12 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
       replace: async (plants) => (await run(REPLACE_PLANTS, plants, searchableColumnsOf)) ?? citus.replace(plants),
       update: async (updates) => (await run(UPDATE_PLANTS, updates, updateColumnsOf)) ?? citus.update(updates),
       remove: async (plants) => (await run(DELETE_PLANTS, plants, columnsOf)) ?? citus.remove(plants),
-      confirm: async (plants) => (await run(CONFIRM_PLANTS, plants, columnsOf)) ?? citus.confirm(plants),
+      async confirm(plants) {
+        // Of each shard, as they were found without its lock: it may have moved since, and others changed them there.
+        const some = [...new Map(plants.map((plant) => [shards()?.shardOf(plant.id), plant])).values()];
+        const rows = await run(CONFIRM_PLANTS, some, columnsOf);
+        return rows ? rows.length === some.length : citus.confirm(plants);
+      },
     };
   };
 }
@@ -101,7 +106,7 @@ const askCitus: OpenTables = (execute, how) => {
     replace: async (plants) => execute(replaceRows(plants.length), await rowsOf(plants), how),
     update: async (updates) => execute(inBlock(UPDATE_PLANTS, updates), await updateColumnsOf(updates), how),
     remove: async (plants) => execute(inBlock(DELETE_PLANTS, plants), await columnsOf(plants), how),
-    confirm: async (plants) => execute(inBlock(CONFIRM_PLANTS, plants), await columnsOf(plants), how),
+    confirm: async (plants) => (await execute(inBlock(CONFIRM_PLANTS, plants), await columnsOf(plants), how)).length === plants.length,
   };
 };
 

@@ -26,7 +26,12 @@ const WARNS_OF_STANDBY = ["SyncRepWaitForLSN", "DefaultCitusNoticeReceiver"];
  */
 const AGE_MS_MAX = 60 * 60_000;
 
-const BLOCK = { begin: { text: "BEGIN" }, commit: { text: "COMMIT" }, rollback: { text: "ROLLBACK" } } as const;
+/** Another isolation, which a user or a database may have as its default, would show a statement what was so before a lock. */
+const BLOCK = {
+  begin: { text: "BEGIN ISOLATION LEVEL READ COMMITTED" },
+  commit: { text: "COMMIT" },
+  rollback: { text: "ROLLBACK" },
+} as const;
 
 /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
 export class DatabaseConnection extends pg.Client {
