@@ -243,6 +243,27 @@ describe("a service whose database has its plants on workers", () => {
     await stop();
   });
 
+  it("sees behind its lock that a shard has moved meanwhile, whatever isolation the database has as its default", async () => {
+    const { ask, stop } = await startOnWorkers("isolation");
+    const count = await keepTable("isolation", 2);
+    await WORKERS[0].query("ALTER DATABASE isolation SET default_transaction_isolation = 'repeatable read'", "isolation");
+    await WORKERS[0].query(
+      "CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); END'",
+      "isolation",
+    );
+    const id = ALL.find((one) => shardOf(one) === 2)!;
+    const created = ask("POST", "/plants", { id, name: "a" });
+    await until("it waits for the lock", async () => {
+      const waiting = await WORKERS[0].query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'", "isolation");
+      return waiting.length > 0;
+    });
+    await WORKERS[0].query("DELETE FROM pg_dist_placement WHERE shardid = 2", "isolation");
+    expect((await created).status).toBe(200);
+    expect(await count()).toBe(0);
+    expect((await stored("isolation"))[1]).toEqual([id]);
+    await stop();
+  });
+
   it("asks Citus when the table of a shard is gone, and is well", async () => {
     const service = await startOnWorkers("gone");
     await WORKERS[0].query("DROP VIEW plants_2", "gone");
@@ -251,14 +272,13 @@ describe("a service whose database has its plants on workers", () => {
     await service.stop();
   });
 
-  it("asks Citus for changes when the tables belong to somebody else", async () => {
+  it("asks Citus for creates when it may not lock the shards", async () => {
     const service = await startOnWorkers("others");
     const count = await keepTable("others", 2);
     await WORKERS[0].query(
       "CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END'",
       "others",
     );
-    // Reads need no lock, so they look into the table that has none of the changes.
     expect(new Set(await service.statuses(ALL.map((id) => ["POST", "/plants", { id, name: "a" }])))).toEqual(new Set([200]));
     expect(await count()).toBe(0);
     expect((await stored("others")).flat().length).toBe(ALL.length);
@@ -273,7 +293,9 @@ describe("a service whose database has its plants on workers", () => {
       await statuses([["POST", "/plants", { id, name: "a" }]]);
       return (await stored("moves"))[2]!.includes(id);
     });
-    await queryOnce(COORDINATOR.url("moves"), "DELETE FROM pg_dist_shard");
+    // What is left is one shard without a hash, as of a table that Citus has and does not distribute.
+    await queryOnce(COORDINATOR.url("moves"), "DELETE FROM pg_dist_shard WHERE shardid <> 0");
+    await queryOnce(COORDINATOR.url("moves"), "UPDATE pg_dist_shard SET shardminvalue = NULL");
     await until("the plants are in one table again", async () => {
       await ask("POST", "/plants", { id: 1, name: "a" });
       return (await stored("moves"))[0]!.includes(1);

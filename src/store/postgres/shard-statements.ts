@@ -52,8 +52,8 @@ function toArray(tables: readonly ShardTable[]): string {
 function toTable({ text }: Statement, name: string, at: number): string {
   const parameters = new Set(text.match(/\$\d+/g)).size;
   return text
-    .replace(/(INTO|UPDATE|FROM) plants\b/, `$1 ${name} AS plants`)
-    .replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + at * parameters}`);
+    .replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + at * parameters}`)
+    .replace(/(INTO|UPDATE|FROM) plants\b/, (_, verb) => `${verb} ${name} AS plants`);
 }
 
 function toStatement({ name }: Statement, text: string): Statement {

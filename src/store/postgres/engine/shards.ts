@@ -66,7 +66,7 @@ export async function readShards(query: Query): Promise<ShardMap | undefined> {
   const rows = await query<ShardRow>(READ_SHARDS, []);
   // The name that a coordinator has until it is given one. To the service it means another machine.
   if (rows.some(([, host]) => host === "localhost")) return undefined;
-  const lowest = rows.map(([hash]) => Number(hash));
+  const lowest = rows.map(([hash]) => (hash === null ? Number.NaN : Number(hash)));
   // The table is one shard without a hash, or shards have copies, which Citus alone keeps alike.
   if (lowest.length === 0 || lowest.some((hash, at) => Number.isNaN(hash) || hash === lowest[at - 1])) return undefined;
   const hashes = await query<[hash: string]>(HASH_IDS, [SAMPLE]);
@@ -74,7 +74,7 @@ export async function readShards(query: Query): Promise<ShardMap | undefined> {
   return toMap(lowest, rows);
 }
 
-type ShardRow = [lowest: bigint, host: string, port: bigint, shard: bigint, table: string, isOurs: string];
+type ShardRow = [lowest: bigint | null, host: string, port: bigint, shard: bigint, table: string, isOurs: string];
 
 function toMap(lowest: readonly number[], rows: readonly ShardRow[]): ShardMap {
   const workers = rows.map(([, host, port]) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
