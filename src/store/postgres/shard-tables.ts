@@ -39,15 +39,19 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     return statement;
   }
 
-  /** The statement with its values. Undefined when the tables of these plants are not known, or may not be changed past Citus. */
+  /**
+   * The statement with its values, behind the guard of all shards of `guarded`. Undefined when the tables of these plants
+   * are not known, or may not be changed past Citus.
+   */
   async function bind<Plant extends Identified>(
     statement: Statement,
     plants: readonly Plant[],
     toColumns: (plants: readonly Plant[]) => Promise<string[]>,
+    guarded: readonly Identified[] = plants,
   ): Promise<[Statement, string[]] | undefined> {
     const map = shards();
     const isRead = statement === FIND_PLANTS;
-    if (!map || !(isRead || map.isOurs) || plants.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
+    if (!map || !(isRead || map.isOurs) || guarded.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
     const all = map.tablesOf(worker);
     const plantsAt = Map.groupBy(plants, ({ id }) => map.placeOf(id));
     // Of one table, which is what a single plant needs, or of all: of some there would be too many statements.
@@ -56,7 +60,7 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     const key = `${statement.name} ${tables.length === 1 ? tables[0]!.name : "all"}`;
     const ofTables = prepare(map, key, () => (isRead ? findInShards(tables) : changeInShards(statement, tables)));
     const columns = await Promise.all(places.map((place) => toColumns(plantsAt.get(place) ?? [])));
-    const used = Array.from(plantsAt.keys(), (place) => all[place]!);
+    const used = [...new Set(guarded.map(({ id }) => map.placeOf(id)))].map((place) => all[place]!);
     return [isRead ? ofTables : { ...ofTables, guard: guardShards(used) }, columns.flat()];
   }
 
@@ -83,10 +87,9 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
       update: async (updates) => (await run(UPDATE_PLANTS, updates, updateColumnsOf)) ?? citus.update(updates),
       remove: async (plants) => (await run(DELETE_PLANTS, plants, columnsOf)) ?? citus.remove(plants),
       async confirm(plants) {
-        // Of each shard, as they were found without its lock: it may have moved since, and others changed them there.
-        const some = [...new Map(plants.map((plant) => [shards()?.shardOf(plant.id), plant])).values()];
-        const rows = await run(CONFIRM_PLANTS, some, columnsOf);
-        return rows ? rows.length === some.length : citus.confirm(plants);
+        // They were found without a lock: a shard that is not here any more may have moved before, and others changed them.
+        const rows = await run(CONFIRM_PLANTS, plants.slice(0, 1), columnsOf, plants);
+        return rows ? rows.length === 1 : citus.confirm(plants);
       },
     };
   };
