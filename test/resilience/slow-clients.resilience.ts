@@ -269,12 +269,15 @@ describe("a client of a service that stands still, as on a paused machine", () =
   });
 
   it.concurrent("would visibly be cut off if the pause counted as its silence", async () => {
-    expect(await sendDuringPause(await open(plantBugs([HURRY, ...PAUSES_COUNTED])))).toEqual(["cut", "cut", 408]);
+    const [waiting, sending, filing] = await sendDuringPause(await open(plantBugs([HURRY, ...PAUSES_COUNTED])));
+    expect([waiting, sending]).toEqual(["cut", "cut"]);
+    // The service answers and closes. What the client still sends then resets the connection, and the 408 may be lost.
+    expect([408, "cut"]).toContain(filing!);
   });
 });
 
 /** Stops the service for longer than a client may be silent. The last statuses, or "cut". */
-async function sendDuringPause(place: Place): Promise<readonly unknown[]> {
+async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[]> {
   const head = (path: string, type: string, length: number) =>
     `POST ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
   const create = (id: number) => {
