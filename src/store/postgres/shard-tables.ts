@@ -1,7 +1,7 @@
 import type { PlantId } from "../../plant.ts";
 import { isMisplaced } from "./engine/failure.ts";
 import type { Statement } from "./engine/pool.ts";
-import type { ShardMap } from "./engine/shards.ts";
+import type { ShardMap, ShardTable } from "./engine/shards.ts";
 import { columnsOf, rowsOf, searchableColumnsOf } from "./plant-columns.ts";
 import {
   CONFIRM_PLANTS,
@@ -23,6 +23,13 @@ type ShardsOptions = Readonly<{
   shards: () => ShardMap | undefined;
 }>;
 
+/**
+ * A statement takes some eight locks a table, for it and its indexes, out of a table that the whole server shares and
+ * that has 64 a connection (max_locks_per_transaction). So a worker with more shards than this runs statements on those
+ * alone that have the plants.
+ */
+const TABLES_MAX = 32;
+
 type Identified = Readonly<{ id: PlantId }>;
 
 /**
@@ -32,11 +39,15 @@ type Identified = Readonly<{ id: PlantId }>;
 export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
   let made: Readonly<{ map: ShardMap; statements: Map<string, Statement> }> | undefined;
 
-  function prepare(map: ShardMap, key: string, make: () => Statement): Statement {
+  /** The statement on these of all tables. Only that on one of them or on all has a name: there are too many others. */
+  function prepare(map: ShardMap, statement: Statement, tables: readonly ShardTable[], all: readonly ShardTable[]): Statement {
+    const make = () => (statement === FIND_PLANTS ? findInShards(tables) : changeInShards(statement, tables));
+    if (tables.length !== 1 && tables.length !== all.length) return { text: make().text };
     if (made?.map !== map) made = { map, statements: new Map() };
-    const statement = made.statements.get(key) ?? make();
-    made.statements.set(key, statement);
-    return statement;
+    const key = `${statement.name} ${tables.length === 1 ? tables[0]!.name : "all"}`;
+    const ofTables = made.statements.get(key) ?? make();
+    made.statements.set(key, ofTables);
+    return ofTables;
   }
 
   /**
@@ -54,11 +65,9 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     if (!map || !(isRead || map.isOurs) || guarded.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
     const all = map.tablesOf(worker);
     const plantsAt = Map.groupBy(plants, ({ id }) => map.placeOf(id));
-    // Of one table, which is what a single plant needs, or of all: of some there would be too many statements.
-    const places = plantsAt.size === 1 ? [...plantsAt.keys()] : [...all.keys()];
+    const places = plantsAt.size === 1 || all.length > TABLES_MAX ? [...plantsAt.keys()] : [...all.keys()];
     const tables = places.map((place) => all[place]!);
-    const key = `${statement.name} ${tables.length === 1 ? tables[0]!.name : "all"}`;
-    const ofTables = prepare(map, key, () => (isRead ? findInShards(tables) : changeInShards(statement, tables)));
+    const ofTables = prepare(map, statement, tables, all);
     const columns = await Promise.all(places.map((place) => toColumns(plantsAt.get(place) ?? [])));
     const used = [...new Set(guarded.map(({ id }) => map.placeOf(id)))].map((place) => all[place]!);
     return [isRead ? ofTables : { ...ofTables, guard: guardShards(used) }, columns.flat()];
