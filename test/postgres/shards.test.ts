@@ -18,9 +18,11 @@ const WORKERS = await Promise.all([startCluster(), startCluster()]);
  * PostgreSQL that has only its own plants, so a statement that goes to the wrong one is seen. What Citus itself does is
  * seen only on a server that has it: citus.test.ts.
  */
-async function standInForCitus(database: string, shards: number): Promise<string> {
+async function standInForCitus(database: string, shards: number, schema: string): Promise<string> {
   const url = await COORDINATOR.createDatabase(database);
   const statements = [
+    `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+    `ALTER DATABASE "${database}" SET search_path TO ${schema}`,
     `CREATE TABLE pg_dist_shard (logicalrelid OID, shardid BIGINT, shardminvalue TEXT)`,
     `CREATE TABLE pg_dist_placement (shardid BIGINT, groupid INT)`,
     `CREATE TABLE pg_dist_node (groupid INT, nodename TEXT, nodeport INT, noderole TEXT)`,
@@ -32,19 +34,21 @@ async function standInForCitus(database: string, shards: number): Promise<string
   await Promise.all(
     WORKERS.map(async (worker, group) => {
       const at = await worker.createDatabase(database);
-      for (const sql of workerStatements(group, shards)) await queryOnce(at, sql);
+      for (const sql of workerStatements(group, shards, schema)) await queryOnce(at, sql);
     }),
   );
   return url;
 }
 
 /** One table has all plants of a worker. What the service takes for the tables of shards are parts of it. */
-function workerStatements(group: number, count: number): readonly string[] {
+function workerStatements(group: number, count: number, schema: string): readonly string[] {
   const shards = Array.from({ length: count }, (_, shard) => shard).filter((shard) => shard % WORKERS.length === group);
   return [
+    `CREATE SCHEMA IF NOT EXISTS ${schema}`,
     "CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL, name_key BYTEA, added BIGINT)",
     ...shards.map(
-      (shard) => `CREATE VIEW plants_${shard} AS SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * ${count} / 4294967296 = ${shard}`,
+      (shard) =>
+        `CREATE VIEW ${schema}.plants_${shard} AS SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * ${count} / 4294967296 = ${shard}`,
     ),
     `CREATE TABLE pg_dist_local_group AS SELECT ${group} AS groupid`,
     `CREATE TABLE pg_dist_placement AS SELECT unnest('{${shards.join()}}'::bigint[]) AS shardid, ${group} AS groupid`,
@@ -63,8 +67,8 @@ async function distribute(url: string, shards: number): Promise<void> {
 }
 
 /** A service that began before the plants were distributed. */
-async function startOnWorkers(database: string, shards = SHARDS) {
-  const url = await standInForCitus(database, shards);
+async function startOnWorkers(database: string, { shards = SHARDS, schema = "public" } = {}) {
+  const url = await standInForCitus(database, shards, schema);
   const service = await startTestService({ database: url, queueWaitMs: "3000" });
   await distribute(url, shards);
   await until("the service has found the workers", () => service.logged.some((line) => line.includes("workers_found")));
@@ -183,11 +187,11 @@ describe("a service whose database has its plants on workers", () => {
   });
 
   /** A table that is a shard's, as the worker keeps it for a while after a move, and how many plants it has. */
-  async function keepTable(database: string, shard: number) {
+  async function keepTable(database: string, shard: number, schema = "public") {
     const worker = WORKERS[shard % WORKERS.length]!;
-    await worker.query(`DROP VIEW plants_${shard}`, database);
-    await worker.query(`CREATE TABLE plants_${shard} (LIKE plants INCLUDING ALL)`, database);
-    return async () => (await worker.query(`SELECT id FROM plants_${shard}`, database)).length;
+    await worker.query(`DROP VIEW ${schema}.plants_${shard}`, database);
+    await worker.query(`CREATE TABLE ${schema}.plants_${shard} (LIKE plants INCLUDING ALL)`, database);
+    return async () => (await worker.query(`SELECT id FROM ${schema}.plants_${shard}`, database)).length;
   }
 
   /** All that can be done to single plants, ending with nothing. */
@@ -273,7 +277,7 @@ describe("a service whose database has its plants on workers", () => {
 
   it("names only the tables that have the plants when its worker has many", async () => {
     const many = 80;
-    const { statuses, stop } = await startOnWorkers("many", many);
+    const { statuses, stop } = await startOnWorkers("many", { shards: many });
     const count = await keepTable("many", 2);
     await WORKERS[0].query("DROP VIEW plants_4", "many");
     const ids = ALL.filter((id) => shardOf(id, many) !== 4);
@@ -297,6 +301,31 @@ describe("a service whose database has its plants on workers", () => {
     expect(await count()).toBe(0);
     expect((await stored("others")).flat().length).toBe(ALL.length);
     await service.stop();
+  });
+
+  it("leaves plants to Citus whose shard has a copy, also before it knows of that, as Citus alone keeps copies alike", async () => {
+    const { ask, statuses, stop } = await startOnWorkers("copies");
+    const count = await keepTable("copies", 2);
+    await WORKERS[0].query("INSERT INTO pg_dist_placement VALUES (2, 1)", "copies");
+    const [first, second] = ALL.filter((one) => shardOf(one) === 2);
+    await statuses([["POST", "/plants", { id: first, name: "a" }]]);
+    expect(await count()).toBe(0);
+    expect((await stored("copies"))[1]).toEqual([first!]);
+    await queryOnce(COORDINATOR.url("copies"), "INSERT INTO pg_dist_placement VALUES (2, 1)");
+    await until("the plants are asked of the coordinator", async () => {
+      await ask("POST", "/plants", { id: second, name: "a" });
+      return (await stored("copies"))[0]!.includes(second!);
+    });
+    await stop();
+  });
+
+  it("finds the tables of shards in any schema", async () => {
+    const schema = '"Other plants"';
+    const { statuses, stop } = await startOnWorkers("schemas", { schema });
+    const count = await keepTable("schemas", 2, schema);
+    expect(new Set(await statuses(ALL.map((id) => ["POST", "/plants", { id, name: "a" }])))).toEqual(new Set([200]));
+    expect(await count()).toBe(ALL.filter((id) => shardOf(id) === 2).length);
+    await stop();
   });
 
   it("follows a shard that moves", async () => {
