@@ -7,6 +7,7 @@ import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
+import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { askUntil } from "../support/until.ts";
@@ -191,6 +192,28 @@ describe("the SQLite store", () => {
     }
     expect(met).toEqual([7n, 9n, 5n, 3n, 2n].map(asPlantId));
     await last.close();
+  });
+
+  it("does not migrate the tables for a command while a service uses them, which may be older", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    await (await open(path)).close();
+    const versionOf = () => {
+      const db = new DatabaseSync(path);
+      const version = db.prepare("PRAGMA user_version").get();
+      db.close();
+      return version;
+    };
+    const db = new DatabaseSync(path);
+    // As the version before left it.
+    db.exec("ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 4");
+    db.close();
+    const unlock = holdLock(`${path}.lock`);
+    const refused = rejectionOf(open(path, { isServing: false }));
+    expect(await refused).toHaveProperty("message", expect.stringContaining("A service of an older version is using this store"));
+    expect(versionOf()).toEqual({ user_version: 4 });
+    unlock();
+    await (await open(path, { isServing: false })).close();
+    expect(versionOf()).toEqual({ user_version: 5 });
   });
 
   it("refuses a file made by a newer version", async () => {

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
@@ -7,8 +8,9 @@ import { openContents } from "./contents.ts";
 import { isOfMachine, translated } from "./engine/failure.ts";
 import { findLastingFault } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
-import { holdLock } from "./engine/lock.ts";
+import { holdLock, isLocked } from "./engine/lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
+import { expectOurs, isCurrent, schemaVersion } from "./engine/schema.ts";
 import { startThread } from "./engine/thread.ts";
 import { addSqliteGauges, createSqliteMeter } from "./metrics.ts";
 import { createPlants } from "./plants.ts";
@@ -35,9 +37,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   // Refuse a bad copy before creating any file beside it.
   if (!wasServedHere) await checkFiles(options, { wasServedHere });
   const unlock = options.isServing ? holdLock(lock) : () => {};
+  if (!options.isServing) expectCurrent(options.path);
   try {
     await checkFiles(options, { wasServedHere });
-    if (!statSync(options.path, { throwIfNoEntry: false })?.size) options.log.info("store_made", { path: options.path });
+    if (isEmpty(options.path)) options.log.info("store_made", { path: options.path });
     return await openWhileLocked(options, unlock);
   } catch (reason) {
     unlock();
@@ -47,6 +50,25 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
         })
       : reason;
   }
+}
+
+/** Whether there is no store yet. */
+function isEmpty(path: string): boolean {
+  return !statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+/** Throws if opening would migrate the tables under a service, which could then not start again. */
+function expectCurrent(path: string): void {
+  if (isEmpty(path) || !isLocked(`${path}.lock`)) return;
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    expectOurs(db);
+    // The first start of a service has a file before it has tables.
+    if (schemaVersion(db) === 0 || isCurrent(db)) return;
+  } finally {
+    db.close();
+  }
+  throw new Error("A service of an older version is using this store: run the command of that version, or upgrade the service first.");
 }
 
 /**
