@@ -1,15 +1,19 @@
 import { PlantStoreError } from "../errors.ts";
 import type { PlantCount } from "./counts.ts";
 
+/** How many plants have a tag. */
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 
-/** The tags with the most plants, at most TAGS_MAX, and how long ago they were counted, in milliseconds. */
+/** The tags with the most plants, as many as a list may have, and how long ago they were counted, in milliseconds. */
 export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 
-/** The tags of the plants that match, at most TAGS_MAX. All that were counted, also those without a tag, are `plants`. */
+/** The tags of the plants that match, as many as a list may have. All that were counted, also those without a tag, are `plants`. */
 export type FoundTags = PlantCount & Readonly<{ tags: readonly TagCount[] }>;
 
 export const TAGS_MAX = 1000;
+
+/** A list ends before its tags have more bytes than this, like a page of plants: a tag may have 64 KB. */
+export const TAGS_BYTES_MAX = 2 ** 20;
 
 /**
  * How old a count may be, in milliseconds: a minimum, and a multiple of the time that the count took. The counts of a
@@ -23,9 +27,12 @@ const SLOW_TIMES = 5;
 /** How long a caller waits for a count, in milliseconds. The count then goes on without it. */
 const WAIT_MS_MAX = 5000;
 
-/** The TAGS_MAX most frequent tags, by number of plants, then by code units. */
+/** The most frequent tags, by number of plants, then by code units: as many as a list may have. */
 export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
-  return tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
+  const sorted = tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
+  let bytes = 0;
+  const end = sorted.findIndex(({ tag }) => (bytes += Buffer.byteLength(tag)) > TAGS_BYTES_MAX);
+  return end === -1 ? sorted : sorted.slice(0, end);
 }
 
 type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number }>;

@@ -113,6 +113,23 @@ for (const { engine, openFlags } of ENGINES) {
       expect(found.reduce((sum, { plants }) => sum + plants, 0)).toBeWithin(10_000, 10_002);
     });
 
+    it("of tags end before they have more than a million bytes, the most frequent first", async () => {
+      const tags = Array.from({ length: 40 }, (_, at) => String(at).padStart(2, "0") + "é".repeat(31_000));
+      const last = "a".repeat(60_000);
+      await importLines([...tags, last, last].map((tag, at) => ({ id: 200_000 + at, name: "Giant", tag })));
+      const fitting = [{ tag: last, plants: 2 }, ...tags.slice(0, 15).map((tag) => ({ tag, plants: 1 }))];
+      const found = () => countTags("?q=giant");
+      expect(await askUntil(found, (counted) => (counted as unknown[]).length === fitting.length)).toEqual(fitting);
+      await Promise.all(Array.from({ length: 40 }, (_, at) => service.request(`/plants/${200_000 + at}`, { method: "DELETE" })));
+      // All tags: of the others, each has one plant more.
+      await importLines([...tags, ...tags, ...tags].map((tag, at) => ({ id: 300_000 + at, name: "x", tag })));
+      const all = async () => (await (await service.request("/tags")).json()) as { tag: string }[];
+      const large = (counted: readonly { tag: string }[]) =>
+        counted.filter(({ tag }) => tag.length > 1000).map(({ tag }) => tag.slice(0, 2));
+      const expected = tags.slice(0, 16).map((tag) => tag.slice(0, 2));
+      expect(large(await askUntil(all, (counted) => Bun.deepEquals(large(counted), expected)))).toEqual(expected);
+    });
+
     for (const path of ["/plants/count", "/tags"]) {
       it(`are refused by ${path} for a query that contradicts itself`, async () => {
         const response = await service.request(`${path}?untagged=true&tag=x`);

@@ -6,6 +6,7 @@ import type { FoundTags } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
+import { listTags } from "./tags.ts";
 import { toQuery } from "./plant-columns.ts";
 import { hasTag } from "./list-statements.ts";
 import { IN_INDEX } from "./order-statements.ts";
@@ -57,8 +58,10 @@ export function countStatement(terms: SearchTerms): Statement {
  */
 export function countTagsStatement(terms: SearchTerms): Statement {
   return {
-    text: `SELECT tag, count(*), (sum(count(*)) OVER ())::bigint FROM (${findStatement("tag", terms)}) AS found
-      GROUP BY tag ORDER BY count(*) DESC, convert_to(tag, 'UTF8') LIMIT ${TAGS_MAX + 1}`,
+    text: listTags(
+      `SELECT tag, count(*) AS plants, (sum(count(*)) OVER ())::bigint AS found FROM (${findStatement("tag", terms)}) AS found GROUP BY tag`,
+      ", found",
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { SearchTerms } from "../../../tokenizer.ts";
 import { COUNTED_MAX } from "../../counts.ts";
-import { mostFrequent, TAGS_MAX } from "../../tags.ts";
+import { mostFrequent, TAGS_BYTES_MAX, TAGS_MAX } from "../../tags.ts";
 import type { FoundTags, TagCount } from "../../tags.ts";
 import type { Thread } from "../engine/thread.ts";
 import { FIRST_TAG } from "../tags.ts";
@@ -10,6 +10,7 @@ import type { Indexer } from "./indexer.ts";
 /** Counts tags in steps, so that searches can run in between. */
 export async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
   let tags: TagCount[] = [];
+  let characters = 0;
   let open: TagCount | undefined;
   for (let cursor: TagCursor | undefined = FIRST_TAG; cursor;) {
     const { counts, next }: TagStep = await thread.call("countTags", cursor);
@@ -19,9 +20,13 @@ export async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
       else {
         if (open) tags.push(open);
         open = { tag, plants };
+        characters += tag.length;
       }
     }
-    if (tags.length > 10 * TAGS_MAX) tags = mostFrequent(tags);
+    if (tags.length > 10 * TAGS_MAX || characters > 10 * TAGS_BYTES_MAX) {
+      tags = mostFrequent(tags);
+      characters = 0;
+    }
     cursor = next;
   }
   return open ? [...tags, open] : tags;
