@@ -27,7 +27,7 @@ const keptUndo = createKeptUndo(tabStorage());
 session.state.watch(() => {
   if (!isGone(session.state.get())) return;
   notices.withdrawActions();
-  keptUndo.keep(undefined);
+  keptUndo.keep([]);
 });
 const context = {
   base,

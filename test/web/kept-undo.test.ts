@@ -63,6 +63,29 @@ describe("an undo", () => {
     expect((await stored()).match(/"tree"/g)).toHaveLength(4);
   });
 
+  it("stays when plants are deleted that were to be deleted before it, which have an undo beside it", async () => {
+    const { page, button, field, reads } = await openAll();
+    const before = await stored();
+    await page.clock.install();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await button("Delete Plant 1").click();
+    await button("Delete Plant 2").click();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await button("Set tag").click();
+    await field("Tag").fill("shrub");
+    await page.keyboard.press("Enter");
+    await reads("3 plants are tagged “shrub” now.");
+    await page.clock.fastForward(9_000);
+    await reads("2 plants are deleted.");
+    await page.reload();
+    await reads("2 plants are deleted.");
+    await page.locator(".notice", { hasText: "3 plants are tagged" }).getByRole("button", { name: "Undo" }).click();
+    await reads("3 plants are as before.");
+    await button("Undo").click();
+    await reads("2 plants are as before.");
+    expect(await stored()).toBe(before);
+  });
+
   it("of what a reload has cut off is offered, and says that nothing is certain", async () => {
     const { page, button, reads } = await openAll();
     const before = await stored();

@@ -12,6 +12,8 @@ import type { NotedChange } from "./listing.ts";
 /** Changes of many plants at once, told by one message, and undone by one button. */
 export type BulkChanges = Readonly<{
   run: (bulk: Bulk) => Promise<void>;
+  /** What can be undone now. */
+  offers: () => readonly Offer[];
   /** Offers to undo what was done before a reload. */
   offer: () => void;
 }>;
@@ -23,7 +25,12 @@ type Bulk = BulkWords &
     about?: number;
     /** Whether a single plant that was changed is worth no message. */
     isQuiet?: boolean;
+    /** What could be undone when people asked for this, if that is a while ago. What they did since stays. */
+    replaces?: readonly Offer[];
   }>;
+
+/** What can be undone, and the message that offers it. */
+type Offer = Readonly<{ undo: Undo; notice: number }>;
 
 type BulkOptions = Readonly<{
   client: Client;
@@ -41,9 +48,8 @@ type BulkOptions = Readonly<{
 const PROGRESS_MS = 300;
 
 export function createBulkChanges({ client, notices, keptUndo, changesSent, signedOut, onChanged }: BulkOptions): BulkChanges {
-  /** What can be undone now, only what was done last, and the message that offers it. */
-  let open: Undo | undefined;
-  let openNotice: number | undefined;
+  /** Only what was done last, and what was asked for earlier and done later. */
+  let offers: readonly Offer[] = [];
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
   async function send(bulk: Bulk): Promise<BulkResult> {
@@ -116,9 +122,9 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   async function run(bulk: Bulk): Promise<void> {
-    const { changes } = bulk;
+    const { changes, replaces = offers } = bulk;
     // The page may be left before it hears what became of them.
-    if (!(Symbol.asyncIterator in changes)) keptUndo.keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Undo" });
+    if (!(Symbol.asyncIterator in changes)) keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Undo" });
     const result = await send(bulk);
     note(result);
     const { made, already, conflicts, unknown, failure } = result;
@@ -131,30 +137,40 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     // Who has to sign in again may take a while: what went wrong is still there then.
     if (signedOut.aborted || (undoable.length === 0 && failure !== undefined)) notices.add({ kind, text });
     else if (undoable.length === 0) notices.add({ kind, text, lastsMs: PROBLEM_MS });
-    else offer({ kind, text, changes: undoable, label: "Undo" });
+    else offer({ kind, text, changes: undoable, label: "Undo" }, replaces);
   }
 
   /** Takes over what was done, unless the page is somebody else's now. */
   function note(result: BulkResult): void {
     if (signedOut.aborted) return;
-    keptUndo.keep(open);
+    keep();
     noteAll(result);
   }
 
-  function offer(undoable: Undo): void {
-    const { kind, text, label, changes } = undoable;
-    if (openNotice !== undefined) notices.close(openNotice);
-    open = undoable;
-    keptUndo.keep(open);
-    const action = { label, run: () => void undo(changes) };
-    openNotice = notices.add({ kind, text, isClosable: true, onClose: forget, action });
+  /** Keeps what can be undone for a reload, and what the page may not see the end of. */
+  function keep(...underWay: readonly Undo[]): void {
+    keptUndo.keep([...offers.map((one) => one.undo), ...underWay]);
   }
 
-  function forget(): void {
-    if (openNotice !== undefined) notices.close(openNotice);
-    openNotice = undefined;
-    open = undefined;
-    keptUndo.keep(undefined);
+  function offer(undoable: Undo, replaces: readonly Offer[] = []): void {
+    const { kind, text, label, changes } = undoable;
+    const forgetIt = () => forget([made]);
+    const action = {
+      label,
+      run() {
+        forgetIt();
+        void undo(changes);
+      },
+    };
+    const made = { undo: undoable, notice: notices.add({ kind, text, isClosable: true, onClose: forgetIt, action }) };
+    offers = [...offers, made];
+    forget(replaces);
+  }
+
+  function forget(over: readonly Offer[]): void {
+    for (const { notice } of over) notices.close(notice);
+    offers = offers.filter((one) => !over.includes(one));
+    keep();
   }
 
   async function undo(changes: readonly PlantChange[]): Promise<void> {
@@ -164,8 +180,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
       doing: "Undoing",
       done: "as before",
     };
-    forget();
-    keptUndo.keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Go on undoing" });
+    keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Go on undoing" });
     const result = await send(bulk);
     note(result);
     const { conflicts, failure, isStopped } = result;
@@ -181,9 +196,9 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
   return {
     run,
+    offers: () => offers,
     offer() {
-      const kept = keptUndo.find();
-      if (kept) offer(kept);
+      for (const kept of keptUndo.find()) offer(kept);
     },
   };
 }

@@ -30,6 +30,8 @@ type Waiting = Readonly<{ notice: number; clock: ReturnType<typeof setInterval>;
  */
 export function createDeletions({ bulkChanges, listing, notices }: DeletionOptions): Deletions {
   const plants = new Map<bigint, Plant>();
+  /** What could be undone when the last of them was asked for. */
+  let replaces: ReturnType<BulkChanges["offers"]> = [];
   let waiting: Waiting | undefined;
 
   /** Stops the clock, and takes the message away. */
@@ -68,13 +70,14 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
     if (plants.size === 0) stop();
     if (now.length === 0) return;
     const changes = now.map((from) => ({ from, to: undefined }));
-    await bulkChanges.run({ changes, total: now.length, doing: "Deleting", done: "deleted", isQuiet: true });
+    await bulkChanges.run({ changes, total: now.length, doing: "Deleting", done: "deleted", isQuiet: true, replaces });
     listing.unhide(ids);
   }
 
   return {
     remove(more) {
       for (const plant of more) plants.set(plant.id, plant);
+      replaces = bulkChanges.offers();
       listing.hide(more.map(({ id }) => id));
       start();
     },

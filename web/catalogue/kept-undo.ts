@@ -9,9 +9,9 @@ export type Undo = Readonly<{ kind: "done" | "problem"; text: string; changes: r
 /** Keeps what can be undone in the tab, so that a reload does not lose it. What is too much for that holds the page. */
 export type KeptUndo = Readonly<{
   /** What the page kept before a reload, if it was not asked for yet. */
-  find: () => Undo | undefined;
-  /** Keeps this, in the place of what was before; undefined is nothing. */
-  keep: (undo: Undo | undefined) => void;
+  find: () => readonly Undo[];
+  /** Keeps these, in the place of what was before. */
+  keep: (undos: readonly Undo[]) => void;
 }>;
 
 const KEY = `${KEPT_PREFIX}undo`;
@@ -23,8 +23,8 @@ export function createKeptUndo(storage: Storage): KeptUndo {
   let release: (() => void) | undefined;
   let isAsked = false;
 
-  function write(undo: Undo): boolean {
-    const text = JSON.stringify(undo, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  function write(undos: readonly Undo[]): boolean {
+    const text = JSON.stringify(undos, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     return text.length <= CHARACTERS_MAX && keepItem(storage, KEY, text);
   }
 
@@ -32,15 +32,15 @@ export function createKeptUndo(storage: Storage): KeptUndo {
     find() {
       const text = isAsked ? null : storage.getItem(KEY);
       isAsked = true;
-      if (text === null) return undefined;
-      return JSON.parse(text, (name, value: unknown) => (name === "id" ? BigInt(value as string) : value)) as Undo;
+      if (text === null) return [];
+      return JSON.parse(text, (name, value: unknown) => (name === "id" ? BigInt(value as string) : value)) as Undo[];
     },
-    keep(undo) {
+    keep(undos) {
       isAsked = true;
       release?.();
       release = undefined;
       storage.removeItem(KEY);
-      if (undo !== undefined && !write(undo)) release = holdPage();
+      if (undos.length > 0 && !write(undos)) release = holdPage();
     },
   };
 }
