@@ -22,10 +22,7 @@ export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): voi
   if (!stored || !names(header, etagOf(stored))) throw new PlantStoreError("precondition_failed");
 }
 
-/**
- * Whether If-None-Match rules this plant out. It compares weakly (RFC 9110, 13.1.2). A read then gets 304, a change
- * 412.
- */
+/** Whether If-None-Match rules this plant out of a response. It compares weakly (RFC 9110, 13.1.2). */
 export function isRuledOut(headers: Fields, stored: NewPlant | undefined): boolean {
   const header = headers.get("if-none-match");
   return header !== null && stored !== undefined && namesWeakly(header, etagOf(stored));
@@ -36,10 +33,18 @@ export function namesWeakly(header: string, etag: string): boolean {
   return names(header.replaceAll('W/"', '"'), etag);
 }
 
+/** A list of tags or `*` (RFC 9110, 13.1.2). Who sends or forwards `*` twice means the same. */
+const CONDITION = /^[\t ,]*(?:\*|(?:W\/)?"[^"]*")(?:[\t ]*,[\t ,]*(?:\*|(?:W\/)?"[^"]*"))*[\t ,]*$/;
+const TAG = /"[^"]*"/g;
+
 /** Checks all preconditions of a change. Throws `precondition_failed`. */
 export function checkPreconditions(headers: Fields, stored: NewPlant | undefined): void {
   checkIfMatch(headers, stored);
-  if (isRuledOut(headers, stored)) throw new PlantStoreError("precondition_failed");
+  const header = headers.get("if-none-match");
+  if (header === null) return;
+  const isRuled = stored !== undefined && (header.replaceAll(TAG, "").includes("*") || namesWeakly(header, etagOf(stored)));
+  // What cannot be read may have been meant to protect the plant.
+  if (isRuled || !CONDITION.test(header)) throw new PlantStoreError("precondition_failed");
 }
 
 function names(header: string, etag: string): boolean {

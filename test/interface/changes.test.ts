@@ -272,6 +272,13 @@ for (const method of METHODS) {
         isMade: false,
       },
       { why: "If-None-Match with another tag", headers: () => ({ "if-none-match": '"other"' }), isMade: true },
+      { why: "If-None-Match with other tags", headers: () => ({ "if-none-match": `, W/"a,*,b",\t"" ,` }), isMade: true },
+      // Whoever sent these wanted something to be kept.
+      ...["*, *", "*,", '"a", *', "garbage", '"a" "b"', '"a', ""].map((value) => ({
+        why: `If-None-Match: ${value}`,
+        headers: () => ({ "if-none-match": value }),
+        isMade: false,
+      })),
       {
         why: "the tag in If-Match and another in If-None-Match",
         headers: (etag: string) => ({ "if-match": etag, "if-none-match": '"other"' }),
