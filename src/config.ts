@@ -64,10 +64,10 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
   const problems = unknownVariables(environment).map((name) => `${name} is not a known setting.`);
   problems.push(...(wrong?.mistakes ?? []));
   const inForce = settingsInForce(environment, flags);
-  const { text, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
+  const { text, host, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
   const data = resolve(text("data"));
   const config = {
-    host: text("host"),
+    host: host("host"),
     port: integer("port", { min: 0, max: 65_535 }),
     data,
     database: database("database", join(data, "plants.db")),
@@ -105,6 +105,13 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
     text(name: SettingName): string {
       const { given, where } = find(name);
       if (given === "") problems.push(`${where} must not be empty.`);
+      return given;
+    },
+    /** The runtime takes anything else, such as an asterisk, for all addresses of the machine. */
+    host(name: SettingName): string {
+      const { given, where } = find(name);
+      if (isIP(given) === 0 && !/^[\w.-]+$/.test(given))
+        problems.push(`${where} must be an address or a name, such as 127.0.0.1 or 0.0.0.0 for all.`);
       return given;
     },
     integer(name: SettingName, { min, max }: { min: number; max: number }): number {

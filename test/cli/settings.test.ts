@@ -87,6 +87,14 @@ describe("the settings", () => {
     expect(message.match(/^ {2}- /gm)).toHaveLength(6);
   });
 
+  it.each(["*", " ", "[::1]", "http://localhost", "a:1"])("take no host like %s, which is neither an address nor a name", (host) => {
+    expect(problemsOf({ PLANT_STORE_HOST: host }, {}, [])).toContain("- PLANT_STORE_HOST must be an address or a name");
+  });
+
+  it.each(["0.0.0.0", "::", "::1", "fe80::1%eth0", "localhost", "plant_store-1.garden."])("take a host like %s", (host) => {
+    expect(parseConfig({ PLANT_STORE_HOST: host }, {})).toMatchObject({ host });
+  });
+
   it("are told from words that belong to nothing, and the help of the command is named", async () => {
     expect(await runCommand(["token", "create", "sync", "-x", "secret"])).toEqual({
       status: 1,
