@@ -1,5 +1,5 @@
 import { createMetrics } from "../../src/metrics.ts";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
@@ -9,6 +9,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand, startProcess } from "../support/process.ts";
+import { until } from "../support/until.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const logged: string[] = [];
@@ -287,4 +288,75 @@ it("a store whose files SQLite cannot open is refused with its name, and what to
   mkdirSync(join(folder, "plants.db-shm"));
   const reason = await rejectionOf(open(folder));
   expect(String(reason)).toMatch(/plants\.db cannot be used \(.+\): check whether its disk is full, read-only or failing\.$/);
+});
+
+describe("a store whose files lose their names while it is open", () => {
+  /** Ways to lose them, and what takes their place. */
+  const LOSSES: readonly { what: string; lose: (folder: string, elsewhere: string) => void }[] = [
+    { what: "the folder is moved", lose: (folder, elsewhere) => renameSync(folder, join(elsewhere, "moved")) },
+    { what: "the database is moved", lose: (folder, elsewhere) => renameSync(join(folder, "plants.db"), join(elsewhere, "plants.db")) },
+    { what: "the WAL is removed", lose: (folder) => rmSync(join(folder, "plants.db-wal")) },
+    {
+      what: "another store takes the place of it",
+      lose(folder, elsewhere) {
+        for (const name of BOTH) copyFileSync(join(folder, name), join(elsewhere, name));
+        for (const name of BOTH) renameSync(join(elsewhere, name), join(folder, name));
+      },
+    },
+  ];
+
+  for (const { what, lose } of LOSSES) {
+    it(`takes no more changes after half a second when ${what}, exports nothing, and reads what it has`, async () => {
+      const folder = temporaryFolder();
+      const store = await open(folder);
+      await add(store, 0, 10);
+      lose(folder, temporaryFolder());
+      const isRefused = async (): Promise<boolean> => {
+        try {
+          await store.plants.create({ id: asPlantId(11n), name: "late" });
+        } catch {
+          return true;
+        }
+        return false;
+      };
+      await until("a create is refused", isRefused);
+      expect(() => store.check()).toThrow("The store is not available");
+      expect(await rejectionOf(store.plants.create({ id: asPlantId(12n), name: "x" }))).toMatchObject({ code: "store_unavailable" });
+      expect(await rejectionOf(store.plants.snapshot())).toMatchObject({ code: "store_unavailable" });
+      expect(await store.plants.find(asPlantId(3n))).toMatchObject({ id: 3n });
+      await seesLoss();
+      await store.close();
+    });
+  }
+
+  /** Waits until the log says it, once. */
+  async function seesLoss(): Promise<void> {
+    await until("the log says it", () => logged.some((line) => line.includes("were moved, removed or replaced")));
+    logged.length = 0;
+  }
+
+  it("goes on when they are put back, and has everything", async () => {
+    const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
+    const store = await open(folder);
+    await add(store, 0, 10);
+    for (const name of BOTH) renameSync(join(folder, name), join(elsewhere, name));
+    await seesLoss();
+    for (const name of BOTH) renameSync(join(elsewhere, name), join(folder, name));
+    await until("a create succeeds", () => store.plants.create({ id: asPlantId(10n), name: "x" }).then(Boolean, () => false));
+    await store.close();
+    expect(await countIn(folder)).toBe(11);
+  });
+
+  it("leaves the store alone that took its place, when it is closed", async () => {
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    const [store, running] = [await open(folder), await open(other)];
+    await add(store, 0, 10);
+    await add(running, 0, 20);
+    for (const name of BOTH) copyFileSync(join(other, name), join(other, `${name}.copy`));
+    for (const name of BOTH) renameSync(join(other, `${name}.copy`), join(folder, name));
+    await seesLoss();
+    await store.close();
+    await running.close();
+    expect(await countIn(folder)).toBe(20);
+  });
 });

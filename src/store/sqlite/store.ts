@@ -6,7 +6,7 @@ import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { isOfMachine, translated } from "./engine/failure.ts";
-import { findLastingFault } from "./engine/files.ts";
+import { findLastingFault, rememberFiles } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
 import { holdLock, isLocked } from "./engine/lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
@@ -91,7 +91,13 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
   const searchThread = isServing ? startThread("search", { path, onDeath: onFatal }) : undefined;
   const opened: Array<() => unknown> = [() => searchThread?.abandon()];
   try {
-    const writer = createHealth({ thread: await writerThread.open(), log, checkpoints: meter.checkpoints, onFatal });
+    const writer = createHealth({
+      thread: await writerThread.open(),
+      log,
+      checkpoints: meter.checkpoints,
+      areFilesThere: rememberFiles(path),
+      onFatal,
+    });
     opened.unshift(() => writer.close());
     const reader = openReader(path);
     opened.unshift(() => reader.close());
@@ -103,7 +109,10 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     const { plants, changes } = createPlants({
       writer,
       reader: reader.plants,
-      takeSnapshot: () => openSnapshot(path),
+      takeSnapshot() {
+        writer.expectFiles();
+        return openSnapshot(path);
+      },
       searcher,
       queueMax,
       queueWaitMs,

@@ -85,6 +85,24 @@ export async function findLastingFault(name: string): Promise<FilesFault | undef
   }
 }
 
+/** Remembers the files of an open store. Returns whether their names lead to the same ones, as far as can be seen. */
+export function rememberFiles(name: string): () => boolean {
+  const files = [name, `${realPath(name)}-wal`].map((file) => ({ file, identity: identify(file) }));
+  return () => {
+    try {
+      return files.every(({ file, identity }) => identify(file) === identity);
+    } catch {
+      return true;
+    }
+  };
+}
+
+/** Undefined if there is no such file. */
+function identify(file: string): string | undefined {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat && `${stat.dev}:${stat.ino}`;
+}
+
 /** Throws when there is no store, so that a mistyped folder does not become one. */
 export function expectSqliteStore(path: string): void {
   if (readStart(path, 1).length > 0) return;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PlantStoreError } from "../../../errors.ts";
+import { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
 import type { SqliteMeter } from "../metrics.ts";
@@ -17,8 +17,10 @@ export type Health = Readonly<{
    * waits for a pause.
    */
   checkpoint(): void;
-  /** Throws the error of the last failed write, until a write succeeds. */
+  /** Throws the error of the last failed write, until a write succeeds, and `store_unavailable` while files are lost. */
   check(): void;
+  /** Throws `store_unavailable` while files are lost: their names lead elsewhere now. */
+  expectFiles(): void;
   /** Stops probing the disk and closes the writer. */
   close(): Promise<void>;
 }>;
@@ -27,6 +29,8 @@ type HealthOptions = Readonly<{
   thread: WriterThread;
   log: Log;
   checkpoints: SqliteMeter["checkpoints"];
+  /** Whether the files have the same names as when they were opened. */
+  areFilesThere: () => boolean;
   /** A sync failed, so no response can be trusted: end the process at once, without sending any. */
   onFatal: (reason: Error) => void;
 }>;
@@ -34,8 +38,15 @@ type HealthOptions = Readonly<{
 /** Pause before the disk is probed after a failed write, or a checkpoint tried again, in milliseconds. */
 const PROBE_MS = 500;
 
-export function createHealth({ thread, log, checkpoints, onFatal }: HealthOptions): Health {
+/** How often it looks whether the files are still there, in milliseconds. */
+const LOOK_MS = 500;
+
+const LOST =
+  "The files of the store were moved, removed or replaced while the service runs: put them back. If they are gone, read all plants from the service before you stop it.";
+
+export function createHealth({ thread, log, checkpoints, areFilesThere, onFatal }: HealthOptions): Health {
   let trouble: PlantStoreError | undefined;
+  let areLost = false;
   let isCheckpointing = false;
   let probing: ReturnType<typeof setTimeout> | undefined;
 
@@ -52,6 +63,19 @@ export function createHealth({ thread, log, checkpoints, onFatal }: HealthOption
     return error;
   }
 
+  /** What is committed to a file without a name is gone when the service ends. */
+  function look(): void {
+    if (areFilesThere() !== areLost) return;
+    areLost = !areLost;
+    if (areLost) log.error("store_trouble", { reason: new Error(LOST) });
+    else log.info("store_healed");
+  }
+  const looking = setInterval(look, LOOK_MS).unref();
+
+  function expectFiles(): void {
+    if (areLost) throw new PlantStoreError("store_unavailable");
+  }
+
   function probe(): void {
     probing = undefined;
     // A failure schedules the next probe, and check() reports it.
@@ -59,6 +83,7 @@ export function createHealth({ thread, log, checkpoints, onFatal }: HealthOption
   }
 
   const call: WriterThread["call"] = async (method, ...args) => {
+    expectFiles();
     try {
       const result = await thread.call(method, ...args);
       if (trouble) log.info("store_healed");
@@ -94,9 +119,15 @@ export function createHealth({ thread, log, checkpoints, onFatal }: HealthOption
     },
     check() {
       if (trouble) throw trouble;
+      expectFiles();
     },
+    expectFiles,
     async close() {
       clearTimeout(probing);
+      clearInterval(looking);
+      // To close it would touch the files that have the names now.
+      look();
+      if (areLost) return;
       // Not through `call`: closing does not prove that the disk accepts writes.
       await thread.call("close").catch((thrown: unknown) => {
         endIfSyncFailed(thrown);
