@@ -20,9 +20,12 @@ export type GroupCommit = Readonly<{
   gathered(): Promise<void>;
   /** Whether a change of this owner would be refused now, because too many wait. */
   isFull(owner?: Owner): boolean;
-  /** Refuses waiting changes with `draining`. Resolves once the running commits have ended. */
-  close(): Promise<void>;
+  /** Refuses waiting changes, by default with `draining`. Resolves once the running commits have ended. */
+  close(why?: ClosedBecause): Promise<void>;
 }>;
+
+/** The service ends, or only the server of these changes is used no more. */
+export type ClosedBecause = "draining" | "store_unavailable";
 
 /** What bounds the wait of a change. */
 export type QueueLimits = Readonly<{
@@ -80,7 +83,7 @@ export function createGroupCommit({
   const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
-  let isClosed = false;
+  let closed: ClosedBecause | undefined;
   const unwatch = meter.watch(() => ({
     changes: waiting.reduce((sum, batch) => sum + countOf(batch), 0),
     oldestMs: waiting[0] ? now() - waiting[0].since : 0,
@@ -160,7 +163,7 @@ export function createGroupCommit({
   }
 
   /** Refuses the batch that has waited longest. */
-  function refuse(code: "overloaded" | "draining"): void {
+  function refuse(code: "overloaded" | ClosedBecause): void {
     const batch = waiting.shift();
     if (!batch) return;
     leave(batch);
@@ -173,7 +176,7 @@ export function createGroupCommit({
 
   /** The last waiting batch, with places reserved for a change of this size. */
   function join(owner: Owner, { characters, searched }: Size): Batch {
-    if (isClosed) throw new PlantStoreError("draining");
+    if (closed) throw new PlantStoreError(closed);
     // A change larger than the whole queue may wait alone.
     const count = Math.min(placesOf(characters), queueMax);
     if (!places.tryTake(owner, count)) throw new PlantStoreError("overloaded");
@@ -220,9 +223,9 @@ export function createGroupCommit({
       const { tokens } = await awaitOutcomes(batch);
       return tokens?.[at];
     },
-    async close() {
-      isClosed = true;
-      while (waiting.length > 0) refuse("draining");
+    async close(why = "draining") {
+      closed = why;
+      while (waiting.length > 0) refuse(why);
       await round;
       await Promise.all(running.values());
       unwatch();

@@ -331,11 +331,18 @@ describe("a service whose database has its plants on workers", () => {
   it("follows a shard that moves", async () => {
     const { ask, statuses, stop } = await startOnWorkers("moves");
     const id = ALL.find((one) => workerOf(one) === 0)!;
+    const codes = new Set<unknown>();
+    const create = async (one: number) => {
+      const response = await ask("POST", "/plants", { id: one, name: "a" });
+      codes.add(response.status === 200 ? 200 : ((await response.json()) as { error: number }).error);
+    };
     await queryOnce(COORDINATOR.url("moves"), "UPDATE pg_dist_placement SET groupid = 1");
     await until("the plant goes to the other worker", async () => {
-      await statuses([["POST", "/plants", { id, name: "a" }]]);
+      await Promise.all([id, ...ALL].map(create));
       return (await stored("moves"))[2]!.includes(id);
     });
+    // The service does not shut down, so it must not say so.
+    expect(codes.difference(new Set([200, 50301]))).toEqual(new Set());
     // What is left is one shard without a hash, as of a table that Citus has and does not distribute.
     await queryOnce(COORDINATOR.url("moves"), "DELETE FROM pg_dist_shard WHERE shardid <> 0");
     await queryOnce(COORDINATOR.url("moves"), "UPDATE pg_dist_shard SET shardminvalue = NULL");

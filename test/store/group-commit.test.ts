@@ -218,19 +218,22 @@ describe("the group commit", () => {
     expect(await next).toBe("created");
   });
 
-  it("on close refuses what waits, and ends after the running commit", async () => {
-    const { group, untilRunning, endCommit } = groupCommit();
-    const running = group.create(plant(1));
-    await untilRunning(0);
-    const waiting = rejectionOf(group.create(plant(2)));
-    let isClosed = false;
-    const closing = group.close().then(() => (isClosed = true));
-    expect(await waiting).toMatchObject({ code: "draining" });
-    expect(await rejectionOf(group.create(plant(3)))).toMatchObject({ code: "draining" });
-    await Bun.sleep(20);
-    expect(isClosed).toBe(false);
-    await endCommit(0);
-    expect(await running).toBe("created");
-    await closing;
-  });
+  it.each(["draining", "store_unavailable"] as const)(
+    "on close refuses what waits with %s, and ends after the running commit",
+    async (code) => {
+      const { group, untilRunning, endCommit } = groupCommit();
+      const running = group.create(plant(1));
+      await untilRunning(0);
+      const waiting = rejectionOf(group.create(plant(2)));
+      let isClosed = false;
+      const closing = group.close(code).then(() => (isClosed = true));
+      expect(await waiting).toMatchObject({ code });
+      expect(await rejectionOf(group.create(plant(3)))).toMatchObject({ code });
+      await Bun.sleep(20);
+      expect(isClosed).toBe(false);
+      await endCommit(0);
+      expect(await running).toBe("created");
+      await closing;
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { coalesceReads } from "../coalesced-reads.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
-import type { GroupCommit, QueueLimits } from "../group-commit.ts";
+import type { ClosedBecause, GroupCommit, QueueLimits } from "../group-commit.ts";
 import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
@@ -16,7 +16,7 @@ import type { OpenTables } from "./plant-tables.ts";
 export type ServerPlants = Pick<PlantStore, "create" | "compareAndSwap" | "import" | "find"> &
   Readonly<{
     queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
-    close(): Promise<void>;
+    close(why?: ClosedBecause): Promise<void>;
   }>;
 
 /** How many commits of creates, of changes, and coalesced reads run at a time, each on a connection of its own. */
@@ -35,7 +35,7 @@ type ServerPlantsOptions = Readonly<{
 const IMPORT_MS_MAX = 20_000;
 
 export function createServerPlants({ execute, open, inFlight, limits, meter }: ServerPlantsOptions): ServerPlants {
-  let isClosed = false;
+  let closed: ClosedBecause | undefined;
   const writes = open(execute.writes, { isRepeatable: true });
   const swapped = open(execute.writes, { isRepeatable: false });
   const read = open(execute.reads, { isRepeatable: true });
@@ -64,16 +64,16 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
     create: creates.create,
     compareAndSwap: changes.compareAndSwap,
     async import(plants, options) {
-      if (isClosed) throw new PlantStoreError("draining");
+      if (closed) throw new PlantStoreError(closed);
       const outcomes = await bulk(plants, options);
       for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
       return outcomes as ImportOutcome[];
     },
     find: coalesceReads({ readAll: findAll, inFlightMax: inFlight.finds }),
     queues: { creates, changes },
-    async close() {
-      isClosed = true;
-      await Promise.all([creates.close(), changes.close()]);
+    async close(why = "draining") {
+      closed = why;
+      await Promise.all([creates.close(why), changes.close(why)]);
     },
   };
 }

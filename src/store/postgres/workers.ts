@@ -1,6 +1,6 @@
 import type { Log } from "../../log.ts";
 import type { CommitMeter } from "../commit-meter.ts";
-import type { QueueLimits } from "../group-commit.ts";
+import type { ClosedBecause, QueueLimits } from "../group-commit.ts";
 import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -54,9 +54,9 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
     return { server, plants: createServerPlants({ execute: server.execute, open: tables, inFlight: IN_FLIGHT, limits, meter }) };
   }
 
-  async function close({ server, plants }: Worker): Promise<void> {
+  async function close({ server, plants }: Worker, why?: ClosedBecause): Promise<void> {
     server.health.close();
-    await plants.close();
+    await plants.close(why);
     await server.close();
   }
 
@@ -70,7 +70,7 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
     for (const [address, worker] of workers) {
       if (addresses.includes(address)) continue;
       workers.delete(address);
-      void close(worker);
+      void close(worker, "store_unavailable");
     }
   }
 
@@ -89,7 +89,7 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
       return `${ill.length} of ${all.length} database servers cannot be used now: requests for their plants, lists and exports get 503.`;
     },
     async close() {
-      await Promise.all([home.close(), ...Array.from(workers.values(), close)]);
+      await Promise.all([home.close(), ...Array.from(workers.values(), (worker) => close(worker))]);
     },
   };
 }
