@@ -246,20 +246,29 @@ describe("a service whose database has its plants on workers", () => {
     await stop();
   });
 
+  /** Makes each change on the first worker wait so many seconds for its lock. */
+  async function makeLocksSlow(database: string, seconds: number): Promise<void> {
+    await WORKERS[0].query(
+      `CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(${seconds}); END'`,
+      database,
+    );
+  }
+
+  async function untilLocking(database: string): Promise<void> {
+    await until("a change waits for its lock", async () => {
+      const waiting = await WORKERS[0].query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'", database);
+      return waiting.length > 0;
+    });
+  }
+
   it("sees behind its lock that a shard has moved meanwhile, whatever isolation the database has as its default", async () => {
     const { ask, stop } = await startOnWorkers("isolation");
     const count = await keepTable("isolation", 2);
     await WORKERS[0].query("ALTER DATABASE isolation SET default_transaction_isolation = 'repeatable read'", "isolation");
-    await WORKERS[0].query(
-      "CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); END'",
-      "isolation",
-    );
+    await makeLocksSlow("isolation", 1);
     const id = ALL.find((one) => shardOf(one) === 2)!;
     const created = ask("POST", "/plants", { id, name: "a" });
-    await until("it waits for the lock", async () => {
-      const waiting = await WORKERS[0].query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'", "isolation");
-      return waiting.length > 0;
-    });
+    await untilLocking("isolation");
     await WORKERS[0].query("DELETE FROM pg_dist_placement WHERE shardid = 2", "isolation");
     expect((await created).status).toBe(200);
     expect(await count()).toBe(0);
@@ -336,9 +345,14 @@ describe("a service whose database has its plants on workers", () => {
       const response = await ask("POST", "/plants", { id: one, name: "a" });
       codes.add(response.status === 200 ? 200 : ((await response.json()) as { error: number }).error);
     };
+    await makeLocksSlow("moves", 2);
+    // More than its two commits take.
+    const first = Array.from({ length: 600 }, (_, at) => create(at));
+    await untilLocking("moves");
     await queryOnce(COORDINATOR.url("moves"), "UPDATE pg_dist_placement SET groupid = 1");
+    await Promise.all(first);
     await until("the plant goes to the other worker", async () => {
-      await Promise.all([id, ...ALL].map(create));
+      await create(id);
       return (await stored("moves"))[2]!.includes(id);
     });
     // The service does not shut down, so it must not say so.
