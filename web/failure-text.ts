@@ -49,6 +49,12 @@ export function failureText(thrown: unknown): string {
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }
 
+/** The same for what is still open: it is read after a new sign-in too, when the token is a good one. */
+export function retryText(thrown: unknown): string {
+  const isTokenBad = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.invalid_token;
+  return isTokenBad ? "This was not done, as you were not signed in any more: try again." : failureText(thrown);
+}
+
 function serviceText({ error, message, status, requestId }: ServiceError): string {
   if (status === 500) return `The service failed: tell its operator the number ${requestId ?? "of this minute"}, then try again.`;
   const lacks = error === ERROR_NUMBERS.insufficient_scope ? LACKS.find(([scope]) => message.includes(scope))?.[1] : undefined;

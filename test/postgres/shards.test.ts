@@ -338,7 +338,7 @@ describe("a service whose database has its plants on workers", () => {
   });
 
   it("follows a shard that moves", async () => {
-    const { ask, statuses, stop } = await startOnWorkers("moves");
+    const { ask, stop } = await startOnWorkers("moves");
     const id = ALL.find((one) => workerOf(one) === 0)!;
     const codes = new Set<unknown>();
     const create = async (one: number) => {

@@ -249,9 +249,13 @@ describe("a tag", () => {
       .first()
       .click();
     await button("Rename this tag…").click();
-    await field("Tag").fill("tree");
+    await reads("Leave it empty to remove the tag.");
+    await field("Tag").fill("tree ");
+    await reads("100 plants have this tag already: nothing will tell them apart from these.");
     await button("Rename everywhere").click();
     await reads("1,100 plants are tagged “tree” now.");
+    await reads("1,200 plants found.");
+    expect(visit.address()).toBe("/?tag=tree");
     expect(await stored("tag=tre")).toEqual([]);
     await button("Undo").click();
     await reads("1,100 plants are as before.");

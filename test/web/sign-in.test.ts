@@ -52,6 +52,30 @@ describe("signing in", () => {
     expect(address()).toBe("/?q=mon&tag=tropical");
   });
 
+  it("leaves no word of a bad token in a dialog behind it, only that it was not done", async () => {
+    place.expectStatus(401);
+    const created = await place.service.request("/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "short", scopes: ["plants:read", "plants:write"] }),
+      headers: { "content-type": "application/json" },
+    });
+    const { id, token } = (await created.json()) as { id: string; token: string };
+    const { page, signIn, button, field, reads, dialog } = await place.visit();
+    await signIn(token);
+    await button("Add a plant").click();
+    await field("Name").fill("Ginkgo");
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await page.waitForTimeout(700);
+    await button("Save").click();
+    await reads("The service no longer accepts this token: it has expired or was revoked.");
+    await signIn();
+    await reads("This was not done, as you were not signed in any more: try again.");
+    expect(await dialog.innerText()).not.toContain("token");
+    await button("Save").click();
+    await reads("“Ginkgo” is saved.");
+  });
+
   for (const { pasted, what } of [
     { pasted: (token: string) => `Bearer ${token}`, what: "with its scheme" },
     { pasted: (token: string) => `Authorization: Bearer ${token}\n`, what: "with its whole header" },

@@ -11,7 +11,8 @@ import type { NotedChange } from "./listing.ts";
 
 /** Changes of many plants at once, told by one message, and undone by one button. */
 export type BulkChanges = Readonly<{
-  run: (bulk: Bulk) => Promise<void>;
+  /** Resolves with whether none was left out, neither stopped nor failed. */
+  run: (bulk: Bulk) => Promise<boolean>;
   /** What can be undone now. */
   offers: () => readonly Offer[];
   /** Offers to undo what was done before a reload. */
@@ -121,12 +122,18 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     onChanged([...changed, ...seen]);
   }
 
-  async function run(bulk: Bulk): Promise<void> {
+  async function run(bulk: Bulk): Promise<boolean> {
     const { changes, replaces = offers } = bulk;
     // The page may be left before it hears what became of them.
     if (!(Symbol.asyncIterator in changes)) keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Undo" });
     const result = await send(bulk);
     note(result);
+    tell(result, bulk, replaces);
+    return result.failure === undefined && result.unknown.length === 0 && !result.isStopped;
+  }
+
+  /** Says what was done, and offers to undo it in the place of what could be undone before. */
+  function tell(result: BulkResult, bulk: Bulk, replaces: readonly Offer[]): void {
     const { made, already, conflicts, unknown, failure } = result;
     // What may have been made can be undone like what was: if it was not, the plant is as it was already.
     const undoable = [...made, ...unknown];

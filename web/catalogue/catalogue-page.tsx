@@ -6,7 +6,6 @@ import type { ImportCode } from "../import/import-code.ts";
 import { ImportEntrance } from "../import/import-entrance.tsx";
 import type { Opened } from "../opening.ts";
 import { quoteTag } from "../notices.ts";
-import type { Notices } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
 import { TagDialog } from "../plants/tag-dialog.tsx";
@@ -145,7 +144,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       {ticked.plants.size > 0 || ticked.isGathering ? (
         <TickBar ticked={ticked} listed={listed} mayChange={access.write} onAction={actOnTicked} />
       ) : null}
-      {asked && opened.kind === "tag" ? <AskTag asked={asked} catalogue={catalogue} notices={notices} onClose={opening.close} /> : null}
+      {asked && opened.kind === "tag" ? <AskTag asked={asked} context={context} catalogue={catalogue} onClose={opening.close} /> : null}
       <Front context={context} catalogue={catalogue} importCode={importCode} opened={opened} />
     </>
   );
@@ -154,19 +153,40 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
 /** For what a tag is asked. */
 type Asked = Readonly<{ kind: "tag"; plants: readonly Plant[] }> | Readonly<{ kind: "rename"; tag: string }>;
 
-type AskTagProps = Readonly<{ asked: Asked; catalogue: Catalogue; notices: Notices; onClose: () => void }>;
+const EMPTY_HINT = "Leave it empty to remove the tag.";
 
-function AskTag({ asked, catalogue: { tagCounts, bulkChanges, renaming }, notices, onClose }: AskTagProps) {
+type AskTagProps = Readonly<{ asked: Asked; context: AppContext; catalogue: Catalogue; onClose: () => void }>;
+
+function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, bulkChanges, renaming }, onClose }: AskTagProps) {
   const tags = tagCounts.state.get() ?? [];
-  const shared = { tags, notices, onClose, hint: "Leave it empty to remove the tag." };
+  const shared = { tags, notices, onClose };
   if (asked.kind === "tag") {
     const { plants } = asked;
     const onTag = (tag: string | undefined) => void setTag(bulkChanges, notices, plants, tag);
-    return <TagDialog {...shared} title={`Set the tag of ${count(plants.length)}`} tag="" action="Set tag" onTag={onTag} />;
+    return (
+      <TagDialog
+        {...shared}
+        toHint={() => EMPTY_HINT}
+        title={`Set the tag of ${count(plants.length)}`}
+        tag=""
+        action="Set tag"
+        onTag={onTag}
+      />
+    );
   }
   const { tag } = asked;
-  const onTag = (to: string | undefined) => void (to !== tag && renaming.rename(tag, to, tags.find((one) => one.tag === tag)?.plants));
-  return <TagDialog {...shared} title={`Rename ${quoteTag(tag)} everywhere`} tag={tag} action="Rename everywhere" onTag={onTag} />;
+  const plantsOf = (one: string | undefined) => tags.find((counted) => counted.tag === one)?.plants;
+  const title = `Rename ${quoteTag(tag)} everywhere`;
+  function toHint(to: string | undefined): string {
+    const there = to === tag ? undefined : plantsOf(to);
+    return there === undefined ? EMPTY_HINT : `${count(there)} have this tag already: nothing will tell them apart from these.`;
+  }
+  async function rename(to: string | undefined): Promise<void> {
+    const isWhole = await renaming.rename(tag, to, plantsOf(tag));
+    const view = views.state.get();
+    if (isWhole && view.tag === tag) views.show({ ...view, tag: to ?? null }, "replace");
+  }
+  return <TagDialog {...shared} toHint={toHint} title={title} tag={tag} action="Rename everywhere" onTag={(to) => void rename(to)} />;
 }
 
 type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; importCode: ImportCode; opened: Opened }>;

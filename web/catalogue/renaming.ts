@@ -8,7 +8,8 @@ import { doneText, withTag } from "./tick-actions.ts";
 
 /** Gives every plant of a tag another one, or none. */
 export type Renaming = Readonly<{
-  rename: (tag: string, to: string | undefined, plants: number | undefined) => Promise<void>;
+  /** Resolves with whether no plant was left out. */
+  rename: (tag: string, to: string | undefined, plants: number | undefined) => Promise<boolean>;
   /** Offers to go on with what a reload has cut off. */
   offer: () => void;
 }>;
@@ -24,11 +25,17 @@ export function createRenaming({ client, bulkChanges, notices, storage }: Renami
     for await (const from of client.list({ tag, limit: PAGE })) yield { from, to: withTag(from, to) };
   }
 
-  async function rename(tag: string, to: string | undefined, plants: number | undefined): Promise<void> {
+  async function rename(tag: string, to: string | undefined, plants: number | undefined): Promise<boolean> {
     keepItem(storage, KEY, JSON.stringify({ tag, to }));
     const about = plants === undefined ? {} : { about: plants };
-    await bulkChanges.run({ changes: changesOf(tag, to), ...about, doing: `Renaming the tag ${quoteTag(tag)}`, done: doneText(to) });
+    const isWhole = await bulkChanges.run({
+      changes: changesOf(tag, to),
+      ...about,
+      doing: `Renaming the tag ${quoteTag(tag)}`,
+      done: doneText(to),
+    });
     storage.removeItem(KEY);
+    return isWhole;
   }
 
   return {

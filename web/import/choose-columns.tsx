@@ -34,6 +34,12 @@ export function ChooseColumns({ checked, onReading, onNumber, isKnown }: ChooseC
   return (
     <fieldset class="choose-columns">
       <legend>Columns</legend>
+      {(csv.columns.name ?? "") === "" ? null : (
+        <p class="hint">
+          The first line is taken for the names of the columns. If it is a plant, put a line such as <code>id,name,tag</code> above it, and
+          choose the file again.
+        </p>
+      )}
       <div class="choose-columns-fields">
         {FIELDS.map((field) => (
           <Field label={LABELS[field]} key={field}>

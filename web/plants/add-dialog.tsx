@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { ERROR_NUMBERS, makeId, ServiceError } from "../../src/client/client.ts";
 import type { Plant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText } from "../failure-text.ts";
+import { failureText, retryText } from "../failure-text.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
@@ -54,7 +54,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     } catch (thrown) {
       if (!isShown()) notices.add({ kind: "problem", text: failedText(draft.name, failureText(thrown)) });
       const isTaken = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.id_in_use;
-      setProblem({ text: failureText(thrown), ...(isTaken ? { taken: id } : {}) });
+      setProblem({ text: retryText(thrown), ...(isTaken ? { taken: id } : {}) });
       return undefined;
     } finally {
       setBusy(false);

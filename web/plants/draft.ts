@@ -20,12 +20,21 @@ export function toDraft({ id, name, tag }: Plant): Draft {
   return { id: String(id), name, tag: tag ?? "" };
 }
 
-/** The plant of a draft. A field that nobody touched stays exactly as it was, even where an input could not show it: a line break, or a tag without a letter. */
+/**
+ * The plant of a draft. A field that nobody touched stays exactly as it was, even where an input could not show it: a line
+ * break, or a tag without a letter. Keyboards add spaces at the ends, which nobody sees.
+ */
 export function toPlant(id: bigint, draft: Draft, original?: Plant): Plant {
   const before = original && toDraft(original);
-  const name = original !== undefined && draft.name === before?.name ? original.name : draft.name;
-  const tag = original !== undefined && draft.tag === before?.tag ? original.tag : draft.tag === "" ? undefined : draft.tag;
+  const name = original !== undefined && draft.name === before?.name ? original.name : draft.name.trim();
+  const tag = original !== undefined && draft.tag === before?.tag ? original.tag : typedTag(draft.tag);
   return tag === undefined ? { id, name } : { id, name, tag };
+}
+
+/** A tag as it is typed. Undefined is none. */
+export function typedTag(text: string): string | undefined {
+  const tag = text.trim();
+  return tag === "" ? undefined : tag;
 }
 
 export function isSamePlant(left: Plant, right: Plant): boolean {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Plant, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText } from "../failure-text.ts";
+import { retryText } from "../failure-text.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
@@ -62,7 +62,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     try {
       await work();
     } catch (thrown) {
-      fail(failureText(thrown));
+      fail(retryText(thrown));
     } finally {
       setBusy(false);
     }

@@ -4,23 +4,25 @@ import { useHold } from "../leaving.ts";
 import type { Notices } from "../notices.ts";
 import { BackAgain } from "../ui/back-again.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { typedTag } from "./draft.ts";
 import { TagField } from "./tag-field.tsx";
 
 type TagDialogProps = Readonly<{
   title: string;
-  /** What happens with an empty tag. */
-  hint: string;
+  /** What happens with the tag that is typed. */
+  toHint: (tag: string | undefined) => string;
   /** The tag to begin with. */
   tag: string;
   tags: readonly TagCount[];
   action: string;
   notices: Notices;
+  /** Called with another tag than the one to begin with. */
   onTag: (tag: string | undefined) => void;
   onClose: () => void;
 }>;
 
 /** Asks for the tag of many plants. */
-export function TagDialog({ title, hint, tag, tags, action, notices, onTag, onClose }: TagDialogProps) {
+export function TagDialog({ title, toHint, tag, tags, action, notices, onTag, onClose }: TagDialogProps) {
   const { value: text, set: setText, forget, isBack } = useKept(`tag-${action}-${tag}`, () => tag);
   useHold(text !== tag);
 
@@ -36,7 +38,7 @@ export function TagDialog({ title, hint, tag, tags, action, notices, onTag, onCl
         onSubmit={(event) => {
           event.preventDefault();
           cancel();
-          onTag(text === "" ? undefined : text.toWellFormed());
+          if (text !== tag) onTag(typedTag(text.toWellFormed()));
         }}
       >
         {isBack && text !== tag ? (
@@ -47,7 +49,7 @@ export function TagDialog({ title, hint, tag, tags, action, notices, onTag, onCl
             }}
           />
         ) : null}
-        <TagField value={text} onValue={setText} tags={tags} hint={hint} isFirst />
+        <TagField value={text} onValue={setText} tags={tags} hint={toHint(typedTag(text))} isFirst />
       </form>
       <footer>
         <button class="button" type="button" onClick={cancel}>
