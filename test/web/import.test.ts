@@ -1,6 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import type { Download, Page } from "playwright-core";
+import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { asksBeforeClosing } from "../support/web/closing.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -18,8 +20,8 @@ const MIXED = [
   "9223372036854775807,Bärlauch,herb",
 ];
 
-async function upload({ field }: Visit, name: string, text: string): Promise<void> {
-  await field("File to import").setInputFiles({ name, mimeType: "", buffer: Buffer.from(text) });
+async function upload({ field }: Visit, name: string, content: string | Buffer): Promise<void> {
+  await field("File to import").setInputFiles({ name, mimeType: "", buffer: Buffer.from(content as string) });
 }
 
 /** A request that stores something: the preview asks with dryRun. */
@@ -39,6 +41,37 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
     dataTransfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
     document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   }`);
+}
+
+const NO_GZIP = "The body is not whole gzip: compress the file again, and send all of it.";
+
+/** Its sheet unpacks to other bytes than were packed. */
+function damagedWorkbook(): Buffer {
+  const workbook = makeWorkbook([
+    ["id", "name"],
+    [1, "Acer"],
+  ]);
+  const entry = workbook.lastIndexOf("PK\x01\x02", workbook.lastIndexOf("xl/worksheets/sheet1.xml"), "latin1");
+  workbook[entry + CRC_AT]! ^= 1;
+  return workbook;
+}
+
+/** Where the CRC-32 is in an entry of the directory of a ZIP file. */
+const CRC_AT = 16;
+
+const ROWS = 10_000;
+
+/** Rows as gzip of exactly this size. */
+function memberOf(size: number): Buffer {
+  const pack = (pad: number) => {
+    const rows = Array.from({ length: ROWS }, (_, at) => `${at + 1},${"x".repeat(80)}\n`);
+    return gzipSync(`id,name\n${rows.join("")}${"\n".repeat(pad)}`, { level: 0 });
+  };
+  let pad = size - pack(0).length;
+  // Some of the size is that of the blocks.
+  while (pack(pad).length > size) pad -= 1;
+  expect(pack(pad).length).toBe(size);
+  return pack(pad);
 }
 
 describe("an import", () => {
@@ -196,6 +229,31 @@ describe("an import", () => {
     await visit.reads("plants.csv cannot be read as CSV.");
     await visit.reads("The first line does not name the columns `id` and `name`: name them, as in id,name,tag.");
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
+  });
+
+  for (const { what, bytes, says } of [
+    { what: "gzip that is cut off", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: NO_GZIP },
+    { what: "gzip with zero bytes behind it", bytes: Buffer.concat([gzipSync("id,name\n1,Acer\n"), Buffer.alloc(512)]), says: NO_GZIP },
+    { what: "a workbook that is damaged", bytes: damagedWorkbook(), says: "The file is damaged: save it again." },
+  ]) {
+    it(`says of ${what} what the command says`, async () => {
+      const visit = await place.visit();
+      await visit.signIn();
+      await visit.button("Import a file").click();
+      await upload(visit, "odd.csv.gz", bytes);
+      await visit.reads(`odd.csv.gz cannot be read. ${says}`);
+    });
+  }
+
+  it("reads gzip of several members, as bgzip and cat make it", async () => {
+    // The head of the second member lies across two of the pieces that are searched.
+    const first = memberOf(2 ** 20 - 5);
+    const file = Buffer.concat([first, ...Array.from({ length: 99 }, (_, at) => gzipSync(`${-at},Block\n`)), gzipSync("")]);
+    const visit = await place.visit();
+    await visit.signIn();
+    await visit.button("Import a file").click();
+    await upload(visit, "blocks.csv.gz", file);
+    await visit.reads(`is CSV with ${(ROWS + 99).toLocaleString("en")} plants. Nothing is stored yet.`);
   });
 
   it("shows its progress, can be cancelled, and continues where it stopped", async () => {

@@ -1,7 +1,10 @@
 import { toUtf8 } from "../../src/transfer/encodings.ts";
+import { isGzip } from "../../src/transfer/gunzip.ts";
 import type { Bytes, Encoding } from "../../src/transfer/row.ts";
 import { fileOf, openTable, PACKING_BYTES } from "../../src/transfer/table-file.ts";
+import type { Table } from "../../src/transfer/table-file.ts";
 import { bytesOf } from "../../src/transfer/zip.ts";
+import { unpackMembers } from "./gzip-members.ts";
 
 /** A file that can be read and cut: CSV or NDJSON, neither packed nor in UTF-16. */
 export type OpenedFile = Readonly<{
@@ -13,20 +16,42 @@ export type OpenedFile = Readonly<{
 /** Unpacks a file, if it is packed. Throws a TableError or PlantStoreError. */
 export async function openFile(file: File): Promise<OpenedFile> {
   const head = new Uint8Array(await file.slice(0, PACKING_BYTES).arrayBuffer());
-  const table = await openTable(file.name, head, fileOf(file));
+  const table = isGzip(head) ? openGzip(file) : await openTable(file.name, head, fileOf(file));
   const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (!table && !isUtf16) return { file, notes: [] };
   const text = await toUtf8(table?.bytes ?? bytesOf(file.stream()));
-  const blob = await new Response(toStream(text.bytes)).blob();
+  const blob = await gather(text.bytes);
   return { file: new File([blob], table?.name ?? file.name), notes: [...(table?.notes ?? []), ...describe(text.encoding)] };
+}
+
+function openGzip(file: File): Table {
+  return { name: file.name.replace(/\.gz$/i, ""), bytes: unpackMembers(file), notes: [] };
 }
 
 function describe(encoding: Encoding | undefined): string[] {
   return encoding === undefined ? [] : [`read as ${encoding.toUpperCase()}`];
 }
 
-function toStream(bytes: Bytes): ReadableStream<Uint8Array> {
-  const pieces = bytes[Symbol.asyncIterator]();
+/** All of it, which a browser may keep on disk. Throws what the bytes throw. */
+async function gather(bytes: Bytes): Promise<Blob> {
+  let failure: { thrown: unknown } | undefined;
+  async function* watched(): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      yield* bytes;
+    } catch (thrown) {
+      failure = { thrown };
+      throw thrown;
+    }
+  }
+  try {
+    return await new Response(toStream(watched())).blob();
+  } catch (thrown) {
+    // The browser's own word for any stream that fails is "Failed to fetch".
+    throw failure ? failure.thrown : thrown;
+  }
+}
+
+function toStream(pieces: AsyncGenerator<Uint8Array, void, void>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await pieces.next();
@@ -34,7 +59,7 @@ function toStream(bytes: Bytes): ReadableStream<Uint8Array> {
       else controller.enqueue(value);
     },
     async cancel() {
-      await pieces.return?.();
+      await pieces.return();
     },
   });
 }
