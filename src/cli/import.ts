@@ -2,7 +2,7 @@ import { closeSync, createReadStream, openAsBlob, statSync, writeSync } from "no
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { detectFormat, HEAD_BYTES } from "../client/client.ts";
-import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
+import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
 import { parsePlantId } from "../plant.ts";
 import type { Bytes, CsvReading, Ids } from "../transfer/row.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
@@ -91,7 +91,9 @@ type Source = Readonly<{ file: string; name: string; size: number | undefined }>
 async function importFile(source: Source, { plants, flags, report }: FileOptions): Promise<Result> {
   const { name } = source;
   const progress = showProgress(name, source.size);
-  let summary: ImportSummary;
+  const { dryRun = false } = flags;
+  let counts: ImportCounts | undefined;
+  let summary: ImportSummary | undefined;
   try {
     const { head, bytes, packed, table, notes } = await openSource(source, progress);
     for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
@@ -101,16 +103,17 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
       format: flags.format ?? detectFormat(table, head),
       csv: toReading(flags),
       onConflict: flags.onConflict,
-      dryRun: flags.dryRun ?? false,
+      dryRun,
       onProblem: (problem) => report.add(name, problem),
+      onCommit: (all) => (counts = all),
     });
   } finally {
     progress.stop();
+    if (!summary && counts) process.stderr.write(`${escapeControls(`${name}: ${toWords(counts, dryRun)} before it failed`)}\n`);
   }
   report.end(summary);
   reportReading(name, summary);
-  const { dryRun = false } = flags;
-  return { json: { file: name, dryRun, ...summary }, words: `${escapeControls(name)}: ${dryRun ? "dry run: " : ""}${describe(summary)}` };
+  return { json: { file: name, dryRun, ...summary }, words: escapeControls(`${name}: ${toWords(summary, dryRun)}`) };
 }
 
 function toSource(file: string): Source {
@@ -121,8 +124,8 @@ function toSource(file: string): Source {
   return { file, name: file, size: stats.isFile() ? stats.size : undefined };
 }
 
-function describe({ read, created, unchanged, replaced, refused }: ImportSummary): string {
-  return `${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
+function toWords({ read, created, unchanged, replaced, refused }: ImportCounts, isDryRun: boolean): string {
+  return `${isDryRun ? "dry run: " : ""}${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
 
 /** What was guessed, and what was left out. */

@@ -1,15 +1,17 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { createSharedPauses } from "../event-loop.ts";
-import { ConnectionError, createClient } from "../client/client.ts";
+import { ConnectionError, createClient, ERROR_NUMBERS, ServiceError } from "../client/client.ts";
 import type { ImportProgress, PlantFilter } from "../client/client.ts";
+import { PlantStoreError } from "../errors.ts";
 import { toFilter } from "../plant-filter.ts";
 import { toCsvQuery } from "../transfer/csv-query.ts";
 import { exportPlants } from "../transfer/export.ts";
 import type { ExportForm } from "../transfer/export.ts";
 import { importFile } from "../transfer/import.ts";
-import type { FileFormat, ImportSummary, Problem } from "../transfer/import.ts";
+import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
 import type { Bytes, CsvReading } from "../transfer/row.ts";
+import { TableError } from "../transfer/table-error.ts";
 import { parsePlant } from "../validation.ts";
 import { adviceOn, describeFailure } from "../system-failure.ts";
 import { addSettings, configOf } from "./settings.ts";
@@ -26,6 +28,8 @@ type ImportCall = Readonly<{
   csv: CsvReading;
   /** Called for each refused line that is reported: a service reports the first 1,000. */
   onProblem: (problem: Problem) => void;
+  /** Called after each commit with the counts of all lines so far. A service tells nothing before its end. */
+  onCommit: (counts: ImportCounts) => void;
 }>;
 
 /** Plants to import or export: those of a running service, or those of a data folder that no service uses. */
@@ -81,7 +85,7 @@ function openService(url: string): PlantAccess {
       }
       const sending = packed ? client.importPlants(packed, { ...call, onProgress }) : client.importPlants(bytes, call);
       const summary = await sending.catch((reason: unknown) => {
-        throw withAddress(reason, url);
+        throw dryRun ? withAddress(reason, url) : withDoubt(withAddress(reason, url));
       });
       for (const problem of summary.problems) onProblem(problem);
       return summary;
@@ -106,14 +110,28 @@ function withAddress(reason: unknown, url: string): unknown {
   });
 }
 
+/** What a service may refuse in the middle of a file, when it has stored what came before. */
+const LATE = new Set<number>(
+  (
+    ["malformed_gzip", "body_too_large", "incomplete_body", "too_slow", "internal", "store_unavailable", "store_full", "draining"] as const
+  ).map((name) => ERROR_NUMBERS[name]),
+);
+
+/** Says that rows may be stored, if the service or the file itself broke an import off. */
+function withDoubt(reason: unknown): unknown {
+  const isOfFile = reason instanceof PlantStoreError || reason instanceof TableError;
+  if (!isOfFile && !(reason instanceof ServiceError && LATE.has(reason.error))) return reason;
+  return new Error(`${reason.message} Rows before that may be stored: it is safe to import the file again.`, { cause: reason });
+}
+
 async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess> {
   const config = configOf(command, process.env);
   // A file cannot be shared with a service. A database can, with any number of them, and is not waited for.
   const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
   const openPauses = createSharedPauses(() => performance.now());
   return {
-    import(bytes, { format, onConflict, dryRun, csv, onProblem }) {
-      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem };
+    import(bytes, { format, onConflict, dryRun, csv, onProblem, onCommit }) {
+      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem, onCommit };
       return importFile(store.plants, bytes, { format, parsePlant, lineBytesMax: config.bodyBytesMax, ...how });
     },
     async *export(form, filter) {

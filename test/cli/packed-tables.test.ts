@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
 import { openTable } from "../../src/transfer/table-file.ts";
@@ -10,6 +10,7 @@ import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
+const NO_GZIP = "The body is not whole gzip: compress the file again, and send all of it.";
 const ROW = '<row r="2"><c r="A2"><v>1</v></c></row>';
 
 function workbookOf(rows: string): Buffer {
@@ -34,8 +35,8 @@ function sheetOf(xml: string | Uint8Array, others: Readonly<Record<string, strin
 }
 
 /** The same workbook, whose sheet was packed from other bytes: the data itself unpacks well. */
-function damaged(at: number, by: number): Buffer {
-  const bytes = Buffer.from(WHOLE);
+function damaged(at: number, by: number, whole = WHOLE): Buffer {
+  const bytes = Buffer.from(whole);
   const entry = bytes.lastIndexOf("PK\x01\x02", bytes.lastIndexOf("xl/worksheets/sheet1.xml"), "latin1");
   bytes.writeUInt32LE((bytes.readUInt32LE(entry + at) + by) % 2 ** 32, entry + at);
   return bytes;
@@ -77,6 +78,41 @@ describe("plant-store import refuses", () => {
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toContain(says);
       expect(stderr).not.toContain("    at ");
+    });
+  }
+});
+
+describe("plant-store import of a file that is broken behind its first rows", () => {
+  const rows = Array.from({ length: 3_000 }, (_, at) => [at, `Plant ${at * 7_919}`] as const);
+  const cut = join(folder, "late.csv.gz");
+  writeFileSync(cut, gzipSync(`id,name\n${rows.map((row) => row.join(",")).join("\n")}`).subarray(0, -200));
+  const bad = join(folder, "late.xlsx");
+  writeFileSync(bad, damaged(16, 1, makeWorkbook([["id", "name"], ...rows])));
+
+  for (const { file, says } of [
+    { file: cut, says: NO_GZIP },
+    { file: bad, says: "The file is damaged: save it again." },
+  ]) {
+    it(`says how many rows a data folder has stored, or would have in a dry run: ${basename(file)}`, async () => {
+      const data = join(temporaryFolder(), "data");
+      const first = await runCommand(["import", file, "--data", data]);
+      expect([first.status, first.stdout]).toEqual([1, ""]);
+      const counts = "2000 read, 2000 created, 0 unchanged, 0 replaced, 0 refused";
+      expect(first.stderr).toContain(`\n${file}: ${counts} before it failed\nplant-store: ${says}`);
+      const exported = await runCommand(["export", "--data", data]);
+      expect(exported.stdout.trimEnd().split("\n")).toHaveLength(2_000);
+      const dry = await runCommand(["import", file, "--data", data, "--dry-run"]);
+      expect(dry.stderr).toStartWith(`${file}: dry run: 2000 read, 0 created, 2000 unchanged`);
+    });
+
+    it(`says that a service may have stored some, but not of a dry run: ${basename(file)}`, async () => {
+      const service = await startTestService();
+      const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+      expect((await runCommand(["import", file, "--dry-run"], { environment })).stderr).toBe(`plant-store: ${says}\n`);
+      const { status, stderr } = await runCommand(["import", file], { environment });
+      const doubt = "Rows before that may be stored: it is safe to import the file again.";
+      expect([status, stderr]).toEqual([1, `plant-store: ${says} ${doubt}\n`]);
+      await service.stop();
     });
   }
 });
