@@ -329,12 +329,28 @@ describe("the preview of an import", () => {
     await visit.reads("Line 4 of the file has the same id and another name or tag.");
     const report = await readDownload(visit.page, () => visit.button("Save what happens to each row").click());
     const lines = report.text.trimEnd().split("\n");
-    expect([lines.length, lines[2], lines.at(-2), lines.at(-1)]).toEqual([1_007, "3,refused,", "1006,already there,4", "1007,refused,4"]);
+    expect([report.name, lines.length, lines[0]]).toEqual(["preview-plants.csv", 1_007, "line,what happens,same id as line,reason"]);
+    expect([lines[1], lines[2], lines[4], lines.at(-2), lines.at(-1)]).toEqual([
+      "2,already there,,",
+      "3,refused,,The id belongs to another plant: choose an id that is not in use.",
+      '5,refused,,"The field `id` must be a whole number from -9223372036854775808 to 9223372036854775807, without quotes."',
+      "1006,already there,4,",
+      "1007,refused,4,Line 4 of the file has the same id and another name or tag.",
+    ]);
     await visit.page.getByRole("checkbox", { name: /^Replace/ }).check();
     await visit.reads("If you import now: 1,001 new, 2 already there, 2 replaces another, 1 refused.");
     await visit.page.getByRole("checkbox", { name: /^Replace/ }).uncheck();
     await visit.button(/^Import 1,00/).click();
     await visit.reads("1,001 plants added, 2 already there, 3 refused.");
+  });
+
+  it("saves the reason of every row that will be refused, however many there are", async () => {
+    const visit = await open();
+    const rows = Array.from({ length: 2_500 }, (_, at) => (at % 2 === 0 ? `x${at},Bad` : `${at},Good`));
+    await upload(visit, "many.xyz", `id,name\n${rows.join("\n")}\n`);
+    await visit.reads("If you import now: 1,250 new, 1,250 refused.");
+    const report = await readDownload(visit.page, () => visit.button("Save what happens to each row").click());
+    expect([report.name, report.text.match(/,refused,,"The field `id` must be /g)?.length]).toEqual(["preview-many.csv", 1_250]);
   });
 
   it("shows what each column is taken for, and lets people change it", async () => {

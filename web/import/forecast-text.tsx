@@ -1,3 +1,4 @@
+import { quote } from "../../src/transfer/csv-writer.ts";
 import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import type { Fate, Forecast } from "./forecast.ts";
@@ -31,7 +32,7 @@ export function ForecastText({
       {isDone ? "If you import now: " : `Asking the service, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
       <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.{" "}
       {isDone && fates.length > 0 ? (
-        <button class="link" type="button" onClick={() => saveFile(toReport(checked, forecast), `preview-${checked.file.name}.csv`)}>
+        <button class="link" type="button" onClick={() => saveFile(toReport(checked, forecast), `preview-${baseName(checked)}.csv`)}>
           Save what happens to each row
         </button>
       ) : null}
@@ -40,7 +41,12 @@ export function ForecastText({
 }
 
 /** A line for each row. */
-function toReport({ lines, repeats }: CheckedFile, { fates }: Forecast): Blob {
-  const rows = fates.map((fate, at) => `${lines[at]},${FATES[fate]},${repeats.get(at)?.line ?? ""}\n`);
-  return new Blob(["line,what happens,same id as line\n", ...rows]);
+function toReport({ lines, repeats }: CheckedFile, { fates, reasons }: Forecast): Blob {
+  const rows = fates.map((fate, at) => `${lines[at]},${FATES[fate]},${repeats.get(at)?.line ?? ""},${quote(reasons.get(at) ?? "")}\n`);
+  return new Blob(["line,what happens,same id as line,reason\n", ...rows]);
+}
+
+/** The name of a file without its ending. */
+function baseName({ file }: CheckedFile): string {
+  return file.name.replace(/\.\w+$/, "");
 }

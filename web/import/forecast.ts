@@ -13,6 +13,8 @@ export type Forecast = Readonly<{
   counts: Readonly<Record<Fate, number>>;
   /** The first problems. */
   problems: readonly Problem[];
+  /** Why rows will be refused, by position in the file. */
+  reasons: ReadonlyMap<number, string>;
   isDone: boolean;
 }>;
 
@@ -37,7 +39,17 @@ export async function foretell(checked: CheckedFile, options: ForecastOptions): 
   const fates: Fate[] = [];
   const counts = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
   const problems: Problem[] = [];
-  onForecast({ fates, counts, problems, isDone: checked.slices.length === 0 });
+  const reasons = new Map<number, string>();
+  // A million rows may be refused for the same reason, which is kept once.
+  const texts = new Map<string, string>();
+  function refuse(row: number, problem: Problem): void {
+    const text = texts.get(problem.message) ?? problem.message;
+    texts.set(text, text);
+    reasons.set(row, text);
+    if (problems.length < PROBLEMS_KEPT) problems.push(problem);
+  }
+
+  onForecast({ fates, counts, problems, reasons, isDone: checked.slices.length === 0 });
   for (const [at, slice] of checked.slices.entries()) {
     const summary = await sendSlice({ body: sliceBody(checked, slice), slice, checked }, { ...options, isDryRun: true }, () => undefined);
     const told = new Map(
@@ -50,11 +62,11 @@ export async function foretell(checked: CheckedFile, options: ForecastOptions): 
       const fate = repeat ? fateOf(repeat, said, onConflict) : said;
       fates.push(fate);
       counts[fate] += 1;
-      if (fate !== "refused" || problems.length >= PROBLEMS_KEPT) continue;
+      if (fate !== "refused") continue;
       const other = { line, error: ID_IN_USE, message: `Line ${repeat?.line ?? ""} of the file has the same id and another name or tag.` };
-      problems.push(repeat && !isOwnFault(told.get(line)) ? other : (told.get(line) ?? other));
+      refuse(row, repeat && !isOwnFault(told.get(line)) ? other : (told.get(line) ?? other));
     }
-    onForecast({ fates, counts: { ...counts }, problems: [...problems], isDone: at === checked.slices.length - 1 });
+    onForecast({ fates, counts: { ...counts }, problems: [...problems], reasons, isDone: at === checked.slices.length - 1 });
     checkWhole(slice, fates);
   }
 }
