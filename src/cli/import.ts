@@ -95,12 +95,12 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   let counts: ImportCounts | undefined;
   let summary: ImportSummary | undefined;
   try {
-    const { head, bytes, packed, table, notes } = await openSource(source, progress);
+    const { head, bytes, packed, table, format, notes } = await openSource(source, progress);
     for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
     summary = await plants.import(bytes, {
       packed,
       onSent: progress.count,
-      format: flags.format ?? detectFormat(table, head),
+      format: flags.format ?? format ?? detectFormat(table, head),
       csv: toReading(flags),
       onConflict: flags.onConflict,
       dryRun,
@@ -209,8 +209,8 @@ function openForWriting(target: Target): number {
   }
 }
 
-/** A table, unpacked: its beginning, all of it, and its name. `packed`: the same as gzip, if it came as that. */
-type Opened = Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string; notes: readonly string[] }>;
+/** A table, unpacked: its beginning, all of it, its name, and its format if known. `packed`: the same as gzip, if it came as that. */
+type Opened = Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string; format?: FileFormat; notes: readonly string[] }>;
 
 /** So many bytes of gzip show the beginning of what is in it. */
 const PACKED_HEAD_BYTES = 64 * 1024;
@@ -225,7 +225,8 @@ async function openSource({ file, name, size }: Source, progress: Progress): Pro
   const whole = () => (packed ? Promise.resolve(packed) : Array.fromAsync(plain.bytes).then((pieces) => new Blob(pieces)));
   const table = await openTable(name, plain.head, { bytes: plain.bytes, whole });
   if (!table) return { ...plain, table: name, notes: [] };
-  return { ...(await peek(table.bytes)), table: table.name, notes: table.notes };
+  const { name: within, bytes, ...known } = table;
+  return { ...(await peek(bytes)), table: within, ...known };
 }
 
 /** Reads at least HEAD_BYTES ahead. `bytes` still yields everything. */

@@ -7,8 +7,10 @@ import type { Zip } from "./zip.ts";
 
 /** What is in a file: CSV or NDJSON, in any encoding that the readers know. */
 export type Table = Readonly<{
-  /** Its name, which tells its format. */
+  /** Its name, which tells its format if nothing else does. */
   name: string;
+  /** The format of a sheet, whatever its first cell looks like. */
+  format?: "csv";
   bytes: Bytes;
   /** What people should know of it, such as the sheets that are not read. */
   notes: readonly string[];
@@ -45,7 +47,7 @@ export async function openTable(
 async function openWorkbook(name: string, file: Blob, zip: Zip): Promise<Table> {
   const sheet = await openSheet(file, zip);
   const notes = sheet.others.length === 0 ? [] : [`only the sheet ${sheet.name} is read, not ${sheet.others.join(", ")}`];
-  return { name: `${name}.csv`, bytes: sheet.csv, notes };
+  return { name, format: "csv", bytes: sheet.csv, notes };
 }
 
 function openArchive(file: Blob, zip: Zip): Table {

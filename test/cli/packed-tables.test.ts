@@ -82,6 +82,19 @@ describe("plant-store import refuses", () => {
   }
 });
 
+it("plant-store import reads a workbook as a table, also if its first cell looks like JSON", async () => {
+  const file = join(folder, "json.xlsx");
+  writeFileSync(
+    file,
+    makeWorkbook([
+      ["[Plant]", "id"],
+      ["Acer", 1],
+    ]),
+  );
+  const { status, stdout } = await runCommand(["import", file, "--data", join(folder, "json")]);
+  expect([status, stdout]).toEqual([0, `${file}: 1 read, 1 created, 0 unchanged, 0 replaced, 0 refused\n`]);
+});
+
 describe("plant-store import of a file that is broken behind its first rows", () => {
   const rows = Array.from({ length: 3_000 }, (_, at) => [at, `Plant ${at * 7_919}`] as const);
   const cut = join(folder, "late.csv.gz");

@@ -344,6 +344,49 @@ describe("the preview of an import", () => {
     await visit.reads("1,001 plants added, 2 already there, 3 refused.");
   });
 
+  it("calls a workbook as people do, and what is saved of it CSV", async () => {
+    const visit = await open();
+    const rows = [
+      ["id", "name"],
+      [1, "Acer"],
+      ["x", "Bad"],
+    ];
+    await upload(visit, "garten.xlsx", makeWorkbook(rows));
+    await visit.reads("garten.xlsx is a workbook with 1 plant and 1 line that will be refused. Nothing is stored yet.");
+    await visit.button("Import 1 plant").click();
+    await visit.reads("1 plant added, 1 refused.");
+    const refused = await readDownload(visit.page, () => visit.button("Save the refused lines").click());
+    expect(refused).toEqual({ name: "refused-garten.csv", text: "id,name\nx,Bad\n" });
+    const reasons = await readDownload(visit.page, () => visit.button("Save the reasons").click());
+    expect([reasons.name, reasons.text.slice(0, 22)]).toEqual(["reasons-garten.csv.txt", "garten.xlsx:3: 40005 T"]);
+  });
+
+  for (const { how, label, option, plant } of [
+    { how: "its columns are chosen", label: "Name", option: "Other", plant: '"name":"Maple"' },
+    { how: "its rows are numbered", label: "New ids", option: "from", plant: '{"id":1,"name":"Acer"}' },
+  ]) {
+    it(`reads a workbook whose first cell looks like JSON as a table, also again when ${how}`, async () => {
+      const visit = await open();
+      await upload(
+        visit,
+        "garten.xlsx",
+        makeWorkbook([
+          ["[Plant]", "Other"],
+          ["Acer", "Maple"],
+        ]),
+      );
+      await visit.reads("garten.xlsx is a workbook with 1 plant.");
+      await visit.reads("If you import now: 1 new.");
+      const asked = visit.page.waitForResponse(/dryRun=true/);
+      await visit.field(label).selectOption(option);
+      await asked;
+      await visit.reads("If you import now: 1 new.");
+      await visit.button("Import 1 plant").click();
+      await visit.reads("1 plant added.");
+      expect(await (await place.service.request("/plants")).text()).toContain(plant);
+    });
+  }
+
   it("saves the reason of every row that will be refused, however many there are", async () => {
     const visit = await open();
     const rows = Array.from({ length: 2_500 }, (_, at) => (at % 2 === 0 ? `x${at},Bad` : `${at},Good`));

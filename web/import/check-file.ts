@@ -46,7 +46,13 @@ export type CheckedFile = Readonly<{
   failure: string | undefined;
 }>;
 
-export type CheckOptions = Readonly<{ signal: AbortSignal; onRows?: (rows: number, bytes: number) => void; csv?: CsvReading }>;
+export type CheckOptions = Readonly<{
+  signal: AbortSignal;
+  onRows?: (rows: number, bytes: number) => void;
+  /** If it is known; otherwise its name and its beginning tell it. */
+  format?: FileFormat | undefined;
+  csv?: CsvReading;
+}>;
 
 const PLANTS_SHOWN = 5;
 const PROBLEMS_SHOWN = 100;
@@ -59,8 +65,8 @@ const SLICE_BYTES = 1_000_000;
 const TURN_MS = 12;
 
 /** Reads the whole file without holding up the page. */
-export async function checkFile(file: File, { signal, onRows, csv: asked = PLAIN }: CheckOptions): Promise<CheckedFile> {
-  const format = detectFormat(file.name, new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
+export async function checkFile(file: File, { signal, onRows, format: known, csv: asked = PLAIN }: CheckOptions): Promise<CheckedFile> {
+  const format = known ?? detectFormat(file.name, new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
   const slices: Slice[] = [];
   const plants: { plant: NewPlant; row: number }[] = [];
   const lines: number[] = [];

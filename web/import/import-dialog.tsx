@@ -95,7 +95,10 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           isReading={step.isReading}
           isKnown={step.isKnown}
           onReading={(csv) =>
-            void readAgain(step, async (signal) => ({ checked: await checkFile(step.checked.file, { csv, signal }), isKnown: false }))
+            void readAgain(step, async (signal) => {
+              const { file: again, format } = step.checked;
+              return { checked: await checkFile(again, { csv, format, signal }), isKnown: false };
+            })
           }
           onNumber={() => void readAgain(step, (signal) => numberRows(step.checked, { client: catalogue.client, signal }))}
           onConflict={onConflict}

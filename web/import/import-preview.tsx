@@ -26,6 +26,9 @@ type ImportPreviewProps = Readonly<{
   onBack: () => void;
 }>;
 
+/** The name of a workbook, of which a sheet is read as CSV. */
+export const WORKBOOK = /\.xls[xm]$/i;
+
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
@@ -116,11 +119,12 @@ function notesOf({ csv, format }: CheckedFile, notes: readonly string[]): string
   return [...notes.map((note) => `Of this file: ${note}.`), ...(format === "csv" && csv.encoding === "windows-1252" ? [guess] : [])];
 }
 
-function describe({ format, rows, refused, failure }: CheckedFile): string {
-  if (failure !== undefined) return `cannot be read as ${FORMATS[format]}.`;
+function describe({ file, format, rows, refused, failure }: CheckedFile): string {
+  const what = WORKBOOK.test(file.name) ? "a workbook" : FORMATS[format];
+  if (failure !== undefined) return `cannot be read as ${what}.`;
   if (rows === 0) return "holds no plants: choose another file.";
   const refusals = refused === 0 ? "" : ` and ${count(refused, "line")} that will be refused`;
-  return `is ${FORMATS[format]} with ${count(rows - refused, "plant")}${refusals}. Nothing is stored yet.`;
+  return `is ${what} with ${count(rows - refused, "plant")}${refusals}. Nothing is stored yet.`;
 }
 
 export function count(number: number, noun: string): string {

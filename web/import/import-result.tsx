@@ -1,6 +1,6 @@
 import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
-import { count } from "./import-preview.tsx";
+import { count, WORKBOOK } from "./import-preview.tsx";
 import { ProblemList } from "./problem-list.tsx";
 import type { SentSoFar } from "./send-file.ts";
 import { UnusedColumns } from "./unused-columns.tsx";
@@ -79,5 +79,6 @@ function reasonsFile({ file }: CheckedFile, { problems }: SentSoFar): Blob {
 }
 
 function plainName({ file, format }: CheckedFile): string {
+  if (WORKBOOK.test(file.name)) return file.name.replace(WORKBOOK, ".csv");
   return file.name.includes(".") ? file.name : `${file.name}.${format}`;
 }

@@ -54,10 +54,11 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
       const signal = begin();
       setStep({ kind: "checking", name: chosen.name, rows: 0, share: 0 });
       try {
-        const { file: opened, notes } = await openFile(chosen);
+        const { file: opened, format, notes } = await openFile(chosen);
         signal.throwIfAborted();
         const checked = await guessFile(opened, {
           signal,
+          format,
           onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
         });
         setStep({ kind: "preview", checked, notes, isReading: false, isChosen: false, isKnown: false });

@@ -1,3 +1,4 @@
+import type { FileFormat } from "../../src/client/client.ts";
 import { toUtf8 } from "../../src/transfer/encodings.ts";
 import { isGzip } from "../../src/transfer/gunzip.ts";
 import type { Bytes, Encoding } from "../../src/transfer/row.ts";
@@ -9,6 +10,8 @@ import { unpackMembers } from "./gzip-members.ts";
 /** A file that can be read and cut: CSV or NDJSON, neither packed nor in UTF-16. */
 export type OpenedFile = Readonly<{
   file: File;
+  /** If it is known. */
+  format: FileFormat | undefined;
   /** What people should know of it. */
   notes: readonly string[];
 }>;
@@ -18,10 +21,11 @@ export async function openFile(file: File): Promise<OpenedFile> {
   const head = new Uint8Array(await file.slice(0, PACKING_BYTES).arrayBuffer());
   const table = isGzip(head) ? openGzip(file) : await openTable(file.name, head, fileOf(file));
   const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-  if (!table && !isUtf16) return { file, notes: [] };
+  if (!table && !isUtf16) return { file, format: undefined, notes: [] };
   const text = await toUtf8(table?.bytes ?? bytesOf(file.stream()));
   const blob = await gather(text.bytes);
-  return { file: new File([blob], table?.name ?? file.name), notes: [...(table?.notes ?? []), ...describe(text.encoding)] };
+  const opened = new File([blob], table?.name ?? file.name);
+  return { file: opened, format: table?.format, notes: [...(table?.notes ?? []), ...describe(text.encoding)] };
 }
 
 function openGzip(file: File): Table {
