@@ -19,13 +19,14 @@ const KNOWN = { id: ["id", "catalogNumber"], name: ["name", "scientificName", "v
  */
 const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
   id: [
-    "plant id, pflanzen id, id plante, id planta, id pianta, gbifID, taxonID, occurrenceID, identifier, identifiant, identificador",
+    // As in `Id.`: without its punctuation it is the name that we know.
+    "id, plant id, pflanzen id, id plante, id planta, id pianta, gbifID, taxonID, occurrenceID, identifier, identifiant, identificador",
     "accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
-    "nr, no, nº, n°, №, num, number, nummer, numero, numer, lfd nr, laufende nummer, číslo, номер, 番号, 编号, 編號",
+    "nr, no, nº, n°, №, num, number, nummer, numero, numer, lfd nr, laufende nummer, číslo, номер, 番号, 编号, 編號, #",
     "key, code, kod, codigo, código, ref, artikelnummer, artikel nr",
   ].flatMap(toWords),
   name: [
-    "acceptedScientificName, verbatimScientificName, canonicalName, species, taxon, taxonname",
+    "name, acceptedScientificName, verbatimScientificName, canonicalName, species, taxon, taxonname",
     "plant name, plantname, plant, plants, botanical name, latin name, latin, common name, cultivar, title",
     "botanischer name, wissenschaftlicher name, lateinischer name, pflanzenname, pflanze, pflanzen, art, artname, sorte, bezeichnung",
     "deutscher name, trivialname, nom scientifique, nom latin, nom botanique, nom de la plante, nom, plante, espèce, nom commun",
@@ -35,8 +36,8 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
     "název, rostlina, назва, название, наименование, растение, рослина, имя, 学名, 植物名, 植物, 名前, 名称, 名稱, 이름, 식물",
   ].flatMap(toWords),
   tag: [
-    "tags, label, labels, keyword, keywords, schlagwort, stichwort, étiquette, etiqueta, etichetta, etikett, štítek, метка, タグ, 标签",
-    "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, カテゴリ, 分类",
+    "tag, tags, label, labels, keyword, keywords, schlagwort, stichwort, étiquette, etiqueta, etichetta, etikett, štítek, метка, タグ, 标签",
+    "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, カテゴリ, 分类, 分類",
     "group, gruppe, groupe, grupo, gruppo, groep, grupp, grupa, skupina, группа",
     "type, typ, tipo, family, familie, famille, familia, famiglia, família, familj, rodzina, čeleď, семейство, 科",
   ].flatMap(toWords),
@@ -100,9 +101,11 @@ function toWords(line: string): string[] {
   return line.split(",").map(toPlain);
 }
 
+/** A name of signs alone, such as `#`, is its signs. */
 function toPlain(name: string): string {
-  return name
+  const letters = name
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
+  return letters === "" ? name.trim() : letters;
 }

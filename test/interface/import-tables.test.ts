@@ -131,6 +131,9 @@ describe("the columns of an import", () => {
     { header: "taxonID;scientificName;tag", columns: { id: "taxonID", name: "scientificName", tag: "tag" } },
     { header: "番号;植物名;分类", columns: { id: "番号", name: "植物名", tag: "分类" } },
     { header: "номер;название;группа", columns: { id: "номер", name: "название", tag: "группа" } },
+    { header: "番号;名前;分類", columns: { id: "番号", name: "名前", tag: "分類" } },
+    { header: "Id.;Name:;(Tag)", columns: { id: "Id.", name: "Name:", tag: "(Tag)" } },
+    { header: "#;Plant;Group", columns: { id: "#", name: "Plant", tag: "Group" } },
     { header: "ID;PLANT_NAME;Tags", columns: { id: "ID", name: "PLANT_NAME", tag: "Tags" } },
   ]) {
     it(`are guessed: ${header}`, async () => {
@@ -143,6 +146,11 @@ describe("the columns of an import", () => {
   it("that we know count more than a guess", async () => {
     const { stored } = await storedFrom("Nr,id,Species,name\n1,2,x,Acer\n", { ...CSV, query: "?guess=true" });
     expect(stored).toBe('{"id":2,"name":"Acer"}\n');
+  });
+
+  it("that is only `#` counts less than another number, so it may be the number of the row", async () => {
+    const { stored } = await storedFrom("#,Nr.,name,-\n1,7,Acer,x\n", { ...CSV, query: "?guess=true" });
+    expect(stored).toBe('{"id":7,"name":"Acer"}\n');
   });
 
   it("of GBIF that is its own number counts more than that of the collection, but not more than `id`", async () => {
