@@ -1,10 +1,12 @@
 import { closeSync, createReadStream, openAsBlob, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { detectFormat, HEAD_BYTES } from "../client/client.ts";
 import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
 import { parsePlantId } from "../plant.ts";
 import type { Bytes, CsvReading, Ids } from "../transfer/row.ts";
+import { NO_ID, NO_NAME } from "../transfer/columns.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
 import type { PlantAccess } from "./plants.ts";
 import { counted, showProgress } from "./progress.ts";
@@ -97,7 +99,7 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   try {
     const { head, bytes, packed, table, format, notes } = await openSource(source, progress);
     for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
-    summary = await plants.import(bytes, {
+    const importing = plants.import(bytes, {
       packed,
       onSent: progress.count,
       format: flags.format ?? format ?? detectFormat(table, head),
@@ -107,6 +109,9 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
       onProblem: (problem) => report.add(name, problem),
       onCommit: (all) => (counts = all),
     });
+    summary = await importing.catch((reason: unknown) => {
+      throw inFlags(reason);
+    });
   } finally {
     progress.stop();
     if (!summary && counts) process.stderr.write(`${escapeControls(`${name}: ${toWords(counts, dryRun)} before it failed`)}\n`);
@@ -114,6 +119,21 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   report.end(summary);
   reportReading(name, summary);
   return { json: { file: name, dryRun, ...summary }, words: escapeControls(`${name}: ${toWords(summary, dryRun)}`) };
+}
+
+/** What the interface says of the first line, in its parameters, as flags. */
+const IN_FLAGS = new Map([
+  [
+    CATALOGUE.invalid_csv_header.message,
+    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some.",
+  ],
+  [NO_ID, "The first line does not name the column `id`: name it, choose another with --id-column, or have ids made with --ids content."],
+  [NO_NAME, "The first line does not name the column `name`: name it, or choose another with --name-column."],
+]);
+
+function inFlags(reason: unknown): unknown {
+  const words = reason instanceof Error ? IN_FLAGS.get(reason.message) : undefined;
+  return words === undefined ? reason : new Error(words, { cause: reason });
 }
 
 function toSource(file: string): Source {

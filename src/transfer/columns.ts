@@ -43,6 +43,11 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
   ].flatMap(toWords),
 };
 
+/** What is said if one column is missing; the message of the contract if both are. */
+export const NO_ID =
+  "The first line does not name the column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made with `ids=content` or `firstId`.";
+export const NO_NAME = "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`.";
+
 type PlaceOptions = Readonly<{
   choice: ColumnChoice;
   /** Whether names that we do not know may be guessed. */
@@ -73,7 +78,9 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
   }
 
   const places = { id: place("id"), name: place("name"), tag: place("tag") };
-  if (places.name.length === 0 || (places.id.length === 0 && !isWithoutIds)) throw new PlantStoreError("invalid_csv_header");
+  const lacksId = places.id.length === 0 && !isWithoutIds;
+  if (places.name.length === 0) throw new PlantStoreError("invalid_csv_header", lacksId ? {} : { message: NO_NAME });
+  if (lacksId) throw new PlantStoreError("invalid_csv_header", { message: NO_ID });
   return places;
 }
 

@@ -58,6 +58,25 @@ for (const { where, flags, environment, made } of [
       });
     }
 
+    for (const { header, says } of [
+      {
+        header: "plant",
+        says: "column `id`: name it, choose another with --id-column, or have ids made with --ids content.",
+      },
+      { header: "id,height", says: "column `name`: name it, or choose another with --name-column." },
+      {
+        header: "one,height",
+        says: "columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some.",
+      },
+    ]) {
+      it(`says which column is missing, and which flag helps: ${header}`, async () => {
+        const file = join(folder, "missing.csv");
+        writeFileSync(file, `${header}\n1,2\n`);
+        const { status, stderr } = await runCommand(["import", file, ...flags], { environment });
+        expect([status, stderr]).toEqual([1, `plant-store: The first line does not name the ${says}\n`]);
+      });
+    }
+
     it("changes nothing if a file is imported again", async () => {
       const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
       expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);

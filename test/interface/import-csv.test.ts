@@ -116,6 +116,18 @@ describe("an import of CSV", () => {
     });
   }
 
+  for (const { body, query, says } of [
+    { body: "name,tag\n", query: "", says: "column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made" },
+    { body: "id,tag\n", query: "", says: "column `name`: name it, as in id,name,tag, or choose another with `nameColumn`." },
+    { body: "x,tag\n", query: "?ids=content", says: "column `name`: name it" },
+    { body: "x,tag\n", query: "", says: "columns `id` and `name`: name them" },
+  ]) {
+    it(`says which column is missing, and what to do: ${body.trimEnd()}${query}`, async () => {
+      const { message } = (await (await post(body, { ...CSV, query })).json()) as { message: string };
+      expect(message).toStartWith(`The first line does not name the ${says}`);
+    });
+  }
+
   it("reads a first line alone as no plants", async () => {
     for (const body of ["id,name", "id,name\n", "name;id;tag\r\n"]) expect(await importAll(body, CSV)).toEqual(clean({}));
   });

@@ -227,8 +227,10 @@ describe("an import", () => {
     await visit.button("Import a file").click();
     await upload(visit, "plants.csv", "tag\ntropical\n");
     await visit.reads("plants.csv cannot be read as CSV.");
-    await visit.reads("The first line does not name the columns `id` and `name`: name them, as in id,name,tag.");
+    await visit.reads("The first line does not say which column holds the names: choose it below.");
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
+    await visit.field("Name").selectOption("tag");
+    await visit.reads("plants.csv is CSV with 1 plant.");
   });
 
   for (const { what, bytes, says } of [

@@ -1,3 +1,4 @@
+import { NO_NAME } from "../../src/transfer/columns.ts";
 import type { CsvReading } from "../../src/transfer/row.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { ChooseColumns } from "./choose-columns.tsx";
@@ -49,7 +50,7 @@ export function ImportPreview(props: ImportPreviewProps) {
       </p>
       {failure === undefined ? null : (
         <p class="problem" role="alert">
-          {failure}
+          {failure === NO_NAME ? "The first line does not say which column holds the names: choose it below." : failure}
         </p>
       )}
       {notesOf(checked, notes).map((note) => (
