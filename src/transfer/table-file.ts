@@ -2,7 +2,7 @@ import { gunzip, isGzip } from "./gunzip.ts";
 import type { Bytes } from "./row.ts";
 import { isXlsx, openSheet } from "./xlsx.ts";
 import { TableError } from "./table-error.ts";
-import { bytesOf, isZip, openZip, unpack } from "./zip.ts";
+import { bytesOf, isZip, openZip, textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 
 /** What is in a file: CSV or NDJSON, in any encoding that the readers know. */
@@ -21,6 +21,11 @@ export const PACKING_BYTES = 4;
 
 /** The first bytes of what Excel wrote before 2007. */
 const OLD_EXCEL = [0xd0, 0xcf, 0x11, 0xe0];
+
+const TABLE = /\.(csv|tsv|txt|ndjson|jsonl)$/i;
+
+/** What macOS puts beside each file of an archive, under the same name. */
+const OF_MACOS = /^__MACOSX\//;
 
 /** The tables of an archive of Darwin Core, the better one first. */
 const DARWIN_CORE = ["taxon.txt", "occurrence.txt"];
@@ -41,7 +46,11 @@ export async function openTable(
   if (!isZip(head)) return undefined;
   const whole = await file.whole();
   const zip = await openZip(whole);
-  return isXlsx(zip) ? openWorkbook(name, whole, zip) : openArchive(whole, zip);
+  if (isXlsx(zip)) return openWorkbook(name, whole, zip);
+  if (await isOpenDocument(whole, zip)) {
+    throw new TableError("The file is a spreadsheet of LibreOffice or OpenOffice (.ods): save it as .xlsx or as CSV.");
+  }
+  return openArchive(whole, zip);
 }
 
 async function openWorkbook(name: string, file: Blob, zip: Zip): Promise<Table> {
@@ -50,8 +59,18 @@ async function openWorkbook(name: string, file: Blob, zip: Zip): Promise<Table> 
   return { name, format: "csv", bytes: sheet.csv, notes };
 }
 
+/** Whether it says that it is a spreadsheet (OpenDocument 1.3, part 2, 3.3), or a template of one. */
+async function isOpenDocument(file: Blob, zip: Zip): Promise<boolean> {
+  const packed = zip.get("mimetype");
+  if (!packed) return false;
+  return (await textOf(unpack(file, packed), TYPE_LENGTH_MAX)).startsWith("application/vnd.oasis.opendocument.spreadsheet");
+}
+
+/** In characters. */
+const TYPE_LENGTH_MAX = 1_000;
+
 function openArchive(file: Blob, zip: Zip): Table {
-  const tables = Array.from(zip.keys()).filter((name) => /\.(csv|tsv|txt|ndjson|jsonl)$/i.test(name));
+  const tables = Array.from(zip.keys()).filter((name) => TABLE.test(name) && !OF_MACOS.test(name));
   const name = DARWIN_CORE.find((known) => tables.includes(known)) ?? (tables.length === 1 ? tables[0] : undefined);
   const packed = name === undefined ? undefined : zip.get(name);
   if (name === undefined || !packed) throw new TableError("The file is an archive without a single table: import the tables in it.");

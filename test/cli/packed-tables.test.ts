@@ -13,6 +13,9 @@ const folder = temporaryFolder();
 const NO_GZIP = "The body is not whole gzip: compress the file again, and send all of it.";
 const ROW = '<row r="2"><c r="A2"><v>1</v></c></row>';
 
+const ODS = "application/vnd.oasis.opendocument.spreadsheet";
+const ODT = "application/vnd.oasis.opendocument.text";
+
 function workbookOf(rows: string): Buffer {
   return bookOf({ "xl/worksheets/a.xml": `<worksheet><sheetData>${rows}</sheetData></worksheet>` });
 }
@@ -64,6 +67,8 @@ describe("plant-store import refuses", () => {
     { what: "a workbook without a sheet", name: "none.xlsx", bytes: makeZip({ "xl/workbook.xml": "<workbook/>" }), says: "no sheet" },
     { what: "a workbook of an old Excel", name: "old.xls", bytes: Buffer.from("d0cf11e0a1b11ae1", "hex"), says: "save it as .xlsx" },
     { what: "a document that is no table", name: "a.odt", bytes: makeZip({ "content.xml": "<x/>" }), says: "without a single table" },
+    { what: "a spreadsheet of LibreOffice", name: "a.ods", bytes: makeZip({ mimetype: ODS, "content.xml": "<x/>" }), says: "(.ods): save" },
+    { what: "a text of LibreOffice", name: "b.odt", bytes: makeZip({ mimetype: ODT, "content.xml": "<x/>" }), says: "without a single" },
     { what: "an archive of two tables", name: "two.zip", bytes: makeZip({ "a.csv": "id", "b.csv": "id" }), says: "without a single table" },
     { what: "a bomb in a workbook", name: "bomb.xlsx", bytes: workbookOf(ROW + " ".repeat(60_000_000)), says: "too long" },
     { what: "a bomb in gzip", name: "bomb.csv.gz", bytes: gzipSync(`id,name\n${"\n".repeat(60_000_000)}`), says: "250 times" },
@@ -80,6 +85,14 @@ describe("plant-store import refuses", () => {
       expect(stderr).not.toContain("    at ");
     });
   }
+});
+
+it("plant-store import reads the one table of an archive that macOS has made", async () => {
+  const file = join(folder, "mac.zip");
+  const table = "id,name\n1,Acer\n";
+  writeFileSync(file, makeZip({ "a.csv": table, "__MACOSX/._a.csv": "\0\x05\x16\x07", ".DS_Store": "\0\0\0\x01Bud1" }));
+  const { status, stdout } = await runCommand(["import", file, "--data", join(folder, "mac")]);
+  expect([status, stdout]).toEqual([0, `${file}: 1 read, 1 created, 0 unchanged, 0 replaced, 0 refused\n`]);
 });
 
 it("plant-store import reads a workbook as a table, also if its first cell looks like JSON", async () => {
