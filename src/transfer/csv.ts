@@ -197,7 +197,7 @@ function toRefusal(fault: Fault, { cells, layout, delimiter, bytesMax }: FaultOp
   const message =
     fault === "open_quote"
       ? "The row opens a quote that is not closed where its cell ends: close it, and write each quote inside of a cell twice."
-      : `The row has ${countFilled(cells)} cells for ${layout.columns} columns: name them all, or put quotes around a cell that holds ${named}.`;
+      : `The row has ${countFilled(cells)} cells for ${layout.columns} columns: name a column for each cell, or empty the others. In CSV, put quotes around a cell that holds ${named}.`;
   return new PlantStoreError("malformed_row", { message });
 }
 

@@ -95,6 +95,20 @@ it("plant-store import reads the one table of an archive that macOS has made", a
   expect([status, stdout]).toEqual([0, `${file}: 1 read, 1 created, 0 unchanged, 0 replaced, 0 refused\n`]);
 });
 
+it("plant-store import refuses a row with more cells than columns in words that fit a workbook too", async () => {
+  const file = join(folder, "more.xlsx");
+  writeFileSync(
+    file,
+    makeWorkbook([
+      ["id", "name"],
+      [1, "Acer", "tree"],
+    ]),
+  );
+  const { status, stderr } = await runCommand(["import", file, "--data", join(folder, "more")]);
+  expect(status).toBe(1);
+  expect(stderr).toContain(":2: 40009 The row has 3 cells for 2 columns: name a column for each cell, or empty the others. In CSV, ");
+});
+
 it("plant-store import reads a workbook as a table, also if its first cell looks like JSON", async () => {
   const file = join(folder, "json.xlsx");
   writeFileSync(
