@@ -277,10 +277,11 @@ describe("the catalogue", () => {
     expect(await rows.count()).toBeLessThan(80);
   });
 
-  it("welcomes the first visitor, with thirty plants to try", async () => {
+  it("welcomes the first visitor, says what can be imported, and has thirty plants to try", async () => {
     const { page, signIn, reads, button, rows } = await place.visit();
     await signIn();
     await reads("Nothing grows here yet");
+    await reads("import a whole spreadsheet, as .xlsx or CSV.");
     await button("Add a plant").waitFor();
     await button("Import a file").waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "save the sample file" }).click()]);

@@ -18,8 +18,8 @@ export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
       {mayAdd ? (
         <>
           <p>
-            A plant has an id, a name and, if you like, a tag. Add plants one by one, or import a whole spreadsheet as CSV. What you save
-            stays saved, even if the power fails a moment later.
+            A plant has an id, a name and, if you like, a tag. Add plants one by one, or import a whole spreadsheet, as .xlsx or CSV. What
+            you save stays saved, even if the power fails a moment later.
           </p>
           <div class="choices">
             <button class="button primary" type="button" onClick={onAdd}>
