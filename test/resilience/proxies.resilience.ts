@@ -97,6 +97,13 @@ for (const name of FRONT_NAMES) {
       expect(asked.map((line) => line.toLowerCase())).toContain("access-control-allow-headers: authorization, *");
     });
 
+    it("passes on nearly as many headers as the service takes: it may add some", async () => {
+      const url = await startFront(name, { hosts });
+      const headers = Array.from({ length: 190 }, (_, at) => `X-${at}: ${at}\r\n`).join("");
+      const { text } = await sendRaw(url, [`GET /livez HTTP/1.1\r\nHost: plants\r\n${headers}Connection: close\r\n\r\n`]);
+      expect(statusesIn(text)).toEqual([200]);
+    });
+
     it("has only errors of the catalogue in its configuration", () => {
       const found = Array.from(shippedText(name).matchAll(/\{"error":\d+,"message":"[^"]+"\}/g), ([text]) => text);
       expect(found.length).toBeGreaterThan(1);
