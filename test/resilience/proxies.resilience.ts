@@ -97,6 +97,16 @@ for (const name of FRONT_NAMES) {
       expect(asked.map((line) => line.toLowerCase())).toContain("access-control-allow-headers: authorization, *");
     });
 
+    it("answers what it cannot read as a mistake of the client, not as its own failure", async () => {
+      const url = await startFront(name, { hosts });
+      const targets = ["/plants/%zz", "/plants/%00", `/plants?q=${"x".repeat(17_000)}`];
+      const answers = await Promise.all(
+        targets.map((target) => sendRaw(url, [`GET ${target} HTTP/1.1\r\nHost: plants\r\nConnection: close\r\n\r\n`])),
+      );
+      const statuses = answers.flatMap(({ text }) => statusesIn(text));
+      expect(statuses.map((status) => Math.trunc(status / 100))).toEqual([4, 4, 4]);
+    });
+
     it("passes on nearly as many headers as the service takes: it may add some", async () => {
       const url = await startFront(name, { hosts });
       const headers = Array.from({ length: 190 }, (_, at) => `X-${at}: ${at}\r\n`).join("");
