@@ -33,8 +33,8 @@ export function namesWeakly(header: string, etag: string): boolean {
   return names(header.replaceAll('W/"', '"'), etag);
 }
 
-/** A list of tags or `*` (RFC 9110, 13.1.2). Who sends or forwards `*` twice means the same. */
-const CONDITION = /^[\t ,]*(?:\*|(?:W\/)?"[^"]*")(?:[\t ]*,[\t ,]*(?:\*|(?:W\/)?"[^"]*"))*[\t ,]*$/;
+/** A list of tags, also an empty one, or `*` (RFC 9110, 13.1.2). Who sends or forwards `*` twice means the same. */
+const CONDITION = /^[\t ,]*(?:(?:\*|(?:W\/)?"[^"]*")(?:[\t ]*,[\t ,]*(?:\*|(?:W\/)?"[^"]*"))*[\t ,]*)?$/;
 const TAG = /"[^"]*"/g;
 
 /** Checks all preconditions of a change. Throws `precondition_failed`. */
