@@ -6,7 +6,6 @@ import { expectConform } from "../support/conform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
-import { rejectionOf } from "../support/rejection.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
@@ -92,7 +91,14 @@ describe("a start while a step of the index is slow", () => {
   });
 
   it("is caught if it does", async () => {
-    const reason = await rejectionOf(startTwice(plantBugs([...SLOW_STEP, ...INDEX_BEFORE_REWRITE])));
+    const root = plantBugs([...SLOW_STEP, ...INDEX_BEFORE_REWRITE]);
+    let reason: unknown;
+    // On a busy machine the step may begin too late to be in the way.
+    for (let tries = 0; tries < 10 && reason === undefined; tries += 1)
+      reason = await startTwice(root).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
     expect(String(reason)).toContain("Another process");
   });
 });
