@@ -56,7 +56,8 @@ describe("an undo", () => {
     await page.getByText("will be deleted").first().waitFor({ state: "detached" });
     // A reload before the page has heard of the deletion would offer to undo that.
     const kept = () => page.evaluate<string>("Object.values(sessionStorage).join()");
-    await until("the page has heard of it", async () => (await kept()).includes("without a tag now"));
+    await until("the page has heard of it", async () => !(await kept()).includes("was cut off"));
+    expect(await kept()).toContain("without a tag now");
     await page.reload();
     await button("Undo").click();
     await reads("4 plants are as before.");

@@ -167,7 +167,7 @@ describe("many changes", () => {
       expect(sent).toEqual([`Bearer ${mine.token}`, `Bearer ${mine.token}`]);
       expect((await stored()).match(/"tree"/g)).toHaveLength(1000);
       expect(await button("Undo").count()).toBe(0);
-      expect(await page.evaluate("sessionStorage.getItem('plant-store-/-undo')")).toBeNull();
+      expect(await page.evaluate("sessionStorage.getItem('plant-store-/-undos')")).toBeNull();
     });
 
   it("whose undo loses the connection on the way are undone to the end", async () => {

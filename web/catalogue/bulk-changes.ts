@@ -11,7 +11,7 @@ import type { NotedChange } from "./listing.ts";
 
 /** Changes of many plants at once, told by one message, and undone by one button. */
 export type BulkChanges = Readonly<{
-  /** Resolves with whether none was left out, neither stopped nor failed. */
+  /** Resolves with whether all were made: none was stopped, failed, or left because somebody had changed the plant. */
   run: (bulk: Bulk) => Promise<boolean>;
   /** What can be undone now. */
   offers: () => readonly Offer[];
@@ -129,7 +129,8 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     const result = await send(bulk);
     note(result);
     tell(result, bulk, replaces);
-    return result.failure === undefined && result.unknown.length === 0 && !result.isStopped;
+    const { conflicts, unknown, failure, isStopped } = result;
+    return failure === undefined && !isStopped && unknown.length === 0 && conflicts.length === 0;
   }
 
   /** Says what was done, and offers to undo it in the place of what could be undone before. */

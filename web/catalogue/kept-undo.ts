@@ -14,7 +14,8 @@ export type KeptUndo = Readonly<{
   keep: (undos: readonly Undo[]) => void;
 }>;
 
-const KEY = `${KEPT_PREFIX}undo`;
+/** Not that of the version before, which kept one undo and no list: a tab may be older than its page. */
+const KEY = `${KEPT_PREFIX}undos`;
 
 /** Some 15,000 plants: less than half of what a browser keeps for a tab, because others need room too. */
 const CHARACTERS_MAX = 2_000_000;
