@@ -25,6 +25,7 @@ import type { Target } from "./output-file.ts";
 type Flags = Readonly<{
   format?: FileFormat;
   onConflict: "refuse" | "replace";
+  header: boolean;
   idColumn?: string;
   nameColumn?: string;
   tagColumn?: string;
@@ -51,6 +52,7 @@ export function importCommand(): Command {
     .addOption(
       new Option("--on-conflict <what>", "what to do if an id belongs to another plant").choices(["refuse", "replace"]).default("refuse"),
     )
+    .option("--no-header", "the first line of CSV is a plant, as in `1,Monstera deliciosa,tropical`, and does not name the columns")
     .option("--id-column <column>", "the column of CSV that holds the ids, by name or as in `column 4`; empty for none")
     .option("--name-column <column>", "the column of CSV that holds the names")
     .option("--tag-column <column>", "the column of CSV that holds the tags; empty for none")
@@ -125,10 +127,13 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
 const IN_FLAGS = new Map([
   [
     CATALOGUE.invalid_csv_header.message,
-    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some.",
+    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If it is a plant, say --no-header.",
   ],
   [NO_ID, "The first line does not name the column `id`: name it, choose another with --id-column, or have ids made with --ids content."],
-  [NO_NAME, "The first line does not name the column `name`: name it, or choose another with --name-column."],
+  [
+    NO_NAME,
+    "The first line does not name the column `name`: name it, or choose another with --name-column. If it is a plant, say --no-header.",
+  ],
 ]);
 
 function inFlags(reason: unknown): unknown {
@@ -160,8 +165,9 @@ function reportReading(file: string, { encoding, columns = {}, unusedColumns }: 
   for (const line of lines) process.stderr.write(`${escapeControls(`${file}: ${line}`)}\n`);
 }
 
-function toReading({ idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: Flags): CsvReading {
+function toReading({ header, idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: Flags): CsvReading {
   return {
+    hasHeader: header,
     columns: {
       ...(idColumn === undefined ? {} : { id: idColumn }),
       ...(nameColumn === undefined ? {} : { name: nameColumn }),

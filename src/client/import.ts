@@ -25,6 +25,8 @@ export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?:
 
 /** How to read CSV that has no columns `id`, `name` and `tag`. */
 export type CsvQuery = Readonly<{
+  /** `absent`: the first line is a plant. Its columns are the id, name and tag, in the order in which they are not chosen. */
+  header?: "present" | "absent";
   /** Take the likeliest columns by their names, and Windows-1252 if it is not UTF-8. The summary says which. */
   guess?: boolean;
   encoding?: "utf-8" | "windows-1252";

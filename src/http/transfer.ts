@@ -44,6 +44,9 @@ type TransferOptions = Readonly<{
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv; charset=utf-8; header=present";
 
+/** What a sender may say of CSV in its media type, too (RFC 4180, 3). */
+const HEADER_ABSENT = /;\s*header\s*=\s*"?absent"?\s*(?:;|$)/i;
+
 /** How long a sender may send nothing, or a reader read nothing. */
 const IDLE_SECONDS = 60;
 
@@ -156,18 +159,25 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
 }
 
 /** Throws `invalid_query` if its parameters contradict each other, or the format. */
-function toReading({ body, parameters }: Call<"importPlants">): CsvReading {
-  const { guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
+function toReading({ body, headers, parameters }: Call<"importPlants">): CsvReading {
+  const { header, guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
   if (ids === "content" && firstId !== undefined)
     throw refused("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");
   const columns = Object.fromEntries(
     Object.entries({ id: idColumn, name: nameColumn, tag: tagColumn }).filter(([, name]) => name !== undefined),
   );
   const isPlain =
-    !guess && !dropEmptyTags && encoding === undefined && ids === "file" && firstId === undefined && Object.keys(columns).length === 0;
+    header === "present" &&
+    !guess &&
+    !dropEmptyTags &&
+    encoding === undefined &&
+    ids === "file" &&
+    firstId === undefined &&
+    Object.keys(columns).length === 0;
   if (body.type !== "text/csv" && !isPlain)
     throw refused("The query speaks of columns, ids or encoding, which only CSV has: send it with CSV only.");
   return {
+    hasHeader: header === "present" && !HEADER_ABSENT.test(headers.get("content-type") ?? ""),
     columns,
     ids: firstId === undefined ? { kind: ids } : { kind: "from", first: firstId },
     encoding: encoding ?? (guess ? undefined : "utf-8"),

@@ -46,7 +46,8 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
 /** What is said if one column is missing; the message of the contract if both are. */
 export const NO_ID =
   "The first line does not name the column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made with `ids=content` or `firstId`.";
-export const NO_NAME = "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`.";
+export const NO_NAME =
+  "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`. If it is a plant, send `header=absent`.";
 
 type PlaceOptions = Readonly<{
   choice: ColumnChoice;
@@ -77,7 +78,25 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
     return guess === undefined ? [] : [guess];
   }
 
-  const places = { id: place("id"), name: place("name"), tag: place("tag") };
+  return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds);
+}
+
+/** The columns of a file that does not name them: those of its first row, and at least one for each field that is wanted. */
+export function nameByPosition(cells: number, choice: ColumnChoice): string[] {
+  const wanted = FIELDS.filter((field) => choice[field] !== "").length;
+  return Array.from({ length: Math.max(cells, wanted) }, (_, at) => toColumnName("", at));
+}
+
+/** Takes such columns for `id`, `name` and `tag` in this order, leaving out those that were chosen. Throws `invalid_csv_header`. */
+export function placeInOrder(names: readonly string[], { choice, isWithoutIds }: Omit<PlaceOptions, "isGuessing">): Places {
+  const taken = new Set(FIELDS.flatMap((field) => chosen(names, choice[field] ?? "")));
+  const rest = names.map((_, at) => at).filter((at) => !taken.has(at));
+  const place = (field: PlantField) => (choice[field] === undefined ? rest.splice(0, 1) : chosen(names, choice[field]));
+  return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds);
+}
+
+/** The same places, if they are enough. */
+function complete(places: Places, isWithoutIds: boolean): Places {
   const lacksId = places.id.length === 0 && !isWithoutIds;
   if (places.name.length === 0) throw new PlantStoreError("invalid_csv_header", lacksId ? {} : { message: NO_NAME });
   if (lacksId) throw new PlantStoreError("invalid_csv_header", { message: NO_ID });

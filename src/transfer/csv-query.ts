@@ -2,6 +2,7 @@ import type { CsvReading } from "./row.ts";
 
 /** How a service is told to read CSV: the parameters of an import. */
 type CsvQuery = Readonly<{
+  header?: "absent";
   guess?: true;
   encoding?: "utf-8" | "windows-1252";
   idColumn?: string;
@@ -12,8 +13,9 @@ type CsvQuery = Readonly<{
   dropEmptyTags?: true;
 }>;
 
-export function toCsvQuery({ columns: { id, name, tag }, ids, encoding, isGuessing, isEmptyTagNone }: CsvReading): CsvQuery {
+export function toCsvQuery({ hasHeader, columns: { id, name, tag }, ids, encoding, isGuessing, isEmptyTagNone }: CsvReading): CsvQuery {
   return {
+    ...(hasHeader ? {} : { header: "absent" }),
     ...(isGuessing ? { guess: true } : {}),
     ...(encoding === undefined ? {} : { encoding }),
     ...(id === undefined ? {} : { idColumn: id }),

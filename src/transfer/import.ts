@@ -78,8 +78,8 @@ export async function importFile(plants: Pick<PlantStore, "import">, bytes: Byte
   return { ...summary, unusedColumns, ...(encoding ? { encoding } : {}), ...(columns ? { columns } : {}) };
 }
 
-function isChosen({ isGuessing, columns }: CsvReading): boolean {
-  return isGuessing || Object.keys(columns).length > 0;
+function isChosen({ hasHeader, isGuessing, columns }: CsvReading): boolean {
+  return !hasHeader || isGuessing || Object.keys(columns).length > 0;
 }
 
 /** The first column of each field. */

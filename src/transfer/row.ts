@@ -25,6 +25,8 @@ export type Ids = Readonly<{ kind: "file" | "content" }> | Readonly<{ kind: "fro
 
 /** What a sender says about a file of CSV. */
 export type CsvReading = Readonly<{
+  /** Whether the first line names the columns, and is no row. */
+  hasHeader: boolean;
   columns: ColumnChoice;
   ids: Ids;
   /** Undefined if the first letter beyond ASCII shows it. */
@@ -34,7 +36,14 @@ export type CsvReading = Readonly<{
   isEmptyTagNone: boolean;
 }>;
 
-export const PLAIN: CsvReading = { columns: {}, ids: { kind: "file" }, encoding: "utf-8", isGuessing: false, isEmptyTagNone: false };
+export const PLAIN: CsvReading = {
+  hasHeader: true,
+  columns: {},
+  ids: { kind: "file" },
+  encoding: "utf-8",
+  isGuessing: false,
+  isEmptyTagNone: false,
+};
 
 export type ReadOptions = Readonly<{
   /** Checks the content of a line against the contract. Throws a PlantStoreError. */
@@ -43,8 +52,8 @@ export type ReadOptions = Readonly<{
   lineBytesMax: number;
   /** Called once for each of the first hundred columns that are not read, or only in part. */
   onUnused: (column: string) => void;
-  /** Called with the names of the columns of CSV; then with their places, if it has those that it needs. */
-  onNames?: (names: readonly string[]) => void;
+  /** Called with the names of the columns of CSV and what separates them; then with their places, if it has those that it needs. */
+  onNames?: (names: readonly string[], delimiter: string) => void;
   onPlaces?: (places: Places, names: readonly string[]) => void;
   /** Called once if the file turns out not to be UTF-8. */
   onEncoding?: (encoding: Encoding) => void;

@@ -1,7 +1,7 @@
 import { TableError } from "./table-error.ts";
 import { piecesOf, textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
-import { BROKEN } from "./csv.ts";
+import { BROKEN } from "./csv-cell.ts";
 import { quote } from "./csv-writer.ts";
 
 /** The first visible sheet of a workbook with anything in it, as CSV. */

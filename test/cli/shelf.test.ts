@@ -15,10 +15,10 @@ function summaryOf(
   return `${file}: ${read} read, ${created} created, ${unchanged} unchanged, 0 replaced, ${refused} refused\n`;
 }
 
-async function importTable({ make, name, hasNoIds }: Table, environment: Record<string, string>) {
+async function importTable({ make, name, hasNoIds, hasNoHeader }: Table, environment: Record<string, string>) {
   const file = join(temporaryFolder(), name);
   writeFileSync(file, make());
-  const words = ["import", file, ...(hasNoIds ? ["--ids", "content"] : [])];
+  const words = ["import", file, ...(hasNoIds ? ["--ids", "content"] : []), ...(hasNoHeader ? ["--no-header"] : [])];
   return { file, first: await runCommand(words, { environment }), again: await runCommand(words, { environment }) };
 }
 

@@ -178,7 +178,15 @@ describe("the columns of an import", () => {
   }
 
   it("are for CSV only, and ids come from one place only", async () => {
-    for (const query of ["?guess=true", "?ids=content", "?firstId=1", "?nameColumn=x", "?dropEmptyTags=true", "?encoding=utf-8"]) {
+    for (const query of [
+      "?header=absent",
+      "?guess=true",
+      "?ids=content",
+      "?firstId=1",
+      "?nameColumn=x",
+      "?dropEmptyTags=true",
+      "?encoding=utf-8",
+    ]) {
       expect((await refusal(await post('{"id":1,"name":"a"}\n', { query }))).error).toBe(40006);
     }
     expect((await refusal(await post("name\na\n", { ...CSV, query: "?ids=content&firstId=1" }))).error).toBe(40006);
@@ -187,6 +195,66 @@ describe("the columns of an import", () => {
   it("of tags may hold quoted empty cells that mean none", async () => {
     const { stored } = await storedFrom('id,name,tag\n1,a,""\n2,b,x\n', { ...CSV, query: "?dropEmptyTags=true" });
     expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":"x"}\n');
+  });
+});
+
+describe("a file whose first line is a plant", () => {
+  const TABLE = "1,Acer,tree\n2,Rosa\n";
+  const STORED = '{"id":1,"name":"Acer","tag":"tree"}\n{"id":2,"name":"Rosa"}\n';
+  const absent = { ...CSV, query: "?header=absent" };
+
+  it("has the id, name and tag in this order, and the summary says so", async () => {
+    const { summary, stored } = await storedFrom(TABLE, absent);
+    expect(stored).toBe(STORED);
+    expect(summary).toEqual(clean({ read: 2, created: 2, columns: { id: "column 1", name: "column 2", tag: "column 3" } }));
+  });
+
+  it("may be said in the media type too", async () => {
+    for (const type of ["text/csv; header=absent", 'Text/CSV;charset=utf-8;Header="absent"']) {
+      expect((await storedFrom(TABLE, { type })).stored).toBe(STORED);
+    }
+    expect((await refusal(await post(TABLE, { type: "text/csv; header=present" }))).error).toBe(40008);
+  });
+
+  it("may have its columns elsewhere: the others keep their order", async () => {
+    for (const { table, query } of [
+      { table: "tree,Acer,1\n,Rosa,2\n", query: "&idColumn=column 3&tagColumn=column 1" },
+      { table: "1,x,Acer,tree\n2,x,Rosa,\n", query: "&nameColumn=column 3&tagColumn=column 4" },
+    ]) {
+      expect((await storedFrom(table, { ...CSV, query: `?header=absent${query}` })).stored).toBe(STORED);
+    }
+    const { stored } = await storedFrom("Acer,tree\nRosa\n", { ...CSV, query: "?header=absent&idColumn=&firstId=1" });
+    expect(stored).toBe(STORED);
+  });
+
+  it("is guessed to have no ids if its first cell is none, and then needs ids that are made", async () => {
+    const { summary, stored } = await storedFrom("Acer,tree\nRosa\n", { ...CSV, query: "?header=absent&guess=true&firstId=1" });
+    expect([stored, summary.columns, summary.unusedColumns]).toEqual([STORED, { name: "column 1", tag: "column 2" }, []]);
+    expect((await storedFrom(",Acer,tree\n2,Rosa\n", { ...CSV, query: "?header=absent&guess=true&firstId=1" })).stored).toBe(STORED);
+    expect((await refusal(await post("Acer,tree\n", { ...CSV, query: "?header=absent&guess=true" }))).message).toContain("ids=content");
+    // A spreadsheet has shortened an id: the row gets no other.
+    const shortened = { ...CSV, query: "?header=absent&guess=true&ids=content" };
+    expect((await storedFrom("4.00638E+12,Acer\n", shortened)).summary).toMatchObject({ created: 0, refused: 1 });
+  });
+
+  it("gets the ids from its content that it would get with a line of names", async () => {
+    const rows = "Acer,tree\nRosa,\n";
+    const named = await storedFrom(`name,tag\n${rows}`, { ...CSV, query: "?ids=content" });
+    expect((await storedFrom(rows, { ...CSV, query: "?header=absent&idColumn=&ids=content" })).stored).toBe(named.stored);
+  });
+
+  it("loses no row to a first line that is none, or is faulty, or to one with more cells than the first", async () => {
+    expect((await storedFrom(`sep=,\n${TABLE}`, absent)).stored).toBe(STORED);
+    const { summary } = await storedFrom(`3,"a" b\n4,"open\n${TABLE}5,Tilia,tree,lawn\n`, absent);
+    expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([1, 2, 5].map((line) => [line, 40009]));
+    expect(summary).toMatchObject({ read: 5, created: 2, unusedColumns: [] });
+    expect(await importAll("\n\n", absent)).toMatchObject({ read: 0 });
+  });
+
+  it("names the columns that are not imported by their positions", async () => {
+    const { summary } = await storedFrom("1,Acer,tree,Jena,\n2,Rosa,,,3\n", absent);
+    expect(summary.unusedColumns).toEqual(["column 4"]);
+    expect(summary.problems).toMatchObject([{ line: 2, error: 40009 }]);
   });
 });
 

@@ -10,6 +10,8 @@ import type { Forecast } from "../../web/import/forecast.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { pickRows } from "../../web/import/refused-rows.ts";
+import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
+import type { SentSoFar } from "../../web/import/send-file.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
@@ -110,6 +112,15 @@ describe("the guess for a file", () => {
     expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
   });
+
+  it("is that the first line is a plant if it has a number and no name that is known", async () => {
+    const options = { signal: new AbortController().signal, onRows: () => {} };
+    const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
+    expect(await read("1,Acer\n2,Rosa\n")).toMatchObject({ rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } });
+    expect(await read("Acer,1\nRosa,2\n")).toMatchObject({ rows: 2, csv: { hasHeader: false, ids: { kind: "content" } } });
+    expect(await read("name,2025\nAcer,3\n")).toMatchObject({ rows: 1, csv: { hasHeader: true } });
+    expect(await read("Garten,Stück\nAcer,3\n")).toMatchObject({ rows: 0, csv: { hasHeader: true } });
+  });
 });
 
 describe("the numbers of a file", () => {
@@ -160,6 +171,19 @@ describe("a file in slices", () => {
       const before = await file.slice(0, start).text();
       expect(before.split("\n")).toHaveLength(line);
     }
+  });
+
+  it("names its columns in each slice, with as many cells as its first line, if it does not name them", async () => {
+    const unnamed = Array.from({ length: 2_500 }, (_, at) => `${50_000 + at};Acer${at === 1_200 ? ";tree;lawn;x" : ""}\n`);
+    const file = new File([`\ufeffsep=;\n50000;Acer;;lawn\n${unnamed.slice(1).join("")}`], "unnamed.csv");
+    const { signal } = new AbortController();
+    const checked = await checkFile(file, { signal, csv: { ...PLAIN, hasHeader: false } });
+    expect(checked).toMatchObject({ rows: 2_500, refused: 1, problems: [{ line: 1_202, error: 40_009 }], unusedColumns: ["column 4"] });
+    const client = createClient({ url: service.url, token: service.token });
+    let sent: SentSoFar = NOTHING_SENT;
+    await sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal, onProgress: (progress) => (sent = progress) });
+    expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_499, refused: 1 }, problems: checked.problems });
+    expect(await new Blob([...sent.refusedLines]).text()).toBe("51200;Acer;tree;lawn;x\n");
   });
 
   it("returns exactly the requested rows", async () => {

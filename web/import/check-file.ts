@@ -23,8 +23,11 @@ export type RepeatedRow = Repeat & Readonly<{ isIdMade: boolean }>;
 export type CheckedFile = Readonly<{
   file: File;
   format: FileFormat;
-  /** The first line of CSV with all before the first row, which each slice needs in front of it. */
-  header: Readonly<{ bytes: number; lines: number }>;
+  /**
+   * What each slice of CSV needs in front of it: so many bytes of the file, all before the first row; then the names of the
+   * columns, if the file has none. `lines`: how many lines that is.
+   */
+  header: Readonly<{ bytes: number; names: string; lines: number }>;
   slices: readonly Slice[];
   rows: number;
   refused: number;
@@ -74,9 +77,11 @@ export async function checkFile(file: File, { signal, onRows, format: known, csv
   const seen = findRepeats();
   const problems: Problem[] = [];
   const unusedColumns: string[] = [];
-  let header = { bytes: 0, lines: 0 };
+  let header = { bytes: 0, names: "", lines: 0 };
   let slice = { start: 0, line: 1, rows: 0, before: 0 };
+  const mark = await markOf(file);
   let names: readonly string[] = [];
+  let delimiter = "";
   let places: Places | undefined;
   let encoding = asked.encoding;
   let rows = 0;
@@ -86,15 +91,21 @@ export async function checkFile(file: File, { signal, onRows, format: known, csv
   try {
     const found = {
       onUnused: (column: string) => unusedColumns.push(column),
-      onNames: (all: readonly string[]) => (names = all),
+      onNames(all: readonly string[], between: string) {
+        names = all;
+        delimiter = between;
+      },
       onPlaces: (all: Places) => (places = all),
       onEncoding: () => (encoding = "windows-1252"),
     };
     for await (const placed of readRows(file, { format, csv: asked, ...found })) {
       for (const { row, start } of placed) {
         if (rows === 0 && format === "csv") {
-          header = { bytes: start, lines: row.line - 1 };
-          slice = { start, line: row.line, rows: 0, before: 0 };
+          const bytes = Math.max(start, mark);
+          header = asked.hasHeader
+            ? { bytes, names: "", lines: row.line - 1 }
+            : { bytes, names: `${names.join(delimiter)}\n`, lines: row.line };
+          slice = { start: bytes, line: row.line, rows: 0, before: 0 };
         }
         if (slice.rows >= SLICE_ROWS || start - slice.start >= SLICE_BYTES) {
           slices.push({ ...slice, end: start });
@@ -132,6 +143,12 @@ export async function checkFile(file: File, { signal, onRows, format: known, csv
     columns: places ? toChoice(names, places) : asked.columns,
   };
   return { file, format, header, slices, rows, refused, plants, problems, lines, repeats, csv, names, places, unusedColumns, failure };
+}
+
+/** How many bytes say that it is UTF-8. */
+async function markOf(file: Blob): Promise<number> {
+  const [first, second, third] = new Uint8Array(await file.slice(0, 3).arrayBuffer());
+  return first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0;
 }
 
 /** The columns that were taken. Where several are taken for one field, the service finds them by itself. */

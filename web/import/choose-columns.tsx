@@ -9,6 +9,8 @@ import type { CheckedFile } from "./check-file.ts";
 type ChooseColumnsProps = Readonly<{
   checked: CheckedFile;
   onReading: (reading: CsvReading) => void;
+  /** Whether the first line names the columns. */
+  onHeader: (hasHeader: boolean) => void;
   /** Asks for the first number of rows without ids. */
   onNumber: () => void;
   /** Whether the file is already there under these numbers. */
@@ -22,7 +24,7 @@ const WITHOUT = { id: "no column: make ids", name: "choose a column", tag: "no c
 >;
 
 /** What each column of CSV is taken for, and where ids come from if there are none. */
-export function ChooseColumns({ checked, onReading, onNumber, isKnown }: ChooseColumnsProps) {
+export function ChooseColumns({ checked, onReading, onHeader, onNumber, isKnown }: ChooseColumnsProps) {
   const { names, places, csv } = checked;
   const keys = columnKeys(names);
 
@@ -34,12 +36,10 @@ export function ChooseColumns({ checked, onReading, onNumber, isKnown }: ChooseC
   return (
     <fieldset class="choose-columns">
       <legend>Columns</legend>
-      {(csv.columns.name ?? "") === "" ? null : (
-        <p class="hint">
-          The first line is taken for the names of the columns. If it is a plant, put a line such as <code>id,name,tag</code> above it, and
-          choose the file again.
-        </p>
-      )}
+      <label class="check">
+        <input type="checkbox" checked={csv.hasHeader} onChange={({ currentTarget: { checked: hasHeader } }) => onHeader(hasHeader)} />
+        The first line names the columns.
+      </label>
       <div class="choose-columns-fields">
         {FIELDS.map((field) => (
           <Field label={LABELS[field]} key={field}>
@@ -75,7 +75,7 @@ export function ChooseColumns({ checked, onReading, onNumber, isKnown }: ChooseC
   );
 }
 
-type ChooseIdsProps = Readonly<{ csv: CsvReading }> & Omit<ChooseColumnsProps, "checked">;
+type ChooseIdsProps = Readonly<{ csv: CsvReading }> & Omit<ChooseColumnsProps, "checked" | "onHeader">;
 
 function ChooseIds({ csv, onReading, onNumber, isKnown }: ChooseIdsProps) {
   const { ids } = csv;

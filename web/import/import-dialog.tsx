@@ -7,6 +7,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { useShown } from "../ui/shown.ts";
 import { useForecast } from "./asked-forecast.ts";
 import { checkFile } from "./check-file.ts";
+import { guessReading } from "./guess.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
 import { ImportPreview } from "./import-preview.tsx";
 import { ImportResult, stoppedText } from "./import-result.tsx";
@@ -98,6 +99,12 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
             void readAgain(step, async (signal) => {
               const { file: again, format } = step.checked;
               return { checked: await checkFile(again, { csv, format, signal }), isKnown: false };
+            })
+          }
+          onHeader={(hasHeader) =>
+            void readAgain(step, async (signal) => {
+              const { file: again, format } = step.checked;
+              return { checked: await guessReading(again, { hasHeader, format, signal }), isKnown: false };
             })
           }
           onNumber={() => void readAgain(step, (signal) => numberRows(step.checked, { client: catalogue.client, signal }))}

@@ -1,3 +1,4 @@
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { NO_NAME } from "../../src/transfer/columns.ts";
 import type { CsvReading } from "../../src/transfer/row.ts";
 import type { CheckedFile } from "./check-file.ts";
@@ -20,6 +21,7 @@ type ImportPreviewProps = Readonly<{
   /** Whether it is here already under the numbers that it gets. */
   isKnown: boolean;
   onReading: (reading: CsvReading) => void;
+  onHeader: (hasHeader: boolean) => void;
   onNumber: () => void;
   onConflict: OnConflict;
   onChange: (onConflict: OnConflict) => void;
@@ -30,12 +32,31 @@ type ImportPreviewProps = Readonly<{
 /** The name of a workbook, of which a sheet is read as CSV. */
 export const WORKBOOK = /\.xls[xm]$/i;
 
+/** What the interface says of the first line, in the words of the page. */
+const FAILURES = new Map([
+  [CATALOGUE.invalid_csv_header.message, "It does not begin with a line that names its columns."],
+  [NO_NAME, "The first line does not say which column holds the names: choose it below, or say that it names none."],
+]);
+
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
 export function ImportPreview(props: ImportPreviewProps) {
-  const { checked, notes, forecast, forecastFailure, isReading, isKnown, onReading, onNumber, onConflict, onChange, onSend, onBack } =
-    props;
+  const {
+    checked,
+    notes,
+    forecast,
+    forecastFailure,
+    isReading,
+    isKnown,
+    onReading,
+    onHeader,
+    onNumber,
+    onConflict,
+    onChange,
+    onSend,
+    onBack,
+  } = props;
   const { file, rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   return (
@@ -50,7 +71,7 @@ export function ImportPreview(props: ImportPreviewProps) {
       </p>
       {failure === undefined ? null : (
         <p class="problem" role="alert">
-          {failure === NO_NAME ? "The first line does not say which column holds the names: choose it below." : failure}
+          {FAILURES.get(failure) ?? failure}
         </p>
       )}
       {notesOf(checked, notes).map((note) => (
@@ -58,7 +79,9 @@ export function ImportPreview(props: ImportPreviewProps) {
           {note}
         </p>
       ))}
-      {checked.names.length === 0 ? null : <ChooseColumns checked={checked} onReading={onReading} onNumber={onNumber} isKnown={isKnown} />}
+      {checked.names.length === 0 ? null : (
+        <ChooseColumns checked={checked} onReading={onReading} onHeader={onHeader} onNumber={onNumber} isKnown={isKnown} />
+      )}
       <UnusedColumns columns={unusedColumns} />
       <ForecastText checked={checked} forecast={forecast} reason={forecastFailure} />
       <ProblemList

@@ -1,6 +1,7 @@
 import { ServiceError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/transfer/csv-query.ts";
+import type { CsvReading } from "../../src/transfer/row.ts";
 import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";
@@ -60,16 +61,23 @@ export async function sendFile(checked: CheckedFile, from: SentSoFar, options: S
 }
 
 export function sliceBody({ file, header }: CheckedFile, { start, end }: Slice): Blob {
-  return new Blob([file.slice(0, header.bytes), file.slice(start, end)]);
+  return new Blob([file.slice(0, header.bytes), header.names, file.slice(start, end)]);
+}
+
+/** How a slice is read: each names the columns, so that all have as many. */
+function readingOf({ csv }: CheckedFile): CsvReading {
+  return { ...csv, hasHeader: true };
 }
 
 type Sent = Readonly<{ body: Blob; slice: Slice; checked: CheckedFile }>;
 
 export async function sendSlice(
-  { body, slice, checked: { format, csv } }: Sent,
+  { body, slice, checked }: Sent,
   { client, onConflict, signal, isDryRun = false }: Omit<SendOptions, "onProgress">,
   onWait: () => void,
 ): Promise<ImportSummary> {
+  const { format } = checked;
+  const csv = readingOf(checked);
   const { ids } = csv;
   const numbered = ids.kind === "from" ? { ...csv, ids: { ...ids, first: ids.first + BigInt(slice.before) } } : csv;
   const query = format === "csv" ? toCsvQuery(numbered) : {};
@@ -93,7 +101,7 @@ async function withSummary({ progress, summary, checked, slice, body }: Step): P
   const { header } = checked;
   const told = summary.problems.map((problem) => inFile(problem, { header, slice }));
   const lines = new Set(summary.problems.map(({ line }) => line));
-  const picked = lines.size === 0 ? [] : [new Blob(await pickRows(body, checked, lines))];
+  const picked = lines.size === 0 ? [] : [new Blob(await pickRows(body, { format: checked.format, csv: readingOf(checked) }, lines))];
   return {
     slices: progress.slices + 1,
     counts: {

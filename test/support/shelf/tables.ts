@@ -11,6 +11,8 @@ export type Table = Readonly<{
   make: () => Uint8Array;
   /** Whether it has no ids, so that they are made from its content. */
   hasNoIds?: boolean;
+  /** Whether its first line is a plant. */
+  hasNoHeader?: boolean;
   read: number;
   created: number;
   /** Rows that are equal to an earlier one. */
@@ -285,6 +287,27 @@ export const TABLES: readonly Table[] = [
     created: 3,
     refused: [4],
     names: ["as text", "as digits of another program", "as long as Excel keeps"],
+  },
+  {
+    what: "a table whose first line is a plant",
+    name: "no-header.csv",
+    make: () => Buffer.from(`\ufeff${lines(["1;Acer palmatum", "2;Salix, weeping;tree", "3;Tilia;tree;lawn", "4;Rosa;;"], "\r\n")}`),
+    hasNoHeader: true,
+    read: 4,
+    created: 3,
+    refused: [3],
+    names: ["Acer palmatum", "Salix, weeping", "Rosa"],
+  },
+  {
+    what: "a list of names, one on each line",
+    name: "names.txt",
+    make: () => Buffer.from("Acer palmatum\nSalix alba\nTilia cordata\nSalix alba"),
+    hasNoHeader: true,
+    hasNoIds: true,
+    read: 4,
+    created: 3,
+    unchanged: 1,
+    names: ["Acer palmatum", "Salix alba", "Tilia cordata"],
   },
   {
     what: "NDJSON in gzip",

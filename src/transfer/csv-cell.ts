@@ -1,0 +1,35 @@
+import { parseInt64 } from "../json.ts";
+import { toByteText } from "./byte-text.ts";
+import type { Cell } from "./csv-parser.ts";
+
+export function isEmpty(cell: Cell): boolean {
+  return cell === undefined || cell.trim() === "";
+}
+
+/** The number of cells up to the last one that is not empty. */
+export function countFilled(cells: readonly Cell[]): number {
+  return cells.findLastIndex((cell) => cell !== undefined && cell !== "") + 1;
+}
+
+/**
+ * What xlsx.ts puts before an error, or for a formula without a result, which are nothing that a plant could have. It begins
+ * with a noncharacter, which Unicode keeps for use inside of a program.
+ */
+export const BROKEN = "\ufdd0#";
+const BROKEN_BYTES = toByteText(new TextEncoder().encode(BROKEN));
+
+export function isBroken(cell: Cell): boolean {
+  return cell !== undefined && cell.startsWith(BROKEN_BYTES);
+}
+
+/** How spreadsheets write long numbers into CSV, as in 4.00638E+12, and what xlsx.ts puts behind those that Excel rounded. */
+const SHORTENED = /^\s*[+-]?\d+(?:[.,]\d+)?e\+\d+\s*$|\(rounded to \d+ digits by Excel\)$/i;
+
+export function isShortened(cell: string): boolean {
+  return SHORTENED.test(cell);
+}
+
+/** Whether a cell may be meant as an id. */
+export function isLikeId(cell: Cell): boolean {
+  return isEmpty(cell) || parseInt64(cell!.trim()) !== undefined || isShortened(cell!);
+}

@@ -1,0 +1,50 @@
+import { toBytes } from "./byte-text.ts";
+import type { DecodeCell } from "./cell-decoder.ts";
+import { nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
+import type { Places } from "./columns.ts";
+import { countFilled, isLikeId } from "./csv-cell.ts";
+import type { Cell } from "./csv-parser.ts";
+import type { CsvReading, ReadOptions } from "./row.ts";
+
+/** The places of the known columns, and the number of all columns. */
+export type Layout = Places &
+  Readonly<{
+    columns: number;
+    /** Reports, once for each column, that something in it was not read. */
+    reportUnused: (at: number) => void;
+  }>;
+
+export type Reader = Readonly<{ decode: DecodeCell; csv: CsvReading; options: ReadOptions }>;
+
+/** How many unused columns are named. */
+const UNUSED_MAX = 100;
+
+/** What the first line says of the columns. Throws `invalid_csv_header`. */
+export function toLayout(first: readonly Cell[], { delimiter, decode, csv, options }: Reader & { delimiter: string }): Layout {
+  const { onUnused, onNames = () => undefined, onPlaces = () => undefined } = options;
+  const { hasHeader, isGuessing } = csv;
+  const choice = hasHeader || !isGuessing || isLikeId(first[0]) ? csv.columns : { id: "", ...csv.columns };
+  const names = hasHeader ? first.map((cell) => toName(cell ?? "", decode)) : nameByPosition(countFilled(first), choice);
+  onNames(names, delimiter);
+  const places = (hasHeader ? placeColumns : placeInOrder)(names, { choice, isGuessing, isWithoutIds: csv.ids.kind !== "file" });
+  onPlaces(places, names);
+  const reported = new Set<number>();
+  function reportUnused(at: number): void {
+    if (reported.has(at) || reported.size >= UNUSED_MAX) return;
+    reported.add(at);
+    onUnused(toColumnName(names[at]!, at));
+  }
+  const used = new Set(Object.values(places).flat());
+  const columns = countFilled(names);
+  for (let at = 0; at < columns; at += 1) if (!used.has(at)) reportUnused(at);
+  return { ...places, columns, reportUnused };
+}
+
+/** The name of a column is only compared and shown, so it may be mended. */
+function toName(cell: string, decode: DecodeCell): string {
+  try {
+    return decode(cell).trim();
+  } catch {
+    return new TextDecoder().decode(toBytes(cell)).trim();
+  }
+}

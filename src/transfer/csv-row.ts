@@ -1,0 +1,73 @@
+import { parseInt64 } from "../json.ts";
+import { invalidBody } from "../validation.ts";
+import type { DecodeCell } from "./cell-decoder.ts";
+import { toContentId } from "./content-id.ts";
+import { countFilled, isBroken, isEmpty, isShortened } from "./csv-cell.ts";
+import type { Layout, Reader } from "./csv-layout.ts";
+import type { Cell } from "./csv-parser.ts";
+import { expected } from "./row.ts";
+import type { Row } from "./row.ts";
+
+const BROKEN_CELL = "The row has an error such as #N/A, or a formula without its result, in a cell that is imported: correct or empty it.";
+
+export const SHORTENED_ID =
+  "The id is a number that a spreadsheet has shortened, so its last digits are lost: format the column of the ids as text, enter them again, and save the file.";
+
+type RowOptions = Reader & Readonly<{ line: number; layout: Layout; count: bigint }>;
+
+/** The plant of a row, or why it is none. `count`: how many rows are before it. */
+export function toRow(cells: readonly Cell[], { line, layout, count, decode, csv, options }: RowOptions): Row {
+  try {
+    const given = pick(cells, layout.id, layout);
+    const id = isEmpty(given) ? (makeId(cells, { count, decode, csv }) ?? given) : given;
+    const name = pick(cells, layout.name, layout) ?? (layout.name.some((at) => at < cells.length) ? "" : undefined);
+    const tag = pick(cells, layout.tag, layout);
+    if ([given, name, tag].some(isBroken)) throw invalidBody(BROKEN_CELL);
+    if (typeof id === "string" && isShortened(id)) throw invalidBody(SHORTENED_ID);
+    const plant = {
+      // Anything but a whole number stays as it is: the check reports it.
+      ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (parseInt64(id.trim()) ?? id) }),
+      ...(name === undefined ? {} : { name: decode(name) }),
+      ...(tag === undefined || (csv.isEmptyTagNone && tag === "") ? {} : { tag: decode(tag) }),
+    };
+    return { line, plant: options.parsePlant(plant), isIdMade: csv.ids.kind === "content" && isEmpty(given) };
+  } catch (thrown) {
+    return { line, refusal: expected(thrown) };
+  }
+}
+
+/** The id of a row that has none, if the sender wants one. All cells count, so that no two different rows are one plant. */
+function makeId(
+  cells: readonly Cell[],
+  { count, decode, csv: { ids } }: Pick<RowOptions, "count" | "decode" | "csv">,
+): bigint | string | undefined {
+  // The check reports a number that is too large.
+  if (ids.kind === "from") return String(ids.first + count);
+  if (ids.kind === "file") return undefined;
+  return toContentId(
+    cells
+      .slice(0, countFilled(cells))
+      .map((cell) => toContent(cell ?? "", decode))
+      .join("\x1f"),
+  );
+}
+
+/** What is not UTF-8 still makes a row another one. */
+function toContent(cell: string, decode: DecodeCell): string {
+  try {
+    return decode(cell);
+  } catch {
+    return cell;
+  }
+}
+
+/**
+ * The first of these cells that is not empty, otherwise one that is quoted and empty. Reports the others that are not
+ * empty.
+ */
+function pick(cells: readonly Cell[], places: readonly number[], { reportUnused }: Layout): Cell {
+  if (places.length === 1) return cells[places[0]!];
+  const [first, ...others] = places.filter((at) => cells[at] !== undefined && cells[at] !== "");
+  others.forEach(reportUnused);
+  return first === undefined ? places.map((at) => cells[at]).find((cell) => cell !== undefined) : cells[first];
+}
