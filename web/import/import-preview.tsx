@@ -35,7 +35,7 @@ export const WORKBOOK = /\.xls[xm]$/i;
 /** What the interface says of the first line, in the words of the page. */
 const FAILURES = new Map([
   [CATALOGUE.invalid_csv_header.message, "It does not begin with a line that names its columns."],
-  [NO_NAME, "The first line does not say which column holds the names: choose it below, or say that it names none."],
+  [NO_NAME, "The first line does not say which column holds the names: choose it below. If it is a plant, untick the box."],
 ]);
 
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
