@@ -76,8 +76,9 @@ export function createApp(options: AppOptions): App {
     if (path === undefined) throw new PlantStoreError("unknown_path");
     const routed = route(path);
     if (!routed) {
+      const file = files(path, request);
       exchange.operation = "static";
-      return files(path, request);
+      return file;
     }
     const { resource, id } = routed;
     if (method === "OPTIONS") return { status: 204, headers: resource.options };

@@ -101,6 +101,13 @@ for (const { engine, openFlags } of ENGINES) {
       expect(readdirSync(place.data).filter((name) => name.startsWith("last-backup"))).toEqual(["last-backup"]);
     });
 
+    it("count what asks for a path that is not there as no page", async () => {
+      expect((await service.request("/nowhere")).status).toBe(404);
+      const text = await read(service);
+      expect(text).toContain('_count{operation="none",status="404"}');
+      expect(text).not.toContain('operation="static",status="404"');
+    });
+
     it("never have a label that a client chose", async () => {
       await service.request("/plants/secret-path?secret=query", { method: "SECRET" });
       await service.request('/secret"\\path', { headers: { "x-request-id": "secret" } });
