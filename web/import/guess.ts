@@ -16,10 +16,10 @@ const MADE_IDS = { kind: "content" } as const;
 
 type GuessOptions = Omit<CheckOptions, "csv">;
 
-/** Reads a file as it is probably meant: its first line is a plant if it has a number, and no name that is known. */
+/** Reads a file as it is probably meant: its first line is a plant if it begins with a number, and has no name that is known. */
 export async function guessFile(file: File, options: GuessOptions): Promise<CheckedFile> {
   const named = await guessReading(file, { ...options, hasHeader: true });
-  if (named.failure === undefined || !named.names.some((name) => /^\d+$/.test(name))) return named;
+  if (named.failure === undefined || !/^\d+$/.test(named.names[0] ?? "")) return named;
   const unnamed = await guessReading(file, { ...options, hasHeader: false });
   return unnamed.refused < unnamed.rows ? unnamed : named;
 }
