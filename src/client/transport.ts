@@ -29,7 +29,7 @@ export type Transport = Readonly<{
 export function createTransport({ base, token, fetch }: { base: string; token: () => string; fetch: Fetch }): Transport {
   return {
     async exchange(outgoing, limit, read) {
-      const { method, path, body, signal } = outgoing;
+      const { method, path, body, signal, isRepeatable } = outgoing;
       // Outside the try: an invalid header is the caller's mistake, not a failed connection.
       const headers = new Headers({ ...outgoing.headers, authorization: `Bearer ${token()}` });
       const init: RequestInit & { duplex?: "half" } = {
@@ -39,6 +39,8 @@ export function createTransport({ base, token, fetch }: { base: string; token: (
         redirect: "manual",
         // Leave no plants behind in a browser's cache.
         cache: "no-store",
+        // Bun sends a PUT or DELETE again by itself if a connection breaks that was used before. On a new one it does not.
+        ...(isRepeatable ? {} : { keepalive: false }),
         signal: anySignal(signal, limit),
         ...(body === undefined ? {} : { body: body as NonNullable<RequestInit["body"]> }),
         ...(body instanceof ReadableStream ? { duplex: "half" } : {}),

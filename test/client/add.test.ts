@@ -1,3 +1,5 @@
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, spyOn } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import type { Client, Fetch, Plant } from "../../src/client/client.ts";
@@ -33,6 +35,25 @@ function losing(lost: number): Fetch {
   };
 }
 
+/** A way to the service, which can lose the response to the next request and break the connection. */
+async function startLine(): Promise<{ url: string; loseNext: () => void; stop: () => void }> {
+  let isLost = false;
+  const server = createServer((socket) => {
+    const far = connect(Number(new URL(service.url).port), "127.0.0.1");
+    for (const end of [socket, far]) end.on("error", () => undefined);
+    socket.on("data", (bytes) => far.write(bytes));
+    socket.on("close", () => far.destroy());
+    far.on("data", (bytes) => {
+      if (isLost) socket.destroy();
+      else socket.write(bytes);
+      isLost = false;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, loseNext: () => (isLost = true), stop: () => server.close() };
+}
+
 /** Makes random numbers foreseeable: these, one after the other. */
 function draw(numbers: readonly bigint[]): void {
   const left = [...numbers];
@@ -58,6 +79,16 @@ describe("a plant without an id", () => {
       const { plant } = await clientWith({ fetch: losing(lost) }).add({ name: `Lost ${lost}` });
       expect((await stored()).filter(({ name }) => name === plant.name)).toEqual([plant]);
     }
+  });
+
+  it("is stored once if a connection that was used before breaks when it is stored, where the runtime sends a PUT again", async () => {
+    const line = await startLine();
+    const client = createClient({ url: line.url, token: service.token });
+    await client.count();
+    line.loseNext();
+    const { plant } = await client.add({ name: "Lost" });
+    expect(await stored()).toEqual([plant]);
+    line.stop();
   });
 
   it("does not become one with a plant of the same name and tag that has the id", async () => {

@@ -77,6 +77,22 @@ export const requestTroubles: Troubles = {
     outcome: "ConnectionError unknown with a cause",
     requests: 1,
   },
+  "a remove on a connection that was used before, and breaks": {
+    faults: [losesSecond(answer(404, { error: 40401, message: "None." }))],
+    async call(plants) {
+      await plants.find(1n);
+      return plants.remove(1n);
+    },
+    outcome: "ConnectionError unknown with a cause",
+  },
+  "a put with If-Match on a connection that was used before, and breaks": {
+    faults: [losesSecond(answer(412, { error: 41200, message: "Changed." }))],
+    async call(plants) {
+      await plants.find(1n);
+      return plants.put(PLANT, { ifMatch: '"x"' });
+    },
+    outcome: "ConnectionError unknown with a cause",
+  },
   "a remove that is answered 503": {
     faults: [busy, good],
     call: (plants) => plants.remove(1n),
@@ -250,6 +266,23 @@ export const requestTroubles: Troubles = {
     requests: 0,
   },
 };
+
+/**
+ * Answers the first request with a plant, and keeps the connection; loses the response to the second one, on whatever
+ * connection it comes; `last` answers all that follow.
+ */
+function losesSecond(last: Fault): Fault {
+  let asked = 0;
+  function next(socket: Parameters<Fault>[0]): void {
+    asked += 1;
+    if (asked === 1) socket.write('HTTP/1.1 200 OK\r\netag: "x"\r\ncontent-length: 23\r\n\r\n{"id":1,"name":"Ficus"}');
+    else (asked === 2 ? drop : last)(socket);
+  }
+  return (socket) => {
+    next(socket);
+    socket.on("data", () => next(socket));
+  };
+}
 
 /** The response to changes: the outcome of each id. */
 function outcomes(...all: ReadonlyArray<readonly [id: number, outcome: string]>): Fault {
