@@ -49,23 +49,34 @@ export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, to
  */
 export async function* readPlants(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Plant, void, undefined> {
   const reader = bytes.getReader();
-  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  const decode = decoder();
   try {
     let rest = "";
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      const lines = `${rest}${utf8.decode(chunk.value, { stream: true })}`.split("\n");
+      const lines = `${rest}${decode(chunk.value)}`.split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) yield parseLine(line);
     }
+    decode();
     if (rest !== "") yield parseLine(rest);
   } finally {
     await reader.cancel();
   }
 }
 
+/** Decodes a piece of UTF-8; without one, only checks that the last one did not end within a character. */
+function decoder(): (piece?: Uint8Array) => string {
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  return (piece) => orUnexpected(() => utf8.decode(piece, { stream: piece !== undefined }));
+}
+
 function parseLine(line: string): Plant {
+  return orUnexpected(() => parsePlant(parseJson(line)));
+}
+
+function orUnexpected<Result>(read: () => Result): Result {
   try {
-    return parsePlant(parseJson(line));
+    return read();
   } catch (cause) {
     throw new UnexpectedAnswerError({
       message: "A line of the export is not a plant: repeat the export.",

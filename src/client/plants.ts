@@ -1,5 +1,5 @@
 import { orAbsent } from "./absent.ts";
-import { requiredHeader } from "./response.ts";
+import { parseDeleted, requiredHeader } from "./response.ts";
 import type { ParsedResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
@@ -45,7 +45,10 @@ export function plantCalls(context: ClientContext): PlantCalls {
     },
     async find(id, { signal } = {}) {
       const outgoing = { method: "GET", path: `/plants/${idText(id)}`, isRepeatable: true, signal } as const;
-      return orAbsent(request(context, outgoing, parseStored), ERROR_NUMBERS.plant_not_found);
+      return orAbsent(
+        request(context, outgoing, (response) => parseStored(response, id)),
+        ERROR_NUMBERS.plant_not_found,
+      );
     },
     async put(plant, options = {}) {
       const headers = { ...JSON_TYPE, ...conditions(options) };
@@ -53,7 +56,7 @@ export function plantCalls(context: ClientContext): PlantCalls {
       // With a condition, a second try could be refused because the first one succeeded.
       const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
       const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
-      return request(context, outgoing, (response) => ({ ...parseStored(response), isNew: response.status === CREATED }));
+      return request(context, outgoing, (response) => ({ ...parseStored(response, plant.id), isNew: response.status === CREATED }));
     },
     async patch(id, patch, options = {}) {
       const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };
@@ -66,17 +69,12 @@ export function plantCalls(context: ClientContext): PlantCalls {
         isRepeatable: false,
         signal: options.signal,
       } as const;
-      return request(context, outgoing, parseStored);
+      return request(context, outgoing, (response) => parseStored(response, id));
     },
     async remove(id, options = {}) {
       const path = `/plants/${idText(id)}`;
       const outgoing = { method: "DELETE", path, headers: conditions(options), isRepeatable: false, signal: options.signal } as const;
-      return (
-        (await orAbsent(
-          request(context, outgoing, () => true),
-          ERROR_NUMBERS.plant_not_found,
-        )) ?? false
-      );
+      return (await orAbsent(request(context, outgoing, parseDeleted), ERROR_NUMBERS.plant_not_found)) ?? false;
     },
     page: (options = {}) => findPage(context, options),
     async *list(options = {}) {
@@ -137,8 +135,11 @@ function conditions({ ifMatch, ifNoneMatch }: { ifMatch?: string | undefined; if
   };
 }
 
-function parseStored({ body, headers }: ParsedResponse): StoredPlant {
-  return { plant: parsePlant(body), etag: etagOf(headers) };
+/** Reads the plant with this id. Throws a TypeError. */
+function parseStored({ body, headers }: ParsedResponse, id: bigint): StoredPlant {
+  const plant = parsePlant(body);
+  if (plant.id !== id) throw new TypeError("another plant");
+  return { plant, etag: etagOf(headers) };
 }
 
 /**

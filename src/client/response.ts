@@ -21,6 +21,14 @@ export async function readResponse<Result>(response: Response, { isRepeatable, p
   }
 }
 
+/** Reads the response to a deletion: true. Throws a TypeError if it is not one: an empty page of a proxy looks much alike. */
+export function parseDeleted({ status }: ParsedResponse): true {
+  if (status !== NO_CONTENT) throw new TypeError("not the response to a deletion");
+  return true;
+}
+
+const NO_CONTENT = 204;
+
 /** A header that the interface promises. Throws a TypeError if it is missing. */
 export function requiredHeader(headers: Headers, name: string): string {
   const text = headers.get(name);

@@ -1,6 +1,7 @@
 import { orAbsent } from "./absent.ts";
 import type { Client } from "./calls.ts";
 import { request } from "./request.ts";
+import { parseDeleted } from "./response.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { parseList } from "./plant.ts";
@@ -24,12 +25,7 @@ export function tokenCalls(context: ClientContext): TokenCalls {
     async revokeToken(id, { children, signal } = {}) {
       const path = `/tokens/${encodeURIComponent(id)}${children === undefined ? "" : `?children=${children}`}`;
       const outgoing = { method: "DELETE", path, isRepeatable: true, signal } as const;
-      return (
-        (await orAbsent(
-          request(context, outgoing, () => true),
-          ERROR_NUMBERS.token_not_found,
-        )) ?? false
-      );
+      return (await orAbsent(request(context, outgoing, parseDeleted), ERROR_NUMBERS.token_not_found)) ?? false;
     },
   };
 }

@@ -113,6 +113,18 @@ export const fileTroubles: Troubles = {
     outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
     requests: 1,
   },
+  "an export that is not UTF-8": {
+    faults: [damaged([0x7b, 0xff, 0x7d, 0x0a])],
+    call: (plants) => Array.fromAsync(plants.exportedPlants()),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "an export that ends within a character": {
+    faults: [damaged([...Buffer.from(LINE), 0xf0, 0x9f])],
+    call: (plants) => Array.fromAsync(plants.exportedPlants()),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
   "an export that stalls": {
     faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
     options: { idleMs: 300 },
@@ -165,6 +177,14 @@ export const fileTroubles: Troubles = {
     requests: 1,
   },
 };
+
+/** A whole response with these bytes. */
+function damaged(bytes: readonly number[]): Fault {
+  return (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${NDJSON}\r\ncontent-length: ${bytes.length}\r\nconnection: close\r\n\r\n`);
+    socket.end(Buffer.from(bytes));
+  };
+}
 
 type Flow = Readonly<{ pauseMs: number; pieces: number; fails?: boolean; onRelease?: () => void }>;
 

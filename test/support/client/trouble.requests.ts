@@ -145,6 +145,36 @@ export const requestTroubles: Troubles = {
     outcome: "TimeoutError 400 unknown with a cause",
     requests: 1,
   },
+  "an empty 200 instead of the answer to a remove": {
+    faults: [answer(200, "")],
+    call: (plants) => plants.remove(1n),
+    outcome: "UnexpectedAnswerError 200 unknown with a cause",
+    requests: 1,
+  },
+  "an empty 200 instead of the answer to a revocation": {
+    faults: [answer(200, "")],
+    call: (plants) => plants.revokeToken("a"),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "another plant than the one that is looked for": {
+    faults: [answer(200, { id: 2, name: "Ficus" })],
+    call: (plants) => plants.find(1n),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "another plant than the one that is put": {
+    faults: [answer(200, { id: 2, name: "Ficus" })],
+    call: (plants) => plants.put(PLANT),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 1,
+  },
+  "another plant than the one that is changed": {
+    faults: [answer(200, { id: 2, name: "Ficus" })],
+    call: (plants) => plants.patch(1n, { name: "Ficus" }),
+    outcome: "UnexpectedAnswerError 200 unknown with a cause",
+    requests: 1,
+  },
   "a response that is cut off": {
     faults: [answer(200, '{"id":1,"name":"Ficus"}', { "content-length": "100" })],
     options: { retries: 0 },
