@@ -1,7 +1,7 @@
 import { orAbsent } from "./absent.ts";
 import { parseDeleted, requiredHeader } from "./response.ts";
 import type { ParsedResponse } from "./response.ts";
-import type { Client } from "./calls.ts";
+import type { Client, ConditionOptions } from "./calls.ts";
 import { request } from "./request.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
@@ -10,7 +10,7 @@ import { makeId } from "./made-id.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";
 import { idText, parseContent, parseList, parsePlant, parsePlantCount, parseTagCount, plantText } from "./plant.ts";
-import type { Plant, StoredPlant } from "./plant.ts";
+import type { Plant, PutPlant, StoredPlant } from "./plant.ts";
 import { queryText } from "./query.ts";
 
 type PlantCalls = Pick<Client, "add" | "count" | "create" | "find" | "list" | "page" | "patch" | "put" | "remove" | "tags">;
@@ -24,25 +24,23 @@ const IDS_TRIED = 10;
 
 /** The calls for single plants and for pages of plants. */
 export function plantCalls(context: ClientContext): PlantCalls {
-  const calls: PlantCalls = {
+  return {
     async add(content, { id, signal } = {}) {
+      const endsAt = performance.now() + context.policy.timeoutMs;
       for (let tried = 1; ; tried += 1) {
         const given = tried === 1 ? id : undefined;
         const plant = { ...content, id: given ?? makeId() };
         try {
-          return await (given === undefined ? addNew(calls, plant, signal) : calls.create(plant, { signal }));
+          const timed = until(endsAt, context);
+          return await (given === undefined
+            ? addNew(timed, plant, { signal, endsAt })
+            : create(timed, plant, { signal, isRepeatable: true }));
         } catch (thrown) {
           if (!isTaken(thrown) || tried >= IDS_TRIED) throw thrown;
         }
       }
     },
-    async create(plant, { signal } = {}) {
-      const outgoing = { method: "POST", path: "/plants", headers: JSON_TYPE, body: plantText(plant), isRepeatable: true, signal } as const;
-      return request(context, outgoing, ({ body, headers }) => ({
-        plant: { id: plant.id, ...parseContent(body) },
-        etag: etagOf(headers),
-      }));
-    },
+    create: async (plant, { signal } = {}) => create(context, plant, { signal, isRepeatable: true }),
     async find(id, { signal } = {}) {
       const outgoing = { method: "GET", path: `/plants/${idText(id)}`, isRepeatable: true, signal } as const;
       return orAbsent(
@@ -50,14 +48,7 @@ export function plantCalls(context: ClientContext): PlantCalls {
         ERROR_NUMBERS.plant_not_found,
       );
     },
-    async put(plant, options = {}) {
-      const headers = { ...JSON_TYPE, ...conditions(options) };
-      const path = `/plants/${idText(plant.id)}`;
-      // With a condition, a second try could be refused because the first one succeeded.
-      const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
-      const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
-      return request(context, outgoing, (response) => ({ ...parseStored(response, plant.id), isNew: response.status === CREATED }));
-    },
+    put: async (plant, options = {}) => put(context, plant, options),
     async patch(id, patch, options = {}) {
       const headers = { "content-type": "application/merge-patch+json", ...conditions(options) };
       const body = JSON.stringify({ name: patch.name, tag: patch.tag });
@@ -97,18 +88,43 @@ export function plantCalls(context: ClientContext): PlantCalls {
       }));
     },
   };
-  return calls;
 }
 
+type Creation = Readonly<{ signal: AbortSignal | undefined; isRepeatable: boolean }>;
+
+/** `isRepeatable`: whether the call of which this is a part is safe to repeat. The request is, and is tried again. */
+async function create(context: ClientContext, plant: Plant, { signal, isRepeatable }: Creation): Promise<StoredPlant> {
+  const outgoing = { method: "POST", path: "/plants", headers: JSON_TYPE, body: plantText(plant), isRepeatable, signal } as const;
+  const parse = ({ body, headers }: ParsedResponse) => ({ plant: { id: plant.id, ...parseContent(body) }, etag: etagOf(headers) });
+  return request(context, outgoing, parse, context.policy.retries);
+}
+
+async function put(context: ClientContext, plant: Plant, options: ConditionOptions): Promise<PutPlant> {
+  const headers = { ...JSON_TYPE, ...conditions(options) };
+  const path = `/plants/${idText(plant.id)}`;
+  // With a condition, a second try could be refused because the first one succeeded.
+  const isRepeatable = options.ifMatch === undefined && options.ifNoneMatch === undefined;
+  const outgoing = { method: "PUT", path, headers, body: plantText(plant), isRepeatable, signal: options.signal } as const;
+  return request(context, outgoing, (response) => ({ ...parseStored(response, plant.id), isNew: response.status === CREATED }));
+}
+
+/** For a request of a call that has others too: all of them end by `endsAt`. */
+function until(endsAt: number, context: ClientContext): ClientContext {
+  return { ...context, policy: { ...context.policy, timeoutMs: endsAt - performance.now() } };
+}
+
+type Addition = Readonly<{ signal: AbortSignal | undefined; endsAt: number }>;
+
 /** Creates a plant whose id nobody was told yet: what has it already is another plant, even one of the same name. */
-async function addNew({ put, create }: PlantCalls, plant: Plant, signal: AbortSignal | undefined): Promise<StoredPlant> {
+async function addNew(context: ClientContext, plant: Plant, { signal, endsAt }: Addition): Promise<StoredPlant> {
   try {
-    const { plant: stored, etag } = await put(plant, { ifNoneMatch: "*", signal });
+    const { plant: stored, etag } = await put(context, plant, { ifNoneMatch: "*", signal });
     return { plant: stored, etag };
   } catch (thrown) {
-    if (isRefused(thrown)) throw thrown;
-    // It may be stored all the same. From now on, the same plant under this id is this one.
-    return create(plant, { signal });
+    if (isRefused(thrown) || performance.now() >= endsAt) throw thrown;
+    // It may be stored all the same. From now on, the same plant under this id is this one. But the caller does not
+    // know the id, so to repeat the call is not safe.
+    return create(until(endsAt, context), plant, { signal, isRepeatable: false });
   }
 }
 

@@ -14,14 +14,14 @@ export type ClientContext = Readonly<{
   idleMs: number;
 }>;
 
-/** Sends a request and reads the whole response. Retries transient failures if the request is safe to repeat. */
+/** Sends a request and reads the whole response. Retries transient failures, by default if the request is safe to repeat. */
 export function request<Result>(
   { transport, policy }: ClientContext,
   outgoing: Outgoing,
   parse: (response: ParsedResponse) => Result,
+  retries = outgoing.isRepeatable ? policy.retries : 0,
 ): Promise<Result> {
   const { isRepeatable, signal } = outgoing;
-  const retries = isRepeatable ? policy.retries : 0;
   return withRetries(
     { ...policy, retries },
     (limitMs) => transport.exchange(outgoing, startLimit(limitMs), (response) => readResponse(response, { isRepeatable, parse })),

@@ -91,6 +91,12 @@ describe("a plant without an id", () => {
     line.stop();
   });
 
+  it("is not said to be safe to add again if it may be stored, but if it was given an id", async () => {
+    const client = clientWith({ fetch: losing(9), retries: 1 });
+    expect(await rejectionOf(client.add(ROSE))).toMatchObject({ name: "ConnectionError", isRepeatable: false });
+    expect(await rejectionOf(client.add(ROSE, { id: 7n }))).toMatchObject({ name: "ConnectionError", isRepeatable: true });
+  });
+
   it("does not become one with a plant of the same name and tag that has the id", async () => {
     await clientWith().create({ id: 10_000_000_007n, ...ROSE });
     draw([7n, 8n]);

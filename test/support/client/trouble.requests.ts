@@ -138,6 +138,16 @@ export const requestTroubles: Troubles = {
     outcome: "TimeoutError 300 repeatable with a cause",
     requests: 1,
   },
+  "an add without a response, which takes no longer than a call may": {
+    faults: [stayStill],
+    options: { timeoutMs: 1000 },
+    async call(plants) {
+      const startedAt = performance.now();
+      const thrown = await plants.add({ name: "Ficus" }).catch((reason: Error) => reason.name);
+      return [thrown, performance.now() - startedAt < 1900];
+    },
+    outcome: '["TimeoutError",true]',
+  },
   "no response within the time of the call": {
     faults: [stayStill],
     options: { timeoutMs: 400 },
