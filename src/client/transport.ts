@@ -29,32 +29,38 @@ export type Transport = Readonly<{
 export function createTransport({ base, token, fetch }: { base: string; token: () => string; fetch: Fetch }): Transport {
   return {
     async exchange(outgoing, limit, read) {
-      const { method, path, body, signal, isRepeatable } = outgoing;
-      // Outside the try: an invalid header is the caller's mistake, not a failed connection.
-      const headers = new Headers({ ...outgoing.headers, authorization: `Bearer ${token()}` });
-      const init: RequestInit & { duplex?: "half" } = {
-        method,
-        headers,
-        // Never follow redirects: the token must not reach another origin, and a POST would turn into a GET.
-        redirect: "manual",
-        // Leave no plants behind in a browser's cache.
-        cache: "no-store",
-        // Bun sends a PUT or DELETE again by itself if a connection breaks that was used before. On a new one it does not.
-        ...(isRepeatable ? {} : { keepalive: false }),
-        signal: anySignal(signal, limit),
-        ...(body === undefined ? {} : { body: body as NonNullable<RequestInit["body"]> }),
-        ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
-      };
+      const { path, signal } = outgoing;
       try {
-        signal?.throwIfAborted();
-        return await read(await fetch(`${base}${path}`, init));
-      } catch (cause) {
-        throw toFailure(cause, outgoing, limit);
+        // Outside the inner try: an invalid header is the caller's mistake, not a failed connection.
+        const init = toInit(outgoing, token(), limit);
+        try {
+          signal?.throwIfAborted();
+          return await read(await fetch(`${base}${path}`, init));
+        } catch (cause) {
+          throw toFailure(cause, outgoing, limit);
+        }
       } finally {
         limit.clear();
       }
     },
   };
+}
+
+function toInit({ method, headers, body, signal, isRepeatable }: Outgoing, token: string, limit: Limit): RequestInit {
+  const init: RequestInit & { duplex?: "half" } = {
+    method,
+    headers: new Headers({ ...headers, authorization: `Bearer ${token}` }),
+    // Never follow redirects: the token must not reach another origin, and a POST would turn into a GET.
+    redirect: "manual",
+    // Leave no plants behind in a browser's cache.
+    cache: "no-store",
+    // Bun sends a PUT or DELETE again by itself if a connection breaks that was used before. On a new one it does not.
+    ...(isRepeatable ? {} : { keepalive: false }),
+    signal: anySignal(signal, limit),
+    ...(body === undefined ? {} : { body: body as NonNullable<RequestInit["body"]> }),
+    ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+  };
+  return init;
 }
 
 /** What to throw when a request fails with `cause`: the reason of the caller's signal, or one of our errors. */

@@ -1,5 +1,8 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { ConnectionError, createClient } from "../../src/client/client.ts";
+import { PROJECT } from "../support/process.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -67,6 +70,16 @@ describe("createClient", () => {
       expect(() => createClient({ url, token: "t" })).toThrow(TypeError);
     });
   }
+
+  it("lets a program end whose token no header can hold", () => {
+    const script = `
+      import { createClient } from ${JSON.stringify(join(PROJECT, "src/client/client.ts"))};
+      const plants = createClient({ url: "http://plants.example", token: "a\\nb", tryTimeoutMs: 1e9, timeoutMs: 1e9 });
+      await plants.find(1n).catch((thrown) => console.log(thrown.name));
+    `;
+    const { stdout, status } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: 10_000 });
+    expect([stdout, status]).toEqual(["TypeError\n", 0]);
+  });
 
   it("accepts a custom fetch", async () => {
     const asked: string[] = [];
