@@ -63,6 +63,19 @@ describe("when things go wrong, the page", () => {
     await sees(["Ginkgo"]);
   });
 
+  it("shows what is stored in a browser that translates pages, as it leaves this one alone", async () => {
+    const { page, signIn, sees, field, button } = await place.visit();
+    await signIn();
+    await sees(["Monstera", "Ginkgo"]);
+    await page.evaluate(TRANSLATE_PAGE);
+    await field("Search names").fill("gink");
+    await sees(["Ginkgo"]);
+    await button("Edit Ginkgo").click();
+    await field("Name").fill("Ginkgo biloba");
+    await button("Save").click();
+    await sees(["Ginkgo biloba"]);
+  });
+
   it("keeps the shown plants if the next page fails, and loads it if asked to", async () => {
     place.expectStatus(503);
     await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},`));
@@ -76,3 +89,15 @@ describe("when things go wrong, the page", () => {
     await reads("302 plants.");
   });
 });
+
+/** Does what the translation of Chromium does: it puts an element with a new text in the place of each text that may be translated. */
+const TRANSLATE_PAGE = `
+  const walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) texts.push(walker.currentNode);
+  for (const text of texts.filter(({ parentElement }) => parentElement?.closest("script, style, [translate=no]") === null)) {
+    const translated = document.createElement("font");
+    translated.textContent = text.data;
+    text.replaceWith(translated);
+  }
+`;
