@@ -1,7 +1,7 @@
 /** What a tab keeps as long as it is open; only as long as the page, where the browser keeps nothing for pages. */
 export function tabStorage(): Storage {
   try {
-    return sessionStorage;
+    return readable(sessionStorage);
   } catch {
     return (memory ??= createMemory());
   }
@@ -10,10 +10,16 @@ export function tabStorage(): Storage {
 /** What a browser keeps for good, if it does. */
 export function deviceStorage(): Storage | undefined {
   try {
-    return localStorage;
+    return readable(localStorage);
   } catch {
     return undefined;
   }
+}
+
+/** Throws if nothing can be read: Firefox gives a storage whose file is damaged all the same. */
+function readable(storage: Storage): Storage {
+  storage.getItem("");
+  return storage;
 }
 
 /** Keeps a text, if there is room for it. */

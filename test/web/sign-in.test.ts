@@ -3,6 +3,26 @@ import { usePlace } from "../support/web/place.ts";
 
 const place = usePlace();
 
+/** As Firefox does where cookies are blocked. */
+const BLOCK_ALL = `
+  const deny = () => {
+    throw new DOMException("The operation is insecure.", "SecurityError");
+  };
+  for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(globalThis, name, { get: deny });
+  globalThis.BroadcastChannel = class {
+    constructor() {
+      deny();
+    }
+  };
+`;
+/** As Firefox does where a file of its profile is damaged. */
+const BREAK_STORAGE = `
+  for (const name of ["getItem", "setItem", "removeItem", "key"])
+    Storage.prototype[name] = () => {
+      throw new DOMException("", "NS_ERROR_FILE_CORRUPTED");
+    };
+`;
+
 describe("signing in", () => {
   it("keeps the token only for this tab, not in the URL or anywhere else", async () => {
     const { page, signIn, address, reads } = await place.visit();
@@ -28,6 +48,24 @@ describe("signing in", () => {
     await signIn();
     await reads("Nothing grows here yet");
   });
+
+  for (const [what, script] of [
+    ["blocks what pages keep, and what their tabs tell each other", BLOCK_ALL],
+    ["cannot read what pages keep", BREAK_STORAGE],
+    ["has no channel between tabs", "delete globalThis.BroadcastChannel"],
+  ] as const) {
+    it(`works in a browser that ${what}`, async () => {
+      await place.plant(["1,Ginkgo,"]);
+      const { page, signIn, sees, button, field } = await place.visit();
+      await page.addInitScript(script);
+      await page.reload();
+      await signIn();
+      await button("Edit Ginkgo").click();
+      await field("Name").fill("Ginkgo biloba");
+      await button("Save").click();
+      await sees(["Ginkgo biloba"]);
+    });
+  }
 
   it("is needed again, with the reason and the same view, after the token was revoked", async () => {
     place.expectStatus(401);
