@@ -105,6 +105,8 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
     text(name: SettingName): string {
       const { given, where } = find(name);
       if (given === "") problems.push(`${where} must not be empty.`);
+      // The runtime has put it in the place of each byte that it could not read: the name is that of another folder.
+      if (given.includes("\ufffd")) problems.push(`${where} must be UTF-8: give the folder a name that is, or name it by a link.`);
       return given;
     },
     /** The runtime takes anything else, such as an asterisk, for all addresses of the machine. */

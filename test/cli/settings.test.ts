@@ -1,8 +1,10 @@
 import { describe, expect, it } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { ConfigError, parseConfig } from "../../src/config.ts";
 import { SETTINGS } from "../../src/settings.ts";
-import { runCommand } from "../support/process.ts";
+import { cleanEnvironment, PROJECT, runCommand } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 function problemsOf(environment: Record<string, string>, flags = {}, mistakes: string[] = []): string {
@@ -39,6 +41,18 @@ describe("the settings", () => {
       drainDelayMs: 0,
       drainMs: 8000,
     });
+  });
+
+  it("have no data folder whose name is not UTF-8, instead of a new one of another name", () => {
+    const folder = temporaryFolder();
+    const script = `exec "$0" "$1" import --data "$(printf 'garden-\\351')" "$2"`;
+    const file = join(folder, "plants.ndjson");
+    writeFileSync(file, '{"id":1,"name":"Ficus"}\n');
+    const words = ["-c", script, process.execPath, join(PROJECT, "src/main.ts"), file];
+    const { stderr, status } = spawnSync("sh", words, { cwd: folder, env: cleanEnvironment(), encoding: "utf8" });
+    expect(stderr).toContain("  - --data must be UTF-8: give the folder a name that is, or name it by a link.\n");
+    expect(status).toBe(1);
+    expect(readdirSync(folder)).toEqual(["plants.ndjson"]);
   });
 
   it("are all in docs/reference/settings.md, each with its variable, flag and default", () => {
