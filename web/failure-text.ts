@@ -36,6 +36,9 @@ const LACKS: readonly (readonly [string, string])[] = [
   ["admin", "Your token may not manage tokens: sign in with one that may."],
 ];
 
+/** What a browser throws when it cannot read a file (W3C File API, 7.1). */
+const UNREADABLE: ReadonlySet<string> = new Set(["NotFoundError", "NotReadableError"]);
+
 /** What went wrong, as a sentence for people. */
 export function failureText(thrown: unknown): string {
   if (thrown instanceof ServiceError) return serviceText(thrown);
@@ -46,6 +49,8 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof SignedOutError) return "You signed out before it was over.";
   // Of a file that the page reads itself.
   if (thrown instanceof PlantStoreError || thrown instanceof TableError) return thrown.message;
+  if (thrown instanceof DOMException && UNREADABLE.has(thrown.name))
+    return "It is a folder, or the file was moved or changed meanwhile: choose a file again.";
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }
 

@@ -35,10 +35,11 @@ async function readDownload(page: Page, act: () => Promise<void>): Promise<{ nam
 }
 
 /** A file that falls on the page, wherever that is. */
-async function drop(page: Page, name: string, text: string): Promise<void> {
+async function drop(page: Page, name: string, text: string, others: readonly string[] = []): Promise<void> {
   await page.evaluate(`{
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
+    for (const other of ${JSON.stringify(others)}) dataTransfer.items.add(new File([""], other));
     document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   }`);
 }
@@ -144,6 +145,28 @@ describe("an import", () => {
     await sees(["One"]);
     await drop(page, "dropped.csv", "id;name\n9007199254740993;Dropped\n");
     await reads("is CSV with 1 plant. Nothing is stored yet.");
+  });
+
+  it("says that it takes one file of several that are dropped", async () => {
+    const { page, signIn, reads } = await place.visit();
+    await signIn();
+    await drop(page, "one.csv", "id,name\n1,One\n", ["two.csv"]);
+    await reads("is CSV with 1 plant. Nothing is stored yet.");
+    await reads("Only “one.csv” was taken: import the others after it.");
+  });
+
+  it("says of a folder that it is none to import", async () => {
+    const { page, signIn, button, reads } = await place.visit();
+    await signIn();
+    await button("Import a file").click();
+    // No browser lets a script drop a folder: reading it fails like this.
+    await page.evaluate(`{
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["id,name\\n"], "folder"));
+      Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException("A requested file or directory could not be found", "NotFoundError"));
+      document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    }`);
+    await reads("folder cannot be read. It is a folder, or the file was moved or changed meanwhile: choose a file again.");
   });
 
   it("asks before the columns that were chosen are forgotten, by Escape, by another file or with the tab, and not if none were", async () => {

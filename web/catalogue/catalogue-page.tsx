@@ -5,7 +5,7 @@ import { createImportCode } from "../import/import-code.ts";
 import type { ImportCode } from "../import/import-code.ts";
 import { ImportEntrance } from "../import/import-entrance.tsx";
 import type { Opened } from "../opening.ts";
-import { quoteTag } from "../notices.ts";
+import { PROBLEM_MS, quote, quoteTag } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
 import { TagDialog } from "../plants/tag-dialog.tsx";
@@ -57,7 +57,12 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const isDropTaken = () => access.write && ["nothing", "import"].includes(opening.state.get().kind);
   useDrop({
     onNear: () => void (isDropTaken() && importCode.state.get().kind === "unasked" && importCode.load()),
-    onFile: (file) => void (isDropTaken() && opening.open({ kind: "import", file })),
+    onFile(file, others) {
+      if (!isDropTaken()) return;
+      opening.open({ kind: "import", file });
+      const text = `Only ${quote(file.name)} was taken: import the others after it.`;
+      if (others > 0) notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
+    },
   });
 
   function act(action: RowAction, plant: Plant): void {

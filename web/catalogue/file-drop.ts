@@ -2,7 +2,8 @@ import { useEffect } from "preact/hooks";
 
 type DropOptions = Readonly<{
   /** A file is dragged over the page; it is told again and again. */ onNear: () => void;
-  onFile: (file: File) => void;
+  /** The first file that was dropped, and how many others there were. */
+  onFile: (file: File, others: number) => void;
 }>;
 
 /** Takes a file that is dropped anywhere on the page, which the browser would otherwise open in the place of it. */
@@ -14,10 +15,10 @@ export function useDrop({ onNear, onFile }: DropOptions): void {
       onNear();
     }
     function take(event: DragEvent): void {
-      const file = event.dataTransfer?.files[0];
+      const [file, ...others] = event.dataTransfer?.files ?? [];
       if (!file) return;
       event.preventDefault();
-      onFile(file);
+      onFile(file, others.length);
     }
     addEventListener("dragover", allow);
     addEventListener("drop", take);

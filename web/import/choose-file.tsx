@@ -20,8 +20,8 @@ export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
       }}
     >
       <p>
-        A spreadsheet (.xlsx) or CSV whose first line names its columns, or NDJSON, one plant per line; also compressed. You see what will
-        happen to each row before anything is stored.
+        A spreadsheet (.xlsx), CSV, a list of names, one on each line, or NDJSON; also compressed. You see what will happen to each row
+        before anything is stored.
       </p>
       <div
         class={isOver ? "choose-file choose-file-over" : "choose-file"}
