@@ -299,6 +299,18 @@ export const requestTroubles: Troubles = {
     outcome: "TypeError: The id is a number: give a bigint, such as 1n.",
     requests: 0,
   },
+  "a place in a list that has been rounded": {
+    faults: [],
+    call: (plants) => plants.page({ after: (2 ** 53) as unknown as bigint }),
+    outcome: "RangeError: after is a number that has been rounded: give a bigint, such as 1n.",
+    requests: 0,
+  },
+  "dots as the id of a token": {
+    faults: [],
+    call: (plants) => plants.revokeToken(".."),
+    outcome: "TypeError: .. is no id of a token.",
+    requests: 0,
+  },
   "an id outside int64": {
     faults: [good],
     call: (plants) => plants.create({ id: 2n ** 63n, name: "Ficus" }),
