@@ -299,6 +299,22 @@ describe("a service whose database has its plants on workers", () => {
     await stop();
   });
 
+  it("keeps each plant in the table of its shard when its worker has many, in whatever order plants come", async () => {
+    const many = 80;
+    const { request, stop } = await startOnWorkers("order", { shards: many });
+    await keepTable("order", 2);
+    const ids = Array.from({ length: 6000 }, (_, id) => id);
+    // Each file has plants of all shards.
+    for (const file of [ids.slice(0, 3000), ids.slice(3000).toReversed()]) {
+      const body = file.map((id) => `{"id":${id},"name":"a"}\n`).join("");
+      const response = await request("/plants/import", { method: "POST", headers: { "content-type": "application/x-ndjson" }, body });
+      expect(await response.json()).toMatchObject({ created: file.length });
+    }
+    const kept = await WORKERS[0].query("SELECT id FROM plants_2 ORDER BY id", "order");
+    expect(kept.map(({ id }) => Number(id))).toEqual(ids.filter((id) => shardOf(id, many) === 2));
+    await stop();
+  });
+
   it("asks Citus for creates when it may not lock the shards", async () => {
     const service = await startOnWorkers("others");
     const count = await keepTable("others", 2);

@@ -65,7 +65,9 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     if (!map || !(isRead || map.isOurs) || guarded.some(({ id }) => map.workerOf(id) !== worker)) return undefined;
     const all = map.tablesOf(worker);
     const plantsAt = Map.groupBy(plants, ({ id }) => map.placeOf(id));
-    const places = plantsAt.size === 1 || all.length > TABLES_MAX ? [...plantsAt.keys()] : [...all.keys()];
+    const isOfSome = plantsAt.size === 1 || all.length > TABLES_MAX;
+    // In the order of the tables, whatever that of the plants: a statement on all tables is used again.
+    const places = [...all.keys()].filter((place) => !isOfSome || plantsAt.has(place));
     const tables = places.map((place) => all[place]!);
     const ofTables = prepare(map, statement, tables, all);
     const columns = await Promise.all(places.map((place) => toColumns(plantsAt.get(place) ?? [])));
