@@ -12,7 +12,7 @@ export type FoundTags = PlantCount & Readonly<{ tags: readonly TagCount[] }>;
 
 export const TAGS_MAX = 1000;
 
-/** A list ends before its tags have more bytes than this, like a page of plants: a tag may have 64 KB. */
+/** A list ends with the tag that reaches so many bytes, as a page ends with such a plant. */
 export const TAGS_BYTES_MAX = 2 ** 20;
 
 /**
@@ -31,8 +31,8 @@ const WAIT_MS_MAX = 5000;
 export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
   const sorted = tags.toSorted((left, right) => right.plants - left.plants || (left.tag < right.tag ? -1 : 1)).slice(0, TAGS_MAX);
   let bytes = 0;
-  const end = sorted.findIndex(({ tag }) => (bytes += Buffer.byteLength(tag)) > TAGS_BYTES_MAX);
-  return end === -1 ? sorted : sorted.slice(0, end);
+  const last = sorted.findIndex(({ tag }) => (bytes += Buffer.byteLength(tag)) >= TAGS_BYTES_MAX);
+  return last === -1 ? sorted : sorted.slice(0, last + 1);
 }
 
 type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number }>;

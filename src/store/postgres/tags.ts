@@ -12,9 +12,9 @@ const MOST_FREQUENT = "plants DESC, convert_to(tag, 'UTF8')";
 /** The rows of a statement that counts tags, as many as a list may have. `more`: further columns. */
 export function listTags(counted: string, more = ""): string {
   return `SELECT tag, plants${more} FROM (
-      SELECT *, sum(octet_length(tag)) OVER (ORDER BY ${MOST_FREQUENT} ROWS UNBOUNDED PRECEDING) AS bytes
+      SELECT *, sum(octet_length(tag)) OVER (ORDER BY ${MOST_FREQUENT} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
       FROM (${counted} ORDER BY ${MOST_FREQUENT} LIMIT ${TAGS_MAX + 1}) AS counted
-    ) AS measured WHERE coalesce(bytes, 0) <= ${TAGS_BYTES_MAX} ORDER BY ${MOST_FREQUENT}`;
+    ) AS measured WHERE coalesce(bytes_before, 0) < ${TAGS_BYTES_MAX} ORDER BY ${MOST_FREQUENT}`;
 }
 
 export const COUNT_TAGS = {
