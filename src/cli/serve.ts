@@ -8,6 +8,7 @@ import type { Running } from "../service.ts";
 import { SETTINGS, withoutSecrets } from "../settings.ts";
 import type { Config } from "../config.ts";
 import { escapeControls } from "../terminal-text.ts";
+import { withoutIgnored } from "./interruption.ts";
 import { isExposed } from "./network-exposure.ts";
 import { isJournal, openOutput } from "./log-stream.ts";
 import { passedSocket } from "./passed-socket.ts";
@@ -60,7 +61,8 @@ export function serveCommand(): Command {
 function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMax: number }): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
-    // A second Ctrl-C means now.
+    // A terminal that is closed may send its signal twice, by itself and by the shell. A second Ctrl-C means now.
+    if (isStopping && signal === "SIGHUP") return;
     if (isStopping) process.exit(1);
     isStopping = true;
     log.info("stopping", { signal });
@@ -72,7 +74,7 @@ function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMa
     log.info("stopped");
     process.exit(0);
   }
-  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
+  for (const signal of ["SIGTERM", "SIGINT", ...withoutIgnored(["SIGHUP"])]) process.on(signal, () => void stop(signal));
 }
 
 type Announcing = Readonly<{ log: Log; isTerminal: boolean; exposed: boolean; config: Config }>;

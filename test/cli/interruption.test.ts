@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
-import { cleanEnvironment, PROJECT } from "../support/process.ts";
+import { cleanEnvironment, PROJECT, startProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
@@ -54,4 +54,33 @@ it("a command that was started to ignore a signal, as with nohup, goes on", asyn
   await Bun.sleep(100);
   child.stdin.end('{"id":2,"name":"Hedera"}\n');
   expect(await closed).toEqual([0, null]);
+});
+
+it("a service whose terminal is closed ends with 0, as after SIGTERM", async () => {
+  const folder = temporaryFolder();
+  const command = [process.execPath, `${PROJECT}/src/main.ts`, "serve", "--port", "0", "--data", folder];
+  let shown = "";
+  const terminal = new Bun.Terminal({ cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) });
+  const child = Bun.spawn(["setsid", "--ctty", "--wait", ...command], { terminal, env: cleanEnvironment() });
+  await until("The service is ready", () => shown.includes("Plant Store is ready."));
+  terminal.close();
+  expect(await child.exited).toBe(0);
+});
+
+it("a service drains after SIGHUP, also when a second one follows, as from the terminal and its shell", async () => {
+  const service = await startProcess({ data: temporaryFolder(), flags: ["--drain-delay-ms", "500"] });
+  const ended = service.end("SIGHUP");
+  await until("it stops", () => service.lines.some((line) => line.includes('"stopping"')));
+  void service.end("SIGHUP");
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
+  expect(await ended).toBe(0);
+  expect(service.lines.at(-1)).toContain('"stopped"');
+});
+
+it("a service that was started to ignore SIGHUP, as with nohup, goes on", async () => {
+  const service = await startProcess({ data: temporaryFolder(), under: ["sh", "-c", `trap '' HUP; exec "$@"`, "sh"] });
+  void service.end("SIGHUP");
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  expect(await service.end("SIGTERM")).toBe(0);
+  expect(service.lines.filter((line) => line.includes('"stopping"'))).toEqual([expect.stringContaining("SIGTERM")]);
 });
