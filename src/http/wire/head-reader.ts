@@ -20,6 +20,8 @@ const HEAD_BYTES_MAX = 16_384;
 
 const CR = 0x0d;
 const HEAD_END = "\r\n\r\n";
+/** Some readers take it for the end of a line. RFC 9112, 2.2, lets a server refuse it. */
+const BARE_LF = /[^\r]\n/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]/;
 
 export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadReader {
@@ -36,8 +38,10 @@ export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadRead
     buffer.drop(2);
   }
 
-  /** Throws for bytes without an end that cannot become a head. */
-  function expectStart(): void {
+  /** Throws for bytes without an end that cannot become a head. `text`: those that are new, and some before them. */
+  function expectHead(text: string): void {
+    // The parser takes none: it says what is wrong, as it would say of a whole head.
+    if (BARE_LF.test(text)) parse(toLatin1(buffer.bytes(), 0, HEAD_BYTES_MAX));
     if (buffer.length() >= HEAD_BYTES_MAX) throw new PlantStoreError("head_too_large");
     const start = toLatin1(buffer.bytes(), 0, 2);
     if (!TOKEN.test(start) && (start !== "\r" || isLineSkipped)) throw new PlantStoreError("malformed_request");
@@ -58,7 +62,7 @@ export function createHeadReader(buffer: ByteQueue, parse: HeadParser): HeadRead
       const end = text.indexOf(HEAD_END);
       if (end === -1) {
         searched = from + text.length;
-        expectStart();
+        expectHead(text);
         return undefined;
       }
       const head = parse(from === 0 ? text.slice(0, end) : toLatin1(bytes, 0, from + end));
