@@ -54,6 +54,20 @@ describe("plants that are selected", () => {
     expect(await stored()).toEqual(before.map((plant) => (plant.id === 3 ? { id: 3, name: "Theirs", tag: "herb" } : plant)));
   });
 
+  it("lose their tag in the dialog that asks for one, when it is left empty as it says", async () => {
+    const visit = await open();
+    const { button, dialog, page, reads } = visit;
+    await box(visit, 1).click();
+    await box(visit, 3).click();
+    await button("Set tag").click();
+    await reads("Leave it empty to remove the tag.");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await reads("2 plants are without a tag now.");
+    expect((await stored()).filter(({ tag }) => tag !== undefined).map(({ id }) => id)).toEqual([5, 7, 9]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await reads("2 plants are as before.");
+  });
+
   it("are deleted together, with an undo before and after", async () => {
     const visit = await open();
     const { page, button, reads, sees } = visit;

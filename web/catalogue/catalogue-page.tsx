@@ -187,6 +187,7 @@ function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, bu
     return there === undefined ? EMPTY_HINT : `${count(there)} have this tag already: nothing will tell them apart from these.`;
   }
   async function rename(to: string | undefined): Promise<void> {
+    if (to === tag) return;
     const isWhole = await renaming.rename(tag, to, plantsOf(tag));
     const view = views.state.get();
     if (isWhole && view.tag === tag) views.show({ ...view, tag: to ?? null }, "replace");

@@ -16,7 +16,6 @@ type TagDialogProps = Readonly<{
   tags: readonly TagCount[];
   action: string;
   notices: Notices;
-  /** Called with another tag than the one to begin with. */
   onTag: (tag: string | undefined) => void;
   onClose: () => void;
 }>;
@@ -25,6 +24,8 @@ type TagDialogProps = Readonly<{
 export function TagDialog({ title, toHint, tag, tags, action, notices, onTag, onClose }: TagDialogProps) {
   const { value: text, set: setText, forget, isBack } = useKept(`tag-${action}-${tag}`, () => tag);
   useHold(text !== tag);
+  // The tag to begin with may have spaces at its ends.
+  const typed = text === tag && tag !== "" ? tag : typedTag(text.toWellFormed());
 
   function cancel(): void {
     forget();
@@ -38,7 +39,7 @@ export function TagDialog({ title, toHint, tag, tags, action, notices, onTag, on
         onSubmit={(event) => {
           event.preventDefault();
           cancel();
-          if (text !== tag) onTag(typedTag(text.toWellFormed()));
+          onTag(typed);
         }}
       >
         {isBack && text !== tag ? (
@@ -49,7 +50,7 @@ export function TagDialog({ title, toHint, tag, tags, action, notices, onTag, on
             }}
           />
         ) : null}
-        <TagField value={text} onValue={setText} tags={tags} hint={toHint(typedTag(text))} isFirst />
+        <TagField value={text} onValue={setText} tags={tags} hint={toHint(typed)} isFirst />
       </form>
       <footer>
         <button class="button" type="button" onClick={cancel}>
