@@ -68,6 +68,22 @@ describe("plants that are selected", () => {
     await reads("2 plants are as before.");
   });
 
+  it("that somebody deleted meanwhile stay deleted after an undo, which says so", async () => {
+    const visit = await open();
+    const { button, reads } = visit;
+    await box(visit, 1).click();
+    await box(visit, 7).click({ modifiers: ["Shift"] });
+    await button("Remove tag").click();
+    await reads("4 plants are without a tag now.");
+    for (const id of [1, 3]) await place.service.request(`/plants/${id}`, { method: "DELETE" });
+    await put(5, '{"name":"Theirs"}');
+    await button("Undo").click();
+    await reads(
+      "“Plant 7” is as before. Someone changed “Plant 5” in the meantime, so it was kept. Someone deleted “Plant 1” and “Plant 3” in the meantime.",
+    );
+    expect((await stored()).map(({ id }) => id)).toEqual([2, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
   it("are deleted together, with an undo before and after", async () => {
     const visit = await open();
     const { page, button, reads, sees } = visit;

@@ -26,13 +26,18 @@ export type BulkResult = Readonly<{
 
 /** What happened, in sentences. */
 export function resultText({ made, already, conflicts, unknown, failure, isStopped }: BulkResult, { done, total }: BulkWords): string {
-  const kept = conflicts.map(({ change }) => plantOf(change));
+  const plantsOf = (some: BulkResult["conflicts"]) => some.map(({ change }) => plantOf(change));
+  const kept = plantsOf(conflicts.filter(({ now }) => now !== null));
+  const gone = plantsOf(conflicts.filter(({ now }) => now === null));
   const isCut = failure !== undefined || isStopped;
   const left = (total ?? 0) - made.length - already.length - conflicts.length - unknown.length;
   const sentences = [
-    made.length > 0 || (already.length === 0 && kept.length === 0 && failure === undefined) ? `${subject(made.map(plantOf))} ${done}.` : "",
+    made.length > 0 || (already.length === 0 && conflicts.length === 0 && failure === undefined)
+      ? `${subject(made.map(plantOf))} ${done}.`
+      : "",
     already.length > 0 ? `${subject(already.map(plantOf), ["was", "were"])} so already.` : "",
     kept.length > 0 ? `Someone changed ${names(kept)} in the meantime, so ${kept.length === 1 ? "it was" : "they were"} kept.` : "",
+    gone.length > 0 ? `Someone deleted ${names(gone)} in the meantime.` : "",
     isStopped ? "You stopped it." : "",
     total === undefined && isCut ? "All others are left as they were." : "",
     left > 0 ? `${count(left)} left as ${left === 1 ? "it was" : "they were"}.` : "",
