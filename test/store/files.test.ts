@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createMetrics } from "../../src/metrics.ts";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +10,7 @@ import { asPlantId } from "../../src/plant.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { runCommand, startProcess } from "../support/process.ts";
+import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
@@ -321,7 +323,10 @@ describe("a store whose files lose their names while it is open", () => {
       };
       await until("a create is refused", isRefused);
       expect(() => store.check()).toThrow("The store is not available");
-      expect(await rejectionOf(store.plants.create({ id: asPlantId(12n), name: "x" }))).toMatchObject({ code: "store_unavailable" });
+      expect(await rejectionOf(store.plants.create({ id: asPlantId(12n), name: "x" }))).toMatchObject({
+        code: "store_unavailable",
+        cause: { message: expect.stringContaining("were moved, removed or replaced") },
+      });
       expect(await rejectionOf(store.plants.snapshot())).toMatchObject({ code: "store_unavailable" });
       expect(await store.plants.find(asPlantId(3n))).toMatchObject({ id: 3n });
       await seesLoss();
@@ -345,6 +350,24 @@ describe("a store whose files lose their names while it is open", () => {
     await until("a create succeeds", () => store.plants.create({ id: asPlantId(10n), name: "x" }).then(Boolean, () => false));
     await store.close();
     expect(await countIn(folder)).toBe(11);
+  });
+
+  it("does not keep a command from its end", async () => {
+    const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
+    const store = await open(folder);
+    await add(store, 0, 5_000);
+    await store.close();
+    const child = spawn(process.execPath, [`${PROJECT}/src/main.ts`, "export", "--data", folder], { env: cleanEnvironment() });
+    const ended = once(child, "close");
+    let exported = "";
+    child.stdout.on("data", (chunk) => (exported += String(chunk)));
+    await once(child.stdout, "data");
+    // It waits for its reader, as a pipe does not hold all of it.
+    child.stdout.pause();
+    renameSync(folder, join(elsewhere, "moved"));
+    child.stdout.resume();
+    expect(await ended).toEqual([0, null]);
+    expect(exported.match(/\n/g)).toHaveLength(5_000);
   });
 
   it("leaves the store alone that took its place, when it is closed", async () => {

@@ -46,7 +46,8 @@ const LOST =
 
 export function createHealth({ thread, log, checkpoints, areFilesThere, onFatal }: HealthOptions): Health {
   let trouble: PlantStoreError | undefined;
-  let areLost = false;
+  /** Undefined while the files are there. */
+  let loss: Error | undefined;
   let isCheckpointing = false;
   let probing: ReturnType<typeof setTimeout> | undefined;
 
@@ -65,15 +66,15 @@ export function createHealth({ thread, log, checkpoints, areFilesThere, onFatal 
 
   /** What is committed to a file without a name is gone when the service ends. */
   function look(): void {
-    if (areFilesThere() !== areLost) return;
-    areLost = !areLost;
-    if (areLost) log.error("store_trouble", { reason: new Error(LOST) });
+    if (areFilesThere() === (loss === undefined)) return;
+    loss = loss ? undefined : new Error(LOST);
+    if (loss) log.error("store_trouble", { reason: loss });
     else log.info("store_healed");
   }
   const looking = setInterval(look, LOOK_MS).unref();
 
   function expectFiles(): void {
-    if (areLost) throw new PlantStoreError("store_unavailable");
+    if (loss) throw new PlantStoreError("store_unavailable", { cause: loss });
   }
 
   function probe(): void {
@@ -127,7 +128,7 @@ export function createHealth({ thread, log, checkpoints, areFilesThere, onFatal 
       clearInterval(looking);
       // To close it would touch the files that have the names now.
       look();
-      if (areLost) return;
+      if (loss) return thread.unref();
       // Not through `call`: closing does not prove that the disk accepts writes.
       await thread.call("close").catch((thrown: unknown) => {
         endIfSyncFailed(thrown);

@@ -7,6 +7,8 @@ import type { ThreadCall, Part, PartName, Reply } from "./worker.ts";
 export type Thread<Methods> = Readonly<{
   /** Calls a method. Calls run one at a time, in order. Rejects with a SqliteError when the method throws. */
   call<Name extends keyof Methods & string>(method: Name, ...args: Given<Methods[Name]>): Promise<Result<Methods[Name]>>;
+  /** Lets the process end although the part is not closed. */
+  unref(): void;
 }>;
 
 type Given<Method> = Method extends (...args: infer Args) => unknown ? Args : never;
@@ -79,6 +81,10 @@ export function startThread<Name extends PartName>(
         call(method, ...args) {
           if (method === "close") isClosing = true;
           return send(method, args) as Promise<Result<Part<Name>[typeof method]>>;
+        },
+        unref() {
+          isClosing = true;
+          worker.unref();
         },
       };
     },
