@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import type { Config } from "../config.ts";
-import { createLog } from "../log.ts";
 import { acceptWithoutWal, checkStore, repairStore } from "../open-store.ts";
 import type { Look } from "../store/check.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { giveWay } from "./priority.ts";
 import { showProgress } from "./progress.ts";
+import { createCommandLog } from "./command-log.ts";
 import { addJson, isJson, printResult } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
 
@@ -33,10 +33,7 @@ export function checkCommand(): Command {
     // What is damaged must not be made to look sound.
     const isMendable = faults.length > 0 && faults.every(({ state }) => state === "wrong");
     if (!repair || !isMendable) return expectSound(config, faults);
-    await repairStore(config, {
-      wrong: faults,
-      log: createLog({ level: "info", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now }),
-    });
+    await repairStore(config, { wrong: faults, log: createCommandLog("info") });
     say("Repaired. Checking again:\n");
     expectSound(config, await check(command, config));
   });

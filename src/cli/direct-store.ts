@@ -1,9 +1,9 @@
 import type { Config } from "../config.ts";
-import { createLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store/store.ts";
+import { createCommandLog } from "./command-log.ts";
 
 /** In milliseconds. Waiting for a busy store is better than having to run the command again. */
 const WAIT_MS_MIN = 10_000;
@@ -19,7 +19,7 @@ type HereOptions = Readonly<{
  * created.
  */
 export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {
-  const log = createLog({ level: "warn", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
+  const log = createCommandLog("warn");
   const queueWaitMs = Math.max(config.queueWaitMs, WAIT_MS_MIN);
   let isMade = false;
   const info: Log["info"] = (event) => void (isMade ||= event === "store_made");

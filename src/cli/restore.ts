@@ -1,7 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { Command } from "commander";
 import { removeFirstToken } from "../auth/first-token.ts";
-import { createLog } from "../log.ts";
 import { SCOPES } from "../scope.ts";
 import { firstTokenFile } from "../data-folder.ts";
 import { restoreStore } from "../open-store.ts";
@@ -13,6 +12,7 @@ import type { BackupPart } from "../transfer/backup-file.ts";
 import { BackupError, whatIsIn } from "../transfer/backup-lines.ts";
 import type { BackupEnd, BackupHead } from "../transfer/backup-lines.ts";
 import { counted, megabytes, showProgress } from "./progress.ts";
+import { createCommandLog } from "./command-log.ts";
 import { addJson, isJson, printResult } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { toTokenJson, toTokenTable } from "./tokens.ts";
@@ -35,7 +35,7 @@ export function restoreCommand(): Command {
     if (dryRun) return printResult(command, { json: { ...json, restored: false }, words: describe(file, summary) });
     if (!isJson(command)) process.stdout.write(`${describe(file, summary)}\n\n`);
     const began = performance.now();
-    const log = createLog({ level: "error", isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
+    const log = createCommandLog("error");
     const { replaced } = await restoreStore(config, { contents: readAgain(file, summary.end), log });
     removeFirstToken(firstTokenFile(config.data), replaced);
     const seconds = Math.round(performance.now() - began) / 1000;

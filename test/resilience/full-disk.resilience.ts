@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
+import { PROJECT, runCommand } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../support/bugs.ts";
 import { DISK_KINDS, isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
@@ -10,6 +10,7 @@ import { killServices, PATIENT, startService, startTraced } from "../support/ser
 import { parseTrace, syncsOf } from "../support/trace.ts";
 import { tell } from "../support/run-form.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
+import { askUntil } from "../support/until.ts";
 import { createWitness } from "../support/witness.ts";
 
 afterEach(async () => {
@@ -115,6 +116,26 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
       tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
     });
   }
+
+  for (const kind of DISK_KINDS.filter(isMountAllowed))
+    it(`a command beside the service says in words that the disk is full, ${kind}`, async () => {
+      const { folder, fill } = mountDisk(kind);
+      const { url } = await startService({ data: folder, flags: PATIENT });
+      const witness = await createWitness({ url, data: folder });
+      fill();
+      // What the WAL has room for is used up.
+      await witness.create(500, () => witness.refusals.length > 0);
+      // The index of names may have given some back.
+      const create = () => runCommand(["token", "create", "--data", folder]);
+      const { status, stdout, stderr } = await askUntil(create, (answer) => answer.status !== 0);
+      expect([status, stdout]).toEqual([1, ""]);
+      const [trouble, words, ...more] = stderr.trimEnd().split("\n");
+      expect(trouble).toEndWith("store_trouble reason=database or disk is full");
+      expect(words).toBe(
+        "plant-store: The disk of the store is full: try again when the operator has made room. The reason: database or disk is full",
+      );
+      expect(more).toEqual([]);
+    });
 
   it("a service that never tried again would be noticed", async () => {
     const { witness, isHealed, healMs } = await observe(await startFailing({ error: "ENOSPC", first: 161, root: plantBugs(NEVER_PROBE) }));
