@@ -81,7 +81,9 @@ function checkCoding(headers: Fields, accepted?: string): void {
 }
 
 function checkCharset(type: string, types: readonly string[] = ["application/json"]): void {
-  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1];
+  const [, quoted, token] = /;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";]*))/i.exec(type) ?? [];
+  // RFC 9110, 5.6.4: a quoted pair is the same text.
+  const charset = quoted?.replaceAll(/\\(.)/g, "$1") ?? token;
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     const message = `The body is declared in a charset other than UTF-8: send UTF-8 and the header Content-Type: ${types.join(" or ")}.`;
     throw new PlantStoreError("unsupported_charset", { message, headers: { accept: types.join(", ") } });

@@ -209,6 +209,7 @@ describe("the headers of a body", () => {
     "APPLICATION/JSON",
     "application/json; charset=utf-8",
     'application/json;charset="UTF-8"',
+    String.raw`application/json; charset="utf\-8"`,
     "application/plant+json",
     "application/vnd.plant.v1+json; charset=utf8",
   ]) {
