@@ -131,3 +131,10 @@ function unavailable(cause: unknown, how: Readonly<{ isPassing: boolean; isUndon
 export function sqlStateOf(thrown: unknown): string | undefined {
   return thrown instanceof DatabaseError ? thrown.code : undefined;
 }
+
+/** Data or an index that is not whole, or an error of the disk (errcodes-appendix). */
+const DAMAGE: readonly (string | undefined)[] = ["XX001", "XX002", "58030"];
+
+export function isDamage(reason: unknown): boolean {
+  return DAMAGE.includes(sqlStateOf(reason));
+}
