@@ -97,14 +97,23 @@ for (const name of FRONT_NAMES) {
       expect(asked.map((line) => line.toLowerCase())).toContain("access-control-allow-headers: authorization, *");
     });
 
-    it("answers what it cannot read as a mistake of the client, not as its own failure", async () => {
+    it("answers what it cannot read as a mistake of the client, not as its own failure, and an error with its own status", async () => {
       const url = await startFront(name, { hosts });
-      const targets = ["/plants/%zz", "/plants/%00", `/plants?q=${"x".repeat(17_000)}`];
+      const targets = [
+        "/plants/%zz",
+        "/plants/%00",
+        `/plants?q=${"x".repeat(17_000)}`,
+        `/livez HTTP/1.1\r\nX: ${"x".repeat(40_000)}\r\nY:`,
+      ];
       const answers = await Promise.all(
         targets.map((target) => sendRaw(url, [`GET ${target} HTTP/1.1\r\nHost: plants\r\nConnection: close\r\n\r\n`])),
       );
+      for (const { text } of answers) {
+        const [, error] = /"error":(\d+)/.exec(text) ?? [];
+        if (error !== undefined) expect(statusesIn(text)).toEqual([Math.trunc(Number(error) / 100)]);
+      }
       const statuses = answers.flatMap(({ text }) => statusesIn(text));
-      expect(statuses.map((status) => Math.trunc(status / 100))).toEqual([4, 4, 4]);
+      expect(statuses.map((status) => Math.trunc(status / 100))).toEqual([4, 4, 4, 4]);
     });
 
     it("passes on nearly as many headers as the service takes: it may add some", async () => {
