@@ -111,6 +111,38 @@ describe("an undo", () => {
     expect(await stored()).toBe(before);
   });
 
+  it("of what a reload has cut off is offered, also when something else has ended while it was under way", async () => {
+    const { page, button, field, reads } = await openAll();
+    const before = await stored();
+    await page.clock.install();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await button("Delete Plant 1").click();
+    await button("Delete Plant 2").click();
+    let isSent = false;
+    await page.route(
+      "**/plants/changes",
+      async (route) => {
+        await route.fetch();
+        isSent = true;
+      },
+      { times: 1 },
+    );
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await button("Set tag").click();
+    await field("Tag").fill("shrub");
+    await page.keyboard.press("Enter");
+    for (let tries = 0; tries < 200 && !isSent; tries += 1) await page.waitForTimeout(50);
+    await page.clock.fastForward(9_000);
+    await reads("2 plants are deleted.");
+    page.on("dialog", (question) => void question.accept());
+    await page.reload();
+    await reads("2 plants are deleted.");
+    await reads("Changing the tag was cut off. It is not certain that 3 plants are tagged “shrub” now.");
+    for (const text of ["Changing the tag was cut off", "2 plants are deleted"])
+      await page.locator(".notice", { hasText: text }).getByRole("button", { name: "Undo" }).click();
+    await until("all is as before", async () => (await stored()) === before);
+  });
+
   it("that is too large for the browser to keep lets it ask before the tab is closed", async () => {
     const visit = await openAll(Array.from({ length: 20 }, (_, at) => `${at},${"n".repeat(60_000)} ${at},tree`));
     const { page, button, reads } = visit;

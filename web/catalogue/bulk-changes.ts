@@ -51,6 +51,8 @@ const PROGRESS_MS = 300;
 export function createBulkChanges({ client, notices, keptUndo, changesSent, signedOut, onChanged }: BulkOptions): BulkChanges {
   /** Only what was done last, and what was asked for earlier and done later. */
   let offers: readonly Offer[] = [];
+  /** The page may be left before it hears what became of these. */
+  let underWay: readonly Undo[] = [];
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
   async function send(bulk: Bulk): Promise<BulkResult> {
@@ -124,10 +126,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
   async function run(bulk: Bulk): Promise<boolean> {
     const { changes, replaces = offers } = bulk;
-    // The page may be left before it hears what became of them.
-    if (!(Symbol.asyncIterator in changes)) keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Undo" });
-    const result = await send(bulk);
-    note(result);
+    const result = await sendKept(bulk, Symbol.asyncIterator in changes ? undefined : { changes, label: "Undo" });
     tell(result, bulk, replaces);
     const { conflicts, unknown, failure, isStopped } = result;
     return failure === undefined && !isStopped && unknown.length === 0 && conflicts.length === 0;
@@ -148,15 +147,23 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     else offer({ kind, text, changes: undoable, label: "Undo" }, replaces);
   }
 
-  /** Takes over what was done, unless the page is somebody else's now. */
-  function note(result: BulkResult): void {
-    if (signedOut.aborted) return;
+  /** Sends the changes, and takes over what was done, unless the page is somebody else's then. Meanwhile `undoable` is kept. */
+  async function sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label"> | undefined): Promise<BulkResult> {
+    const kept = undoable && ({ kind: "problem", text: cutOffText(bulk), ...undoable } as const);
+    if (kept) {
+      underWay = [...underWay, kept];
+      keep();
+    }
+    const result = await send(bulk);
+    underWay = underWay.filter((one) => one !== kept);
+    if (signedOut.aborted) return result;
     keep();
     noteAll(result);
+    return result;
   }
 
-  /** Keeps what can be undone for a reload, and what the page may not see the end of. */
-  function keep(...underWay: readonly Undo[]): void {
+  /** Keeps what can be undone for a reload. */
+  function keep(): void {
     keptUndo.keep([...offers.map((one) => one.undo), ...underWay]);
   }
 
@@ -188,9 +195,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
       doing: "Undoing",
       done: "as before",
     };
-    keep({ kind: "problem", text: cutOffText(bulk), changes, label: "Go on undoing" });
-    const result = await send(bulk);
-    note(result);
+    const result = await sendKept(bulk, { changes, label: "Go on undoing" });
     const { conflicts, failure, isStopped } = result;
     // What is as before need not be told apart: what is undone may never have been made.
     const made = [...result.made, ...result.already];
