@@ -116,8 +116,9 @@ describe.each([
 
   it("has settings that this systemd knows", () => {
     const { text } = analyze("verify", unit);
-    // The executable is not installed here.
-    expect(text.split("\n").filter((line) => line !== "" && !line.includes("/usr/bin/plant-store is not executable"))).toEqual([]);
+    // The executable is not installed here. Units of others that are installed may have faults of their own.
+    const isOthers = (line: string) => line.includes("/usr/bin/plant-store is not executable") || /^\/(?:usr\/)?lib\/systemd\//.test(line);
+    expect(text.split("\n").filter((line) => line !== "" && !isOthers(line))).toEqual([]);
   });
 });
 
