@@ -2,7 +2,7 @@ import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
 import { GuardError, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
-import { checkSettings, FIND_ALIVE, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
+import { checkReader, checkSettings, FIND_ALIVE, FIND_READER, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
 import type { Settings } from "./requirements.ts";
 
 /**
@@ -76,6 +76,8 @@ export class DatabaseConnection extends pg.Client {
       checkSettings(settings!);
       if (!this.#isCockroach) await this.send(pin({ serverMs: this.#serverMs, isLocal: false }));
     }
+    const [reader] = await this.send<[inHotStandby: string | null]>(FIND_READER);
+    checkReader(reader!);
     this.#isOpen = true;
   }
 

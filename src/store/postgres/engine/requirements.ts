@@ -30,6 +30,12 @@ export const INSPECT = {
       WHERE oid IN (to_regclass('plants'), to_regclass('tokens')))`,
 } as const;
 
+/**
+ * Asks for no table: a pooler that spreads reads over standbys, as pgpool-II does by default, sends this where it sends
+ * our reads, and `INSPECT`, which asks for tables of the system, to the primary.
+ */
+export const FIND_READER = { text: `SELECT current_setting('in_hot_standby', true)` } as const;
+
 /** For a statement that may take hours. */
 export const UNLIMIT = {
   text: `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`,
@@ -87,6 +93,14 @@ export const RESET = ["synchronous_commit", "search_path"].map((name) => ({ text
 export function poolerUnfit(reason: unknown): UnfitError {
   const message = reason instanceof Error ? reason.message : String(reason);
   return new UnfitError(`The pooler in front of the database refuses transactions (${message}): set pool_mode = session or transaction.`);
+}
+
+/** Throws an UnfitError when reads go to a standby, on a connection whose `INSPECT` was answered by a primary. */
+export function checkReader([inHotStandby]: [inHotStandby: string | null]): void {
+  if (inHotStandby !== "on") return;
+  throw new UnfitError(
+    "The pooler in front of the database sends reads to a standby, which may not have yet what was answered: switch that off (pgpool-II: load_balance_mode = off).",
+  );
 }
 
 /**
