@@ -32,6 +32,9 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
     case "draining":
     case "index_building":
       return { "retry-after": RETRY_AFTER_SECONDS };
+    case "unknown_path":
+      // A cache may keep a 404 (RFC 9110, 15.1), and another version of the service may have this path.
+      return { "cache-control": "no-store" };
     case "unsupported_media_type":
     case "unsupported_charset":
       return { accept: "application/json" };
