@@ -53,7 +53,8 @@ export function createRepresent(): Represent {
     // tag: the rest of the Link follows from the page.
     const tag = `"${hash("sha256", body, "base64url").slice(0, 22)}${"link" in given ? "+" : ""}"`;
     // Weak, because the compressed forms share it (RFC 9110, 8.8.3.3).
-    const headers = { ...given, etag: `W/${tag}`, "cache-control": "no-cache", vary: "Accept-Encoding" };
+    // Private, because Squid keeps what only says no-cache for everybody, also with a token.
+    const headers = { ...given, etag: `W/${tag}`, "cache-control": "private, no-cache", vary: "Accept-Encoding" };
     const known = requested.get("if-none-match");
     if (known !== null && namesWeakly(known, tag)) return { status: 304, headers };
     const coding = body.length < LENGTH_MIN || running >= AT_A_TIME_MAX ? "identity" : choosePacking(requested);

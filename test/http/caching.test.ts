@@ -17,4 +17,9 @@ describe("a cache that all clients share", () => {
     const paths = ["/livez", "/readyz", "/nothing", "/assets/of-another-version.js"];
     expect(await Promise.all(paths.map(cacheControlOf))).toEqual(paths.map(() => "no-store"));
   });
+
+  it("keeps no plants, tags or counts of one token", async () => {
+    const paths = ["/plants", "/plants?q=aloe", "/tags", "/plants/count"];
+    expect(await Promise.all(paths.map(cacheControlOf))).toEqual(paths.map(() => "private, no-cache"));
+  });
 });

@@ -162,7 +162,7 @@ describe("an ETag", () => {
       const [etag, ...others] = answers.map(({ headers }) => headers.get("etag")!);
       expect(etag).toMatch(/^W\/"[\w-]{22}\+?"$/);
       expect(others).toEqual([etag, etag] as string[]);
-      expect(answers[0]!.headers.get("cache-control")).toBe("no-cache");
+      expect(answers[0]!.headers.get("cache-control")).toBe("private, no-cache");
       for (const known of [etag!, etag!.slice(2), `"other", ${etag}`, "*"]) {
         for (const method of ["GET", "HEAD"]) {
           const response = await ask(path, { "if-none-match": known, "accept-encoding": "gzip" }, method);
