@@ -50,7 +50,7 @@ async function longestTurn(count: number, root = PROJECT): Promise<number> {
     headers: new Map(),
     principal: { token: undefined, address: "" },
     connection: { allowSilence() {} },
-    parameters: { onConflict: "refuse", dryRun: false, guess: false, ids: "file", dropEmptyTags: false },
+    parameters: { onConflict: "refuse", dryRun: false, header: "present", guess: false, ids: "file", dropEmptyTags: false },
   });
   let isDone = false;
   const done = Promise.all(Array.from({ length: count }, async () => importPlants(call() as never))).then(() => (isDone = true));
