@@ -14,13 +14,13 @@ export type Layout = Places &
     reportUnused: (at: number) => void;
   }>;
 
-export type Reader = Readonly<{ decode: DecodeCell; csv: CsvReading; options: ReadOptions }>;
+export type RowReading = Readonly<{ decode: DecodeCell; csv: CsvReading; options: ReadOptions }>;
 
 /** How many unused columns are named. */
 const UNUSED_MAX = 100;
 
 /** What the first line says of the columns. Throws `invalid_csv_header`. */
-export function toLayout(first: readonly Cell[], { delimiter, decode, csv, options }: Reader & { delimiter: string }): Layout {
+export function toLayout(first: readonly Cell[], { delimiter, decode, csv, options }: RowReading & { delimiter: string }): Layout {
   const { onUnused, onNames = () => undefined, onPlaces = () => undefined } = options;
   const { hasHeader, isGuessing } = csv;
   const choice = hasHeader || !isGuessing || isLikeId(first[0]) ? csv.columns : { id: "", ...csv.columns };

@@ -3,7 +3,7 @@ import { invalidBody } from "../validation.ts";
 import type { DecodeCell } from "./cell-decoder.ts";
 import { toContentId } from "./content-id.ts";
 import { countFilled, isBroken, isEmpty, isShortened } from "./csv-cell.ts";
-import type { Layout, Reader } from "./csv-layout.ts";
+import type { Layout, RowReading } from "./csv-layout.ts";
 import type { Cell } from "./csv-parser.ts";
 import { expected } from "./row.ts";
 import type { Row } from "./row.ts";
@@ -13,7 +13,7 @@ const BROKEN_CELL = "The row has an error such as #N/A, or a formula without its
 export const SHORTENED_ID =
   "The id is a number that a spreadsheet has shortened, so its last digits are lost: format the column of the ids as text, enter them again, and save the file.";
 
-type RowOptions = Reader & Readonly<{ line: number; layout: Layout; count: bigint }>;
+type RowOptions = RowReading & Readonly<{ line: number; layout: Layout; count: bigint }>;
 
 /** The plant of a row, or why it is none. `count`: how many rows are before it. */
 export function toRow(cells: readonly Cell[], { line, layout, count, decode, csv, options }: RowOptions): Row {

@@ -46,10 +46,21 @@ function open(url: string): Promise<Store> {
   return openPostgresStore({ url, isServing: true, isNew: true, queueMax: 1024, queueWaitMs: 5000, log, metrics: createMetrics() });
 }
 
-async function distribute(url: string): Promise<void> {
+async function distribute(url: string, shards = 32): Promise<void> {
   await queryOnce(url, "DROP TABLE IF EXISTS plants, tokens, plant_store_schema");
   await (await open(url)).close();
-  await queryOnce(url, "SELECT create_distributed_table('plants', 'id', shard_count := 32)");
+  await queryOnce(url, `SELECT create_distributed_table('plants', 'id', shard_count := ${shards})`);
+}
+
+/** How many plants are in the table of another shard than their own. */
+async function countMisplaced(url: string): Promise<number> {
+  const rows = await queryOnce(
+    url,
+    `SELECT result FROM run_command_on_shards('plants', $$SELECT count(*) FROM %s
+      WHERE '%s' NOT LIKE '%%\\_' || get_shard_id_for_distribution_column('plants', id)$$)`,
+  );
+  expect(rows.map(({ result }) => Number(result))).not.toContain(Number.NaN);
+  return rows.reduce((sum, { result }) => sum + Number(result), 0);
 }
 
 /** Transactions that Citus prepared on any node and has not cleared away yet, which it does once a minute. */
@@ -242,6 +253,26 @@ if (CITUS === undefined) {
         await close();
       });
     }
+
+    it("each plant is in the table of its own shard, in whatever order plants come, where a worker has 64", async () => {
+      await distribute(CITUS, 128);
+      const { plants, close } = await open(CITUS);
+      const all = Array.from({ length: 6000 }, (_, at) => ({ id: asPlantId(BigInt(at) * 7_777_777n), name: `plant ${at}` }));
+      const inOrder = async (some: readonly NewPlant[], act: (plant: NewPlant) => Promise<unknown>) => {
+        for (let at = 0; at < some.length; at += 500) await Promise.all(some.slice(at, at + 500).map(act));
+      };
+      await plants.import(all.slice(0, 3000), { isReplacing: false, isDryRun: false });
+      await inOrder(all.slice(3000).toReversed(), (plant) => plants.create(plant));
+      expect(await countMisplaced(CITUS)).toBe(0);
+      await inOrder(all, async (from) => expect(await plants.compareAndSwap({ from, to: { ...from, tag: "t" } })).toBe(true));
+      await inOrder(all.toReversed(), async ({ id, name }) => expect(await plants.find(id)).toEqual({ id, name, tag: "t" }));
+      await inOrder(all.toReversed(), async (plant) => {
+        expect(await plants.compareAndSwap({ from: { ...plant, tag: "t" }, to: undefined })).toBe(true);
+      });
+      expect(await queryOnce(CITUS, "SELECT id FROM plants")).toEqual([]);
+      await close();
+      await distribute(CITUS);
+    });
 
     it("serves a user who does not own the tables", async () => {
       await queryOnce(CITUS, "CREATE ROLE guest LOGIN").catch(() => {});
