@@ -127,12 +127,12 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
 const IN_FLAGS = new Map([
   [
     CATALOGUE.invalid_csv_header.message,
-    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If it is a plant, say --no-header.",
+    "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If that line is a plant, say --no-header.",
   ],
   [NO_ID, "The first line does not name the column `id`: name it, choose another with --id-column, or have ids made with --ids content."],
   [
     NO_NAME,
-    "The first line does not name the column `name`: name it, or choose another with --name-column. If it is a plant, say --no-header.",
+    "The first line does not name the column `name`: name it, or choose another with --name-column. If that line is a plant, say --no-header.",
   ],
 ]);
 

@@ -47,7 +47,7 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
 export const NO_ID =
   "The first line does not name the column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made with `ids=content` or `firstId`.";
 export const NO_NAME =
-  "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`. If it is a plant, send `header=absent`.";
+  "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`. If that line is a plant, send `header=absent`.";
 
 type PlaceOptions = Readonly<{
   choice: ColumnChoice;

@@ -63,10 +63,13 @@ for (const { where, flags, environment, made } of [
         header: "plant",
         says: "column `id`: name it, choose another with --id-column, or have ids made with --ids content.",
       },
-      { header: "id,height", says: "column `name`: name it, or choose another with --name-column. If it is a plant, say --no-header." },
+      {
+        header: "id,height",
+        says: "column `name`: name it, or choose another with --name-column. If that line is a plant, say --no-header.",
+      },
       {
         header: "one,height",
-        says: "columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If it is a plant, say --no-header.",
+        says: "columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If that line is a plant, say --no-header.",
       },
     ]) {
       it(`says which column is missing, and which flag helps: ${header}`, async () => {

@@ -250,7 +250,9 @@ describe("an import", () => {
     await visit.button("Import a file").click();
     await upload(visit, "plants.csv", "tag\ntropical\n");
     await visit.reads("plants.csv cannot be read as CSV.");
-    await visit.reads("The first line does not say which column holds the names: choose it below. If it is a plant, untick the box.");
+    await visit.reads(
+      "The first line does not say which column holds the names: choose it below. If that line is a plant, untick the box.",
+    );
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
     await visit.field("Name").selectOption("tag");
     await visit.reads("plants.csv is CSV with 1 plant.");

@@ -34,8 +34,11 @@ export const WORKBOOK = /\.xls[xm]$/i;
 
 /** What the interface says of the first line, in the words of the page. */
 const FAILURES = new Map([
-  [CATALOGUE.invalid_csv_header.message, "It does not begin with a line that names its columns."],
-  [NO_NAME, "The first line does not say which column holds the names: choose it below. If it is a plant, untick the box."],
+  [
+    CATALOGUE.invalid_csv_header.message,
+    "It does not begin with a line that names its columns: write one above the rest, such as id,name,tag, and choose the file again.",
+  ],
+  [NO_NAME, "The first line does not say which column holds the names: choose it below. If that line is a plant, untick the box."],
 ]);
 
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
