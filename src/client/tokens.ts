@@ -24,7 +24,7 @@ export function tokenCalls(context: ClientContext): TokenCalls {
     },
     async revokeToken(id, { children, signal } = {}) {
       // In a path they lead to what is above.
-      if (id === "." || id === "..") throw new TypeError(`${id} is no id of a token.`);
+      if (id === "." || id === "..") throw new TypeError(`${id} is no id of a token: give one that listTokens returns.`);
       const path = `/tokens/${encodeURIComponent(id)}${children === undefined ? "" : `?children=${children}`}`;
       const outgoing = { method: "DELETE", path, isRepeatable: true, signal } as const;
       return (await orAbsent(request(context, outgoing, parseDeleted), ERROR_NUMBERS.token_not_found)) ?? false;

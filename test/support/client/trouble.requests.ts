@@ -308,7 +308,7 @@ export const requestTroubles: Troubles = {
   "dots as the id of a token": {
     faults: [],
     call: (plants) => plants.revokeToken(".."),
-    outcome: "TypeError: .. is no id of a token.",
+    outcome: "TypeError: .. is no id of a token: give one that listTokens returns.",
     requests: 0,
   },
   "an id outside int64": {
