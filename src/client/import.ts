@@ -25,7 +25,7 @@ export type ImportQuery = Readonly<{ onConflict?: "refuse" | "replace"; dryRun?:
 
 /** How to read CSV that has no columns `id`, `name` and `tag`. */
 export type CsvQuery = Readonly<{
-  /** `absent`: the first line is a plant. Its columns are the id, name and tag, in the order in which they are not chosen. */
+  /** `absent`: the first line is a plant. The columns that you do not choose are the id, the name and the tag, in this order. */
   header?: "present" | "absent";
   /** Take the likeliest columns by their names, and Windows-1252 if it is not UTF-8. The summary says which. */
   guess?: boolean;
