@@ -61,8 +61,9 @@ export function serveCommand(): Command {
 function stopOnSignal(running: Running, { log, stopMsMax }: { log: Log; stopMsMax: number }): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
-    // A terminal that is closed may send its signal twice, by itself and by the shell. A second Ctrl-C means now.
+    // A terminal that is closed may send its signal twice, by itself and by the shell.
     if (isStopping && signal === "SIGHUP") return;
+    // A second Ctrl-C means now.
     if (isStopping) process.exit(1);
     isStopping = true;
     log.info("stopping", { signal });

@@ -24,7 +24,7 @@ export function healthHandlers({ checkStore, isDraining }: HealthOptions): Pick<
   };
 }
 
-/** Some caches keep what says nothing about that, such as Varnish for two minutes. */
+/** Not to be kept: some caches keep a response without `Cache-Control`, such as Varnish for two minutes. */
 function toResponse(health: Schemas["Health"]): HttpResponse {
   return { status: 200, body: JSON.stringify(health), headers: { "cache-control": "no-store" } };
 }

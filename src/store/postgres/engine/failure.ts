@@ -135,6 +135,7 @@ export function sqlStateOf(thrown: unknown): string | undefined {
 /** Data or an index that is not whole, or an error of the disk (errcodes-appendix). */
 const DAMAGE: readonly (string | undefined)[] = ["XX001", "XX002", "58030"];
 
+/** Whether a statement failed because what is stored is damaged. */
 export function isDamage(reason: unknown): boolean {
   return DAMAGE.includes(sqlStateOf(reason));
 }
