@@ -64,8 +64,8 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
   const problems = unknownVariables(environment).map((name) => `${name} is not a known setting.`);
   problems.push(...(wrong?.mistakes ?? []));
   const inForce = settingsInForce(environment, flags);
-  const { text, host, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
-  const data = resolve(text("data"));
+  const { folder, host, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
+  const data = resolve(folder("data"));
   const config = {
     host: host("host"),
     port: integer("port", { min: 0, max: 65_535 }),
@@ -102,7 +102,7 @@ function createReader(inForce: readonly SettingInForce[], problems: string[]) {
     return { given, where: origin === "flag" ? SETTINGS[name].flag : SETTINGS[name].variable };
   }
   return {
-    text(name: SettingName): string {
+    folder(name: SettingName): string {
       const { given, where } = find(name);
       if (given === "") problems.push(`${where} must not be empty.`);
       // The runtime has put it in the place of each byte that it could not read: the name is that of another folder.
