@@ -8,8 +8,9 @@ import { findFirstId } from "../../web/import/first-id.ts";
 import { foretell } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";
 import { checkFile } from "../../web/import/check-file.ts";
+import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
-import { pickRows } from "../../web/import/refused-rows.ts";
+import { pickRows, refusedFile } from "../../web/import/refused-rows.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
 import { startTestService } from "../support/service.ts";
@@ -159,6 +160,14 @@ describe("the forecast for a file", () => {
 });
 
 describe("a file in slices", () => {
+  async function send(checked: CheckedFile): Promise<SentSoFar> {
+    const client = createClient({ url: service.url, token: service.token });
+    let sent: SentSoFar = NOTHING_SENT;
+    const { signal } = new AbortController();
+    await sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal, onProgress: (progress) => (sent = progress) });
+    return sent;
+  }
+
   const rows = Array.from({ length: 5_000 }, (_, at) => (at % 1_000 === 17 ? `x${at},"bad\n${at}",\r\n` : `${at},"Plant\n${at}",bulk\n`));
   const text = `\ufeffid,name,tag\r\n\n${rows.join("")}`;
 
@@ -180,11 +189,46 @@ describe("a file in slices", () => {
     const { signal } = new AbortController();
     const checked = await checkFile(file, { signal, csv: { ...PLAIN, hasHeader: false } });
     expect(checked).toMatchObject({ rows: 2_500, refused: 1, problems: [{ line: 1_202, error: 40_009 }], unusedColumns: ["column 4"] });
-    const client = createClient({ url: service.url, token: service.token });
-    let sent: SentSoFar = NOTHING_SENT;
-    await sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal, onProgress: (progress) => (sent = progress) });
+    const sent = await send(checked);
     expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_499, refused: 1 }, problems: checked.problems });
     expect(await new Blob([...sent.refusedLines]).text()).toBe("51200;Acer;tree;lawn;x\n");
+  });
+
+  it("splits its rows as the whole does, if its first line is a row with a single cell", async () => {
+    const file = new File(["Acer;\nRosa, big;\n"], "single.csv");
+    const { signal } = new AbortController();
+    const csv = { ...PLAIN, hasHeader: false, columns: { id: "", name: "column 1", tag: "" }, ids: { kind: "content" } } as const;
+    const checked = await checkFile(file, { signal, csv });
+    expect(checked.plants.map(({ plant }) => plant.name)).toEqual(["Acer", "Rosa, big"]);
+    expect(await send(checked)).toMatchObject({ counts: { read: 2, created: 2, refused: 0 } });
+  });
+
+  it("refuses a faulty first row like any other, if no line names the columns", async () => {
+    const { signal } = new AbortController();
+    const csv = { ...PLAIN, hasHeader: false };
+    const tooLong = `60000,${"x".repeat(300_000)}\n`;
+    for (const { text, created } of [
+      { text: `${tooLong}60001,Acer\n60002,Rosa\n`, created: 2 },
+      { text: 'sep=,\n60003,"a" b\n', created: 0 },
+    ]) {
+      const checked = await checkFile(new File([text], "faulty.csv"), { signal, csv });
+      expect(checked).toMatchObject({ rows: created + 1, refused: 1 });
+      expect(await send(checked)).toMatchObject({ counts: { read: created + 1, created, refused: 1 }, problems: checked.problems });
+    }
+  });
+
+  it("leaves a file of its refused rows that can be imported like the whole, though no line named the columns", async () => {
+    const { signal } = new AbortController();
+    const file = new File(["61000;Acer;tree;lawn\nx61001;Rosa\nx61002;Tilia;tree;lawn\n"], "refused.csv");
+    const checked = await checkFile(file, { signal, csv: { ...PLAIN, hasHeader: false } });
+    const text = await refusedFile(checked, (await send(checked)).refusedLines).text();
+    const again = await guessFile(new File([text], "again.csv"), { signal });
+    expect(again).toMatchObject({ rows: 2, refused: 2, places: checked.places });
+    const mended = await guessFile(new File([text.replaceAll("x610", "610")], "again.csv"), { signal });
+    expect(mended.plants.map(({ plant: { id, name, tag } }) => [id as bigint, name, tag])).toEqual([
+      [61001n, "Rosa", undefined],
+      [61002n, "Tilia", "tree"],
+    ]);
   });
 
   it("returns exactly the requested rows", async () => {

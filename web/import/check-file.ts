@@ -25,7 +25,7 @@ export type CheckedFile = Readonly<{
   format: FileFormat;
   /**
    * What each slice of CSV needs in front of it: so many bytes of the file, all before the first row; then the names of the
-   * columns, if the file has none. `lines`: how many lines that is.
+   * columns, if the file has none but a row that shows how many there are. `lines`: how many lines that is.
    */
   header: Readonly<{ bytes: number; names: string; lines: number }>;
   slices: readonly Slice[];
@@ -102,9 +102,7 @@ export async function checkFile(file: File, { signal, onRows, format: known, csv
       for (const { row, start } of placed) {
         if (rows === 0 && format === "csv") {
           const bytes = Math.max(start, mark);
-          header = asked.hasHeader
-            ? { bytes, names: "", lines: row.line - 1 }
-            : { bytes, names: `${names.join(delimiter)}\n`, lines: row.line };
+          header = { bytes, names: "", lines: row.line - 1 };
           slice = { start: bytes, line: row.line, rows: 0, before: 0 };
         }
         if (slice.rows >= SLICE_ROWS || start - slice.start >= SLICE_BYTES) {
@@ -131,6 +129,8 @@ export async function checkFile(file: File, { signal, onRows, format: known, csv
       }
       signal.throwIfAborted();
     }
+    // Only now are they known: rows before the first that is whole are refused, and may be long.
+    if (!asked.hasHeader && places) header = { ...header, names: toHeader(names, places, delimiter), lines: header.lines + 1 };
     if (slice.rows > 0) slices.push({ ...slice, end: file.size });
   } catch (thrown) {
     if (!(thrown instanceof PlantStoreError)) throw thrown;
@@ -149,6 +149,12 @@ export async function checkFile(file: File, { signal, onRows, format: known, csv
 async function markOf(file: Blob): Promise<number> {
   const [first, second, third] = new Uint8Array(await file.slice(0, 3).arrayBuffer());
   return first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0;
+}
+
+/** A line that names columns which have no names, so that they are taken for the same. A single one is followed by the delimiter, too. */
+function toHeader(names: readonly string[], places: Places, delimiter: string): string {
+  const named = names.map((name, at) => FIELDS.find((field) => places[field].includes(at)) ?? name);
+  return `${named.join(delimiter)}${named.length === 1 ? delimiter : ""}\n`;
 }
 
 /** The columns that were taken. Where several are taken for one field, the service finds them by itself. */

@@ -2,6 +2,7 @@ import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { count, WORKBOOK } from "./import-preview.tsx";
 import { ProblemList } from "./problem-list.tsx";
+import { refusedFile } from "./refused-rows.ts";
 import type { SentSoFar } from "./send-file.ts";
 import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
@@ -38,7 +39,11 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
       <ProblemList problems={progress.problems} total={refused} />
       {refused === 0 ? null : (
         <div class="choices">
-          <button class="button" type="button" onClick={() => saveFile(refusedFile(checked, progress), `refused-${plainName(checked)}`)}>
+          <button
+            class="button"
+            type="button"
+            onClick={() => saveFile(refusedFile(checked, progress.refusedLines), `refused-${plainName(checked)}`)}
+          >
             Save the refused lines
           </button>
           <button
@@ -66,11 +71,6 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
 
 export function stoppedText({ rows }: CheckedFile, { counts: { read } }: SentSoFar, reason: string): string {
   return `The import stopped after ${read.toLocaleString()} of ${rows.toLocaleString()} lines. ${reason} What was sent is saved, and it is safe to send it again.`;
-}
-
-/** As they stood in the file, under its first line: to be mended and imported again. */
-function refusedFile({ file, header }: CheckedFile, { refusedLines }: SentSoFar): Blob {
-  return new Blob([file.slice(0, header.bytes), ...refusedLines]);
 }
 
 /** As the command `plant-store import --refused` writes them. */

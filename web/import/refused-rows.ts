@@ -23,6 +23,11 @@ export async function pickRows(
   return Promise.all(picked.map(endLine));
 }
 
+/** As they stood in the file, under a line that names the columns: to be mended and imported again. */
+export function refusedFile({ file, header }: Pick<CheckedFile, "file" | "header">, refusedLines: readonly Blob[]): Blob {
+  return new Blob([file.slice(0, header.bytes), header.names, ...refusedLines]);
+}
+
 /** The last line of a file may have no end of its own. */
 async function endLine(row: Blob): Promise<Blob> {
   const last = await row.slice(-1).text();

@@ -64,9 +64,9 @@ export function sliceBody({ file, header }: CheckedFile, { start, end }: Slice):
   return new Blob([file.slice(0, header.bytes), header.names, file.slice(start, end)]);
 }
 
-/** How a slice is read: each names the columns, so that all have as many. */
-function readingOf({ csv }: CheckedFile): CsvReading {
-  return { ...csv, hasHeader: true };
+/** How a slice is read: each names the columns, so that all have as many, unless every row of the file is faulty. */
+function readingOf({ csv, header }: CheckedFile): CsvReading {
+  return { ...csv, hasHeader: csv.hasHeader || header.names !== "" };
 }
 
 type Sent = Readonly<{ body: Blob; slice: Slice; checked: CheckedFile }>;
