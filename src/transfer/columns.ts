@@ -81,10 +81,14 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
   return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds);
 }
 
-/** The columns of a file that does not name them: those of its first row, and at least one for each field that is wanted. */
+/**
+ * The columns of a file that does not name them: those of its first row, and at least one for each field that is wanted.
+ * Where that row ends early, a field keeps the column that it has by the order while another one is left out.
+ */
 export function nameByPosition(cells: number, choice: ColumnChoice): string[] {
-  const wanted = FIELDS.filter((field) => choice[field] !== "").length;
-  return Array.from({ length: Math.max(cells, wanted) }, (_, at) => toColumnName("", at));
+  const wanted = FIELDS.filter((field) => choice[field] !== "");
+  const asked = wanted.map((field) => toPosition(choice[field] ?? "") + 1).filter((position) => position <= FIELDS.length);
+  return Array.from({ length: Math.max(cells, wanted.length, ...asked) }, (_, at) => toColumnName("", at));
 }
 
 /** Takes such columns for `id`, `name` and `tag` in this order, leaving out those that were chosen. Throws `invalid_csv_header`. */
@@ -115,12 +119,16 @@ function chosen(names: readonly string[], wanted: string): readonly number[] {
   if (wanted === "") return [];
   const lower = wanted.trim().toLowerCase();
   const named = names.findIndex((name) => name.toLowerCase() === lower);
-  const position = Number(/^column ([1-9]\d{0,4})$/.exec(lower)?.[1] ?? 0) - 1;
-  const at = named === -1 ? position : named;
+  const at = named === -1 ? toPosition(lower) : named;
   if (at >= 0 && at < names.length) return [at];
   throw new PlantStoreError("invalid_csv_header", {
     message: "The first line does not name a column that was asked for: check its name, or give its position, as in column 4.",
   });
+}
+
+/** From 0; -1 if it is none. */
+function toPosition(wanted: string): number {
+  return Number(/^column ([1-9]\d{0,4})$/i.exec(wanted.trim())?.[1] ?? 0) - 1;
 }
 
 function toWords(line: string): string[] {

@@ -227,6 +227,15 @@ describe("a file whose first line is a plant", () => {
     expect(stored).toBe(STORED);
   });
 
+  it("has a column for each field even where its first row ends before, also without one of the fields", async () => {
+    const rows = "1,Acer\n2,Rosa,tree\n";
+    const query = "?header=absent&idColumn=&nameColumn=column 2&tagColumn=column 3&firstId=8";
+    const { summary, stored } = await storedFrom(rows, { ...CSV, query });
+    expect(stored).toBe('{"id":8,"name":"Acer"}\n{"id":9,"name":"Rosa","tag":"tree"}\n');
+    expect(summary.unusedColumns).toEqual(["column 1"]);
+    expect((await refusal(await post(rows, { ...CSV, query: "?header=absent&tagColumn=column 4" }))).error).toBe(40008);
+  });
+
   it("is guessed to have no ids if its first cell is none, and then needs ids that are made", async () => {
     const { summary, stored } = await storedFrom("Acer,tree\nRosa\n", { ...CSV, query: "?header=absent&guess=true&firstId=1" });
     expect([stored, summary.columns, summary.unusedColumns]).toEqual([STORED, { name: "column 1", tag: "column 2" }, []]);
