@@ -207,11 +207,11 @@ describe("a file in slices", () => {
     const { signal } = new AbortController();
     const csv = { ...PLAIN, hasHeader: false };
     const tooLong = `60000,${"x".repeat(300_000)}\n`;
-    for (const { text, created } of [
-      { text: `${tooLong}60001,Acer\n60002,Rosa\n`, created: 2 },
-      { text: 'sep=,\n60003,"a" b\n', created: 0 },
+    for (const { given, created } of [
+      { given: `${tooLong}60001,Acer\n60002,Rosa\n`, created: 2 },
+      { given: 'sep=,\n60003,"a" b\n', created: 0 },
     ]) {
-      const checked = await checkFile(new File([text], "faulty.csv"), { signal, csv });
+      const checked = await checkFile(new File([given], "faulty.csv"), { signal, csv });
       expect(checked).toMatchObject({ rows: created + 1, refused: 1 });
       expect(await send(checked)).toMatchObject({ counts: { read: created + 1, created, refused: 1 }, problems: checked.problems });
     }
@@ -221,10 +221,10 @@ describe("a file in slices", () => {
     const { signal } = new AbortController();
     const file = new File(["61000;Acer;tree;lawn\nx61001;Rosa\nx61002;Tilia;tree;lawn\n"], "refused.csv");
     const checked = await checkFile(file, { signal, csv: { ...PLAIN, hasHeader: false } });
-    const text = await refusedFile(checked, (await send(checked)).refusedLines).text();
-    const again = await guessFile(new File([text], "again.csv"), { signal });
+    const saved = await refusedFile(checked, (await send(checked)).refusedLines).text();
+    const again = await guessFile(new File([saved], "again.csv"), { signal });
     expect(again).toMatchObject({ rows: 2, refused: 2, places: checked.places });
-    const mended = await guessFile(new File([text.replaceAll("x610", "610")], "again.csv"), { signal });
+    const mended = await guessFile(new File([saved.replaceAll("x610", "610")], "again.csv"), { signal });
     expect(mended.plants.map(({ plant: { id, name, tag } }) => [id as bigint, name, tag])).toEqual([
       [61001n, "Rosa", undefined],
       [61002n, "Tilia", "tree"],
