@@ -1,26 +1,21 @@
-import { closeSync, createReadStream, openAsBlob, statSync, writeSync } from "node:fs";
-import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { detectFormat, HEAD_BYTES } from "../client/client.ts";
-import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
+import { detectFormat } from "../client/client.ts";
+import type { FileFormat, ImportCounts, ImportSummary } from "../transfer/import.ts";
 import { parsePlantId } from "../plant.ts";
-import type { Bytes, CsvReading, Ids } from "../transfer/row.ts";
+import type { CsvReading, Ids } from "../transfer/row.ts";
 import { NO_ID, NO_NAME } from "../transfer/columns.ts";
+import { escapeControls } from "../terminal-text.ts";
+import { openSource, STDIN, toSource } from "./import-source.ts";
+import type { Source } from "./import-source.ts";
 import { addPlantsOptions, openPlants } from "./plants.ts";
 import type { PlantAccess } from "./plants.ts";
-import { counted, showProgress } from "./progress.ts";
-import type { Progress } from "./progress.ts";
-import { gunzip, isGzip } from "../transfer/gunzip.ts";
-import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
-import { bytesOf } from "../transfer/zip.ts";
-import { describeFailure } from "../system-failure.ts";
-import { escapeControls } from "../terminal-text.ts";
+import { showProgress } from "./progress.ts";
+import { openReport } from "./refused-report.ts";
+import type { Report } from "./refused-report.ts";
 import { addJson, printResult } from "./result.ts";
 import type { Result } from "./result.ts";
 import { configOf } from "./settings.ts";
-import { openTarget, toTarget } from "./output-file.ts";
-import type { Target } from "./output-file.ts";
 
 type Flags = Readonly<{
   format?: FileFormat;
@@ -36,11 +31,6 @@ type Flags = Readonly<{
   refused?: string;
   force?: true;
 }>;
-
-/** How many refused lines to show if they are not written to a file. */
-const SHOWN_MAX = 10;
-
-const STDIN = "-";
 
 export function importCommand(): Command {
   const command = new Command("import")
@@ -88,9 +78,6 @@ export function importCommand(): Command {
 }
 
 type FileOptions = Readonly<{ plants: PlantAccess; flags: Flags; report: Report }>;
-
-/** What to read, and its size if known: a pipe has none. */
-type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
 
 async function importFile(source: Source, { plants, flags, report }: FileOptions): Promise<Result> {
   const { name } = source;
@@ -141,14 +128,6 @@ function inFlags(reason: unknown): unknown {
   return words === undefined ? reason : new Error(words, { cause: reason });
 }
 
-function toSource(file: string): Source {
-  if (file === STDIN) return { file, name: "stdin", size: undefined };
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats) throw new Error(`There is no file ${file}: check its name.`);
-  if (stats.isDirectory()) throw new Error(`${file} is a folder: name the files in it.`);
-  return { file, name: file, size: stats.isFile() ? stats.size : undefined };
-}
-
 function toWords({ read, created, unchanged, replaced, refused }: ImportCounts, isDryRun: boolean): string {
   return `${isDryRun ? "dry run: " : ""}${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
@@ -185,90 +164,4 @@ function toIds(text: string): Ids {
   if (first !== undefined) return { kind: "from", first };
   if (text === "content") return { kind: "content" };
   throw new InvalidArgumentError("Use content, or the first number.");
-}
-
-/** Where refused lines are reported. */
-type Report = Readonly<{
-  add(file: string, problem: Problem): void;
-  end(summary: ImportSummary): void;
-  refused(): number;
-  close(): void;
-}>;
-
-/**
- * Opens the file for refused lines before anything is imported. Throws if it cannot be written or is one of the files
- * to import.
- */
-function openReport({ refused: path, force }: Flags, files: readonly string[]): Report {
-  if (path !== undefined && files.some((file) => resolve(file) === resolve(path))) {
-    throw new Error(`${path} is one of the files to import: write the refused lines to another file.`);
-  }
-  const file = path === undefined ? undefined : openForWriting(toTarget(path, { isForced: force ?? false }));
-  let refused = 0;
-  let reported = 0;
-  return {
-    add(name, { line, error, message }) {
-      reported += 1;
-      // A name may contain terminal control sequences.
-      const text = `${escapeControls(`${name}:${line}: ${error} ${message}`)}\n`;
-      if (file !== undefined) writeSync(file, text);
-      else if (reported <= SHOWN_MAX) process.stderr.write(text);
-    },
-    end(summary) {
-      refused += summary.refused;
-    },
-    refused: () => refused,
-    close() {
-      const unreported = refused - (file === undefined ? Math.min(reported, SHOWN_MAX) : reported);
-      const how = file === undefined ? ": use --refused to write them to a file" : "";
-      if (unreported > 0) process.stderr.write(`${unreported} more refused lines are not shown${how}.\n`);
-      if (file !== undefined) closeSync(file);
-    },
-  };
-}
-
-function openForWriting(target: Target): number {
-  try {
-    return openTarget(target);
-  } catch (cause) {
-    throw new Error(`${target.path} cannot be written (${describeFailure(cause)}): name another file for the refused lines.`, { cause });
-  }
-}
-
-/** A table, unpacked: its beginning, all of it, its name, and its format if known. `packed`: the same as gzip, if it came as that. */
-type Opened = Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string; format?: FileFormat; notes: readonly string[] }>;
-
-/** So many bytes of gzip show the beginning of what is in it. */
-const PACKED_HEAD_BYTES = 64 * 1024;
-
-async function openSource({ file, name, size }: Source, progress: Progress): Promise<Opened> {
-  const packed = size === undefined ? undefined : await openAsBlob(file);
-  if (packed && isGzip(new Uint8Array(await packed.slice(0, PACKING_BYTES).arrayBuffer()))) {
-    const { head } = await peek(gunzip(bytesOf(packed.slice(0, PACKED_HEAD_BYTES).stream())));
-    return { head, bytes: gunzip(counted(bytesOf(packed.stream()), progress)), packed, table: name.replace(/\.gz$/i, ""), notes: [] };
-  }
-  const plain = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
-  const whole = () => (packed ? Promise.resolve(packed) : Array.fromAsync(plain.bytes).then((pieces) => new Blob(pieces)));
-  const table = await openTable(name, plain.head, { bytes: plain.bytes, whole });
-  if (!table) return { ...plain, table: name, notes: [] };
-  const { name: within, bytes, ...known } = table;
-  return { ...(await peek(bytes)), table: within, ...known };
-}
-
-/** Reads at least HEAD_BYTES ahead. `bytes` still yields everything. */
-async function peek(source: Bytes): Promise<{ head: Uint8Array; bytes: Bytes }> {
-  const rest = source[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  // A pipe may deliver them one at a time.
-  for (let size = 0; size < HEAD_BYTES;) {
-    const { done, value } = await rest.next();
-    if (done) break;
-    first.push(value);
-    size += value.length;
-  }
-  async function* all(): AsyncGenerator<Uint8Array> {
-    yield* first;
-    yield* { [Symbol.asyncIterator]: () => rest };
-  }
-  return { head: Buffer.concat(first), bytes: all() };
 }

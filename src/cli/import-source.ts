@@ -1,0 +1,63 @@
+import { createReadStream, openAsBlob, statSync } from "node:fs";
+import { HEAD_BYTES } from "../client/client.ts";
+import { gunzip, isGzip } from "../transfer/gunzip.ts";
+import type { FileFormat } from "../transfer/import.ts";
+import type { Bytes } from "../transfer/row.ts";
+import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
+import { bytesOf } from "../transfer/zip.ts";
+import { counted } from "./progress.ts";
+import type { Progress } from "./progress.ts";
+
+/** What to read, and its size if known: a pipe has none. */
+export type Source = Readonly<{ file: string; name: string; size: number | undefined }>;
+
+/** The name of standard input among files. */
+export const STDIN = "-";
+
+/** Throws when there is no such file. */
+export function toSource(file: string): Source {
+  if (file === STDIN) return { file, name: "stdin", size: undefined };
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats) throw new Error(`There is no file ${file}: check its name.`);
+  if (stats.isDirectory()) throw new Error(`${file} is a folder: name the files in it.`);
+  return { file, name: file, size: stats.isFile() ? stats.size : undefined };
+}
+
+/** A table, unpacked: its beginning, all of it, its name, and its format if known. `packed`: the same as gzip, if it came as that. */
+type Opened = Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string; format?: FileFormat; notes: readonly string[] }>;
+
+/** So many bytes of gzip show the beginning of what is in it. */
+const PACKED_HEAD_BYTES = 64 * 1024;
+
+/** Unpacks what is packed. Throws a TableError. */
+export async function openSource({ file, name, size }: Source, progress: Progress): Promise<Opened> {
+  const packed = size === undefined ? undefined : await openAsBlob(file);
+  if (packed && isGzip(new Uint8Array(await packed.slice(0, PACKING_BYTES).arrayBuffer()))) {
+    const { head } = await peek(gunzip(bytesOf(packed.slice(0, PACKED_HEAD_BYTES).stream())));
+    return { head, bytes: gunzip(counted(bytesOf(packed.stream()), progress)), packed, table: name.replace(/\.gz$/i, ""), notes: [] };
+  }
+  const plain = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
+  const whole = () => (packed ? Promise.resolve(packed) : Array.fromAsync(plain.bytes).then((pieces) => new Blob(pieces)));
+  const table = await openTable(name, plain.head, { bytes: plain.bytes, whole });
+  if (!table) return { ...plain, table: name, notes: [] };
+  const { name: within, bytes, ...known } = table;
+  return { ...(await peek(bytes)), table: within, ...known };
+}
+
+/** Reads at least HEAD_BYTES ahead. `bytes` still yields everything. */
+async function peek(source: Bytes): Promise<{ head: Uint8Array; bytes: Bytes }> {
+  const rest = source[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  // A pipe may deliver them one at a time.
+  for (let size = 0; size < HEAD_BYTES;) {
+    const { done, value } = await rest.next();
+    if (done) break;
+    first.push(value);
+    size += value.length;
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    yield* first;
+    yield* { [Symbol.asyncIterator]: () => rest };
+  }
+  return { head: Buffer.concat(first), bytes: all() };
+}
