@@ -138,7 +138,7 @@ function reportReading(file: string, { encoding, columns = {}, unusedColumns }: 
   const taken = Object.entries(columns).filter(([field, column]) => column.toLowerCase() !== field);
   const lines = [
     ...(encoding === undefined ? [] : [`read as ${encoding}`]),
-    ...taken.map(([field, column]) => `the column ${column} is taken for the ${field}`),
+    ...taken.map(([field, column]) => `${/^column \d+$/.test(column) ? column : `the column ${column}`} is taken for the ${field}`),
     ...(unusedColumns.length === 0 ? [] : [`not imported: the column${unusedColumns.length === 1 ? "" : "s"} ${unusedColumns.join(", ")}`]),
   ];
   for (const line of lines) process.stderr.write(`${escapeControls(`${file}: ${line}`)}\n`);

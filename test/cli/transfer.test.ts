@@ -80,6 +80,13 @@ for (const { where, flags, environment, made } of [
       });
     }
 
+    it("says what it took the columns of a list of names for", async () => {
+      const file = join(folder, "names.txt");
+      writeFileSync(file, "Acer\nTilia\n");
+      const { stderr } = await runCommand(["import", file, "--no-header", "--ids", "content", "--dry-run", ...flags], { environment });
+      expect(stderr).toBe(`${file}: column 1 is taken for the name\n${file}: column 2 is taken for the tag\n`);
+    });
+
     it("changes nothing if a file is imported again", async () => {
       const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
       expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
