@@ -3,9 +3,9 @@ import type { Config } from "../config.ts";
 import { acceptWithoutWal, checkStore, repairStore } from "../open-store.ts";
 import type { Look } from "../store/check.ts";
 import { escapeControls } from "../terminal-text.ts";
+import { createCommandLog } from "./command-log.ts";
 import { giveWay } from "./priority.ts";
 import { showProgress } from "./progress.ts";
-import { createCommandLog } from "./command-log.ts";
 import { addJson, isJson, printResult } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
 

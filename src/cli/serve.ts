@@ -8,7 +8,7 @@ import type { Running } from "../service.ts";
 import { SETTINGS, withoutSecrets } from "../settings.ts";
 import type { Config } from "../config.ts";
 import { escapeControls } from "../terminal-text.ts";
-import { withoutIgnored } from "./interruption.ts";
+import { withoutIgnored } from "./ignored-signals.ts";
 import { isExposed } from "./network-exposure.ts";
 import { isJournal, openOutput } from "./log-stream.ts";
 import { passedSocket } from "./passed-socket.ts";

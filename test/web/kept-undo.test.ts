@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 import { until } from "../support/until.ts";
@@ -18,6 +19,13 @@ async function openAll(rows = FIVE): Promise<Visit> {
   await visit.signIn();
   await visit.page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
   return visit;
+}
+
+/** The service makes the next changes, and the page never hears of it. */
+async function loseNext(page: Page): Promise<Readonly<{ made: Promise<void> }>> {
+  const { promise: made, resolve } = Promise.withResolvers<void>();
+  await page.route("**/plants/changes", (route) => route.fetch().then(() => resolve()), { times: 1 });
+  return { made };
 }
 
 describe("an undo", () => {
@@ -90,18 +98,9 @@ describe("an undo", () => {
   it("of what a reload has cut off is offered, and says that nothing is certain", async () => {
     const { page, button, reads } = await openAll();
     const before = await stored();
-    // The service makes the changes, and the page never hears of it.
-    let isMade = false;
-    await page.route(
-      "**/plants/changes",
-      async (route) => {
-        await route.fetch();
-        isMade = true;
-      },
-      { times: 1 },
-    );
+    const { made } = await loseNext(page);
     await button("Remove tag").click();
-    for (let tries = 0; tries < 200 && !isMade; tries += 1) await page.waitForTimeout(50);
+    await made;
     page.on("dialog", (question) => void question.accept());
     await page.reload();
     await reads("Changing the tag was cut off. It is not certain that 4 plants are without a tag now.");
@@ -118,20 +117,12 @@ describe("an undo", () => {
     await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
     await button("Delete Plant 1").click();
     await button("Delete Plant 2").click();
-    let isSent = false;
-    await page.route(
-      "**/plants/changes",
-      async (route) => {
-        await route.fetch();
-        isSent = true;
-      },
-      { times: 1 },
-    );
+    const { made } = await loseNext(page);
     await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
     await button("Set tag").click();
     await field("Tag").fill("shrub");
     await page.keyboard.press("Enter");
-    for (let tries = 0; tries < 200 && !isSent; tries += 1) await page.waitForTimeout(50);
+    await made;
     await page.clock.fastForward(9_000);
     await reads("2 plants are deleted.");
     page.on("dialog", (question) => void question.accept());

@@ -301,7 +301,7 @@ export const requestTroubles: Troubles = {
   },
   "a place in a list that has been rounded": {
     faults: [],
-    call: (plants) => plants.page({ after: (2 ** 53) as unknown as bigint }),
+    call: (plants) => plants.page({ after: (2 ** 53) as never }),
     outcome: "RangeError: after is a number that has been rounded: give a bigint, such as 1n.",
     requests: 0,
   },
