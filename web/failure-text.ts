@@ -20,6 +20,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   [ERROR_NUMBERS.token_not_found]: "This token no longer exists.",
   [ERROR_NUMBERS.id_in_use]: "Another plant has this id: choose another one.",
   [ERROR_NUMBERS.precondition_failed]: "Someone changed it in the meantime: look at it, then try again.",
+  [ERROR_NUMBERS.upgrade_required]: "A proxy between here and the service may cut files without a word: tell its operator.",
   [ERROR_NUMBERS.body_too_large]: "The name and the tag are too long: shorten them.",
   [ERROR_NUMBERS.too_many_requests]: "Too much was asked from here: wait a moment, then try again.",
   [ERROR_NUMBERS.overloaded]: "The service has too much to do: try again in a moment.",

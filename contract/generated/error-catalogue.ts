@@ -31,6 +31,7 @@ export const CATALOGUE = {
   unsupported_charset: {"error":41501,"message":"The body is declared in a charset other than UTF-8: send UTF-8 and the header Content-Type: application/json."},
   unsupported_encoding: {"error":41502,"message":"The body is compressed or encoded: send it plain, without Content-Encoding."},
   idempotency_key_reused: {"error":42200,"message":"The Idempotency-Key was sent with another body before: send that body again, or a new key."},
+  upgrade_required: {"error":42600,"message":"Over HTTP/1.0 nobody could tell half a file from a whole one: use HTTP/1.1, in nginx with `proxy_http_version 1.1`."},
   too_many_requests: {"error":42900,"message":"There were more requests than allowed: wait for the seconds in Retry-After, then send fewer."},
   head_too_large: {"error":43100,"message":"The head of the request has more than 16384 bytes or 198 headers: send a smaller one."},
   internal: {"error":50000,"message":"The service failed unexpectedly and logged it: tell its operator the X-Request-Id."},

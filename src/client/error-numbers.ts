@@ -31,6 +31,7 @@ export const ERROR_NUMBERS = {
   unsupported_charset: 41501,
   unsupported_encoding: 41502,
   idempotency_key_reused: 42200,
+  upgrade_required: 42600,
   too_many_requests: 42900,
   head_too_large: 43100,
   internal: 50000,

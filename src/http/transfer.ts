@@ -126,6 +126,8 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
     async exportPlants(call) {
       const { headers, principal, connection } = call;
       const { format, profile, guardFormulas } = call.parameters;
+      // nginx as it comes would pass half a file on as a whole one when this process is killed.
+      if (connection.isHttp10) throw new PlantStoreError("upgrade_required", { headers: { upgrade: "HTTP/1.1" } });
       const terms = toFilter(call.parameters);
       const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
       const release = exports.take(ownerOf(principal));

@@ -49,7 +49,7 @@ async function longestTurn(count: number, root = PROJECT): Promise<number> {
     body: { type: "application/x-ndjson", bytes: bytes(), isPacked: false },
     headers: new Map(),
     principal: { token: undefined, address: "" },
-    connection: { allowSilence() {} },
+    connection: { allowSilence() {}, isHttp10: false },
     parameters: { onConflict: "refuse", dryRun: false, header: "present", guess: false, ids: "file", dropEmptyTags: false },
   });
   let isDone = false;

@@ -214,6 +214,14 @@ describe("on the wire", () => {
     expect(await sendUntilClosed("GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 .*\{"status":"ok",.*\}$/s);
   });
 
+  it("HTTP/1.0 gets no export, because one that broke off would end like a whole one", async () => {
+    const answer = await sendUntilClosed(`GET /plants/export HTTP/1.0\r\n${authorization}\r\n`);
+    expect(answer).toStartWith("HTTP/1.1 426 Upgrade Required\r\n");
+    expect(answer).toContain("\r\nupgrade: HTTP/1.1\r\n");
+    expect(answer).toContain("\r\nconnection: upgrade\r\n");
+    expect(answer).toContain('{"error":42600,');
+  });
+
   for (const path of ["/nothing//x/livez", "/x//livez"]) {
     it(`HTTP/1.0 does not mistake ${path} for another path`, async () => {
       expect(await sendUntilClosed(`GET ${path} HTTP/1.0\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");

@@ -6,7 +6,7 @@ import { createByteQueue } from "../../byte-queue.ts";
 import type { Head, HeadParser } from "./head.ts";
 import { createHeadReader } from "./head-reader.ts";
 import type { TaskQueue } from "../../event-loop.ts";
-import { createOutput, drop, endsWithConnection } from "./output.ts";
+import { createOutput, drop } from "./output.ts";
 import { createTimeouts } from "./timeouts.ts";
 
 /** A TCP socket, as the runtime has it. */
@@ -28,6 +28,8 @@ export type HttpRequest = Omit<Head, "section"> &
   Readonly<{
     headers: Head["section"]["fields"];
     body: Body;
+    /** Over HTTP/1.0: its response must not be a stream. */
+    isHttp10: boolean;
     /** The IP address of the peer. */
     address: string;
     /**
@@ -222,10 +224,10 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function serve(head: Head, incoming: IncomingBody): void {
     const { method, path, query, authority, section } = head;
-    const { fields: headers } = section;
+    const { fields: headers, isHttp10 } = section;
     timeouts.reset();
     try {
-      const response = answer({ method, path, query, authority, headers, body: incoming, address, allowSilence: timeouts.allow });
+      const response = answer({ method, path, query, authority, headers, body: incoming, isHttp10, address, allowSilence: timeouts.allow });
       if (response instanceof Promise) void respondLater(head, incoming, response);
       else respond(head, incoming, response);
     } catch (reason) {
@@ -251,14 +253,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     const { isHttp10, isKeepAlive: isKept } = head.section;
     // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
     // request. What follows CONNECT may be meant for the other end of a tunnel.
-    const isLast =
+    const isKeepAlive = !(
       !isKept ||
       isRetiring ||
       response.isLast === true ||
       head.method === "CONNECT" ||
       (isContinueDue && !incoming.isComplete()) ||
-      !incoming.isShort();
-    const isKeepAlive = !isLast && !endsWithConnection(response, { isHttp10 });
+      !incoming.isShort()
+    );
     const sending = isClosed() ? drop(response) : output.send(response, { method: head.method, isHttp10, isKeepAlive });
     if (sending) return sending.then(() => sent(incoming, response, isKeepAlive));
     sent(incoming, response, isKeepAlive);

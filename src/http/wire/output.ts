@@ -62,15 +62,15 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
     flushed = undefined;
   }
 
-  async function sendStream(stream: ReadableStream<Uint8Array>, isChunked: boolean): Promise<void> {
+  async function sendStream(stream: ReadableStream<Uint8Array>): Promise<void> {
     const pieces = stream.getReader();
     reader = pieces;
     try {
       for (let piece = await pieces.read(); !piece.done && !isClosed; piece = await pieces.read()) {
-        if (piece.value.length > 0) write(isChunked ? toChunk(piece.value) : piece.value);
+        if (piece.value.length > 0) write(toChunk(piece.value));
         if (unwritten.length > 0) await flush();
       }
-      if (isChunked) write("0\r\n\r\n");
+      write("0\r\n\r\n");
       if (unwritten.length > 0) await flush();
     } catch {
       // The source of the stream has reported the reason. The body must not look complete.
@@ -84,7 +84,7 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
     write,
     send(response, { method, isHttp10, isKeepAlive }) {
       const { status, body } = response;
-      const ending = endingOf(response, { isHttp10 });
+      const ending = endingOf(response);
       const head = toHead(response, { ending, isKeepAlive, isHttp10, date: date() });
       if (body === undefined || method === "HEAD" || isBodiless(status)) {
         write(head);
@@ -92,7 +92,7 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
       } else if (typeof body === "string") write(head + body, ending.kind === "length" ? head.length + ending.length : undefined);
       else {
         write(head);
-        if (body instanceof ReadableStream) return sendStream(body, ending.kind === "chunked");
+        if (body instanceof ReadableStream) return sendStream(body);
         write(body);
       }
       return unwritten.length > 0 ? flush() : undefined;
@@ -114,14 +114,8 @@ export function createOutput({ wire, date, onWait }: OutputOptions): Output {
   };
 }
 
-/** Whether only the end of the connection can mark the end of this body: HTTP/1.0 has no chunks. */
-export function endsWithConnection({ body }: HttpResponse, { isHttp10 }: { isHttp10: boolean }): boolean {
-  return isHttp10 && body instanceof ReadableStream;
-}
-
-function endingOf(response: HttpResponse, { isHttp10 }: { isHttp10: boolean }): Ending {
-  const { status, body } = response;
-  if (isBodiless(status) || endsWithConnection(response, { isHttp10 })) return { kind: "none" };
+function endingOf({ status, body }: HttpResponse): Ending {
+  if (isBodiless(status)) return { kind: "none" };
   if (body instanceof ReadableStream) return { kind: "chunked" };
   return { kind: "length", length: body === undefined ? 0 : Buffer.byteLength(body) };
 }

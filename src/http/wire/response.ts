@@ -1,6 +1,7 @@
 /** A response, before it is written to a connection. A body is JSON, unless the headers say otherwise. */
 export type HttpResponse = Readonly<{
   status: number;
+  /** A stream only over HTTP/1.1: HTTP/1.0 has no chunks. */
   body?: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
   headers?: Headers | undefined;
   /** Further header lines, each with its line end. */
@@ -40,6 +41,7 @@ const REASONS: Readonly<Record<number, string>> = {
   413: "Payload Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Entity",
+  426: "Upgrade Required",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
@@ -60,6 +62,8 @@ export function toHead({ status, headers, lines = "" }: HttpResponse, { ending, 
   head += `date: ${date}\r\n`;
   if (ending.kind === "length") head += `content-length: ${ending.length}\r\n`;
   else if (ending.kind === "chunked") head += "transfer-encoding: chunked\r\n";
+  // RFC 9110, 7.8.
+  if (status === 426) head += "connection: upgrade\r\n";
   if (!isKeepAlive) head += "connection: close\r\n";
   else if (isHttp10) head += "connection: keep-alive\r\n";
   return `${head}\r\n`;
