@@ -1,4 +1,5 @@
 import { UnexpectedAnswerError } from "./errors.ts";
+import type { FileEnd } from "./file-end.ts";
 import type { FileFormat } from "./file-format.ts";
 import { parseJson } from "./json.ts";
 import type { Limit } from "./limit.ts";
@@ -16,12 +17,14 @@ type Watch = Readonly<{
   limit: Limit;
   /** How long to wait for the next byte. The clock stops while nobody reads. */
   idleMs: number;
+  /** Undefined if the service does not tell how the file ends. */
+  end: FileEnd | undefined;
   /** Maps what the connection throws to what the caller gets. */
   toFailure: (cause: unknown) => unknown;
 }>;
 
 /** The bytes of a response, read only as fast as they are consumed. Fails if they stop before the end. */
-export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, toFailure }: Watch): ReadableStream<Uint8Array> {
+export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, end, toFailure }: Watch): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
     {
@@ -29,8 +32,10 @@ export function watchBytes(body: ReadableStream<Uint8Array>, { limit, idleMs, to
         limit.restart(idleMs);
         try {
           const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          if (done && end?.isReached() === false) throw new Error("the file ended before its last plant");
+          if (done) return controller.close();
+          end?.look(value);
+          controller.enqueue(value);
         } catch (cause) {
           controller.error(toFailure(cause));
         } finally {

@@ -2,6 +2,7 @@ import { readResponse } from "./response.ts";
 import type { Client } from "./calls.ts";
 import type { ClientContext } from "./request.ts";
 import { readPlants, watchBytes } from "./export.ts";
+import { createFileEnd } from "./file-end.ts";
 import { detectFormat, HEAD_BYTES } from "./file-format.ts";
 import type { FileFormat } from "./file-format.ts";
 import { parseImportSummary } from "./import.ts";
@@ -87,15 +88,20 @@ function openExport({ transport, policy, idleMs }: ClientContext, query: Query, 
     (limitMs) => {
       const limit = startLimit(limitMs);
       return transport.exchange(outgoing, limit, async (response) => {
-        const isFile = /^(application\/x-ndjson|text\/csv)\b/.test(response.headers.get("content-type") ?? "");
-        if (!response.ok || !isFile) return readResponse(response, { isRepeatable: true, parse: refuse });
+        const format = FORMATS[(response.headers.get("content-type") ?? "").split(";")[0]!];
+        if (!response.ok || !format) return readResponse(response, { isRepeatable: true, parse: refuse });
         const body = response.body ?? new Blob([]).stream();
-        return watchBytes(body, { limit, idleMs, toFailure: (cause) => toFailure(cause, outgoing, limit) });
+        const lastId = response.headers.get("x-last-id");
+        const end = lastId === null ? undefined : createFileEnd(format, lastId);
+        return watchBytes(body, { limit, idleMs, end, toFailure: (cause) => toFailure(cause, outgoing, limit) });
       });
     },
     signal,
   );
 }
+
+/** By the media type of an export. */
+const FORMATS: Readonly<Record<string, FileFormat>> = { "application/x-ndjson": "ndjson", "text/csv": "csv" };
 
 function refuse(): never {
   throw new TypeError("neither NDJSON nor CSV");

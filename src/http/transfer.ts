@@ -4,7 +4,7 @@ import type { Authenticator } from "../auth/authenticate.ts";
 import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
-import { exportPlants, toExportForm } from "../transfer/export.ts";
+import { exportPlants, findLastId, toExportForm } from "../transfer/export.ts";
 import { gunzip } from "../transfer/gunzip.ts";
 import { importFile } from "../transfer/import.ts";
 import type { ImportCounts } from "../transfer/import.ts";
@@ -139,13 +139,17 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
           release();
           throw reason;
         });
-      connection.allowSilence(IDLE_SECONDS);
-      const texts = exporting(exportPlants(snapshot, { form, terms }), confirming(headers, principal));
-      const coding = choosePacking(headers);
       const end = ending(call, () => {
         snapshot.close();
         release();
       });
+      const lastId = await findLastId(snapshot, terms).catch((reason: unknown) => {
+        end(outcomeOf(reason), 0);
+        throw reason;
+      });
+      connection.allowSilence(IDLE_SECONDS);
+      const texts = exporting(exportPlants(snapshot, { form, terms }), confirming(headers, principal));
+      const coding = choosePacking(headers);
       return {
         status: 200,
         body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { log, onEnd: end }),
@@ -154,6 +158,7 @@ export function transferHandlers(options: TransferOptions): Pick<Handlers, "impo
           ...(coding === "identity" ? {} : { "content-encoding": coding }),
           vary: "Accept, Accept-Encoding",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
+          ...(lastId === undefined ? {} : { "x-last-id": String(lastId) }),
         },
       };
     },

@@ -30,6 +30,16 @@ const PIECE_BYTES = 500_000;
 type ExportOptions = Readonly<{ form: ExportForm; terms: SearchTerms }>;
 
 /**
+ * The id of the last plant that an export of these plants will hold. Undefined if there is none, or if only the export
+ * itself can tell.
+ */
+export async function findLastId(plants: Pick<Snapshot, "list">, { words, tag }: SearchTerms): Promise<PlantId | undefined> {
+  if (words.length > 0 || tag === null) return undefined;
+  const page = await plants.list({ isFalling: true, limit: 1, bytesMax: 1, after: undefined, tag, words });
+  return page.plants[0]?.id;
+}
+
+/**
  * The plants that match, by id, as text in pieces. Each piece is read only on demand. It looks at each plant of the
  * snapshot, or of a tag, because an index of words is of another moment.
  */

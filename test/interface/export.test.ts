@@ -54,6 +54,21 @@ describe("an export", () => {
     });
   }
 
+  for (const { query, lastId } of [
+    { query: "", lastId: "9223372036854775807" },
+    { query: "?format=csv&profile=dwc", lastId: "9223372036854775807" },
+    { query: "?tag=", lastId: "1" },
+    { query: "?tag=none", lastId: null },
+    { query: "?untagged=true", lastId: null },
+    { query: "?q=b", lastId: null },
+  ]) {
+    it(`with ${query || "no query"} names its last plant before it begins: ${lastId ?? "none"}`, async () => {
+      const response = await (await own).request(`/plants/export${query}`);
+      expect(response.headers.get("x-last-id")).toBe(lastId);
+      await expectConform(EXPORT, response);
+    });
+  }
+
   it("answers HEAD with the same headers and no body", async () => {
     const response = await (await own).request("/plants/export?format=csv", { method: "HEAD" });
     expect(response.headers.get("content-disposition")).toBe('attachment; filename="plants.csv"');

@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
+import { ConnectionError, createClient } from "../../src/client/client.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { endAttacks, startOdd } from "../support/attack/attack.ts";
 import { makeOdd, TOKENS_TARGETS } from "../support/attack/oddities.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { startCareless } from "../support/proxies/careless.ts";
 import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront } from "../support/proxies/fronts.ts";
@@ -22,6 +24,8 @@ const ODD_MIN = 2 * makeOdd("").length;
 let hosts: readonly string[];
 let tokens: Readonly<{ full: string; reader: string }>;
 let nextId = 1;
+/** A store of 60 MB, which is more than all buffers on the way take. */
+let catalogue: Readonly<{ data: string; token: string }>;
 
 beforeAll(async () => {
   const database = await (await sharedCluster()).createDatabase();
@@ -38,6 +42,7 @@ beforeAll(async () => {
     body: '{"name":"reader","scopes":["plants:read"]}',
   });
   tokens = { full, reader: ((await made.json()) as { token: string }).token };
+  catalogue = await makeCatalogue();
 });
 
 afterEach(async () => {
@@ -45,6 +50,23 @@ afterEach(async () => {
   await endFronts();
 });
 afterAll(killServices);
+
+/** Not every runtime notices that a packed file broke off, and this one would. */
+function fetchUnpacked(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("accept-encoding", "identity");
+  return fetch(url, { ...init, headers });
+}
+
+async function makeCatalogue(): Promise<typeof catalogue> {
+  const folder = temporaryFolder();
+  const service = await startService({ data: folder });
+  const token = await readToken(folder);
+  const name = "Monstera ".repeat(1000);
+  await createClient({ url: service.url, token }).importPlants(Array.from({ length: 7000 }, (_, at) => ({ id: BigInt(at), name })));
+  await service.end("SIGTERM");
+  return { data: folder, token };
+}
 
 /** What the victims of a proxy saw while an attacker sent odd requests: so many victims, and more until all of those were sent. */
 async function attackThrough(url: string, requests: number) {
@@ -125,6 +147,19 @@ for (const name of FRONT_NAMES) {
       const headers = Array.from({ length: 190 }, (_, at) => `X-${at}: ${at}\r\n`).join("");
       const { text } = await sendRaw(url, [`GET /livez HTTP/1.1\r\nHost: plants\r\n${headers}Connection: close\r\n\r\n`]);
       expect(statusesIn(text)).toEqual([200]);
+    });
+
+    it("passes no half of an export to the client as a whole one, if the service is killed", async () => {
+      const service = await startService({ data: catalogue.data });
+      const url = await startFront(name, { hosts: Array.from({ length: 3 }, () => new URL(service.url).host) });
+      const { token } = catalogue;
+      const pieces = (await createClient({ url, token, fetch: fetchUnpacked }).exportPlants()).getReader();
+      await pieces.read();
+      await service.end("SIGKILL");
+      const readAll = async (): Promise<void> => {
+        while (!(await pieces.read()).done);
+      };
+      expect(await rejectionOf(readAll())).toBeInstanceOf(ConnectionError);
     });
 
     it("has only errors of the catalogue in its configuration", () => {

@@ -331,6 +331,8 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
           page = await snapshot.list({ ...ALL, limit, bytesMax: 20_000, after: page.plants.at(-1)?.id });
           read.push(...page.plants.map(({ id }) => id));
         }
+        const { plants: last } = await snapshot.list({ ...ALL, limit: 1, isFalling: true });
+        expect(last.map(({ id }) => id as bigint)).toEqual(read.slice(-1));
         snapshot.close();
         expect(read.filter((id) => ids.has(id))).toEqual([...ids]);
       }

@@ -113,6 +113,18 @@ export const fileTroubles: Troubles = {
     outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
     requests: 1,
   },
+  "an export that a proxy ended before the last plant": {
+    faults: [answer(200, LINE, { "content-type": NDJSON, "x-last-id": "2" })],
+    call: read,
+    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","ConnectionError",true]',
+    requests: 1,
+  },
+  "an export that ends with the last plant": {
+    faults: [answer(200, LINE, { "content-type": NDJSON, "x-last-id": "1" })],
+    call: read,
+    outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","end",true]',
+    requests: 1,
+  },
   "an export that is not UTF-8": {
     faults: [damaged([0x7b, 0xff, 0x7d, 0x0a])],
     call: (plants) => Array.fromAsync(plants.exportedPlants()),
