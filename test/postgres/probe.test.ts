@@ -62,16 +62,22 @@ const MISBEHAVIOUR: ReadonlyArray<Readonly<{ what: string; sql: readonly string[
   },
 ];
 
+const NO_LOOK_PAST_IT: readonly PlantedBug[] = [
+  { file: "src/store/postgres/probe.ts", from: "      await list(execute, LAST).catch(() => {});\n", to: "" },
+];
+
+const RISING = 20_000;
+
 const running: Array<() => Promise<unknown>> = [];
 afterAll(() => Promise.all(running.map((end) => end())));
 
 /** A database with the tables of the store and one plant, and what then was made of it. */
-async function makeDatabase(sql: readonly string[]) {
+async function makeDatabase(sql: readonly string[], bugs: readonly PlantedBug[] = []) {
   const server = await sharedCluster();
   const url = await server.createDatabase();
   const name = new URL(url).pathname.slice(1);
   const data = temporaryFolder();
-  const service = await startProcess({ data, flags: ["--database", url] });
+  const service = await startProcess({ data, flags: ["--database", url], ...rootOf(bugs) });
   const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
   await fetch(`${service.url}/plants`, { method: "POST", headers, body: '{"id":1,"name":"there"}' });
   await service.end("SIGTERM");
@@ -80,11 +86,27 @@ async function makeDatabase(sql: readonly string[]) {
   return { url, plants: logged };
 }
 
+function rootOf(bugs: readonly PlantedBug[]) {
+  return bugs.length > 0 ? { root: plantBugs(bugs) } : {};
+}
+
 function serve(url: string, bugs: readonly PlantedBug[] = []) {
-  const root = bugs.length > 0 ? { root: plantBugs(bugs) } : {};
-  const service = spawnProcess({ data: temporaryFolder(), flags: ["--database", url], ...root });
+  const service = spawnProcess({ data: temporaryFolder(), flags: ["--database", url], ...rootOf(bugs) });
   running.push(() => service.end("SIGKILL"));
   return service;
+}
+
+/** The bytes of the index of ids for each plant, when ids have risen since a start. */
+async function indexBytes(bugs: readonly PlantedBug[] = []): Promise<number> {
+  const { url } = await makeDatabase(
+    [
+      "ALTER TABLE plants SET (autovacuum_enabled = off)",
+      `INSERT INTO plants (id, name, words) SELECT id, 'x', 'x' FROM generate_series(2, ${RISING}) AS ids (id)`,
+    ],
+    bugs,
+  );
+  const [row] = await (await sharedCluster()).query("SELECT pg_relation_size('plants_pkey') AS bytes", new URL(url).pathname.slice(1));
+  return Number(row!["bytes"]) / RISING;
 }
 
 describe("a start", () => {
@@ -109,6 +131,14 @@ describe("a start", () => {
   it("would visibly serve such a database without the probe", async () => {
     const { url } = await makeDatabase(MISBEHAVIOUR[0]!.sql);
     await serve(url, [NO_PROBE]).started;
+  });
+
+  it("leaves nothing in the index of ids that keeps its pages half empty when ids rise", async () => {
+    expect(await indexBytes()).toBeLessThan(30);
+  });
+
+  it("would visibly leave that if it did not read past its own plants", async () => {
+    expect(await indexBytes(NO_LOOK_PAST_IT)).toBeGreaterThan(30);
   });
 
   it("serves a database that takes no changes now, and says that it was not tried", async () => {
