@@ -30,7 +30,7 @@ const FAULTS_MAX = 100;
 
 /** Looks at a database and its index. It only reads, so nobody waits for it. */
 export function* checkDatabase(path: string, firstToken: FirstTokenFile): Generator<CheckStep, void, void> {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
+  using db = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
   try {
     const schema = checkSchema(db);
     yield schema;
@@ -43,8 +43,6 @@ export function* checkDatabase(path: string, firstToken: FirstTokenFile): Genera
   } catch (reason) {
     if (isDamage(reason)) yield look("pages", "damaged", `${path} cannot be read: ${describeFailure(reason)}.`);
     else throw isSqliteFailure(reason) ? toRefusal(path, reason) : reason;
-  } finally {
-    db.close();
   }
 }
 

@@ -43,23 +43,17 @@ async function rebuild(path: string): Promise<void> {
 }
 
 function expectWhole(path: string): void {
-  const db = new DatabaseSync(path, { readOnly: true });
-  try {
-    const found = pragma(db, "PRAGMA integrity_check(1)");
-    if (found !== "ok")
-      throw new Error(`What was rebuilt is damaged too (${String(found)}): see whether the disk fails. Nothing was changed.`);
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(path, { readOnly: true });
+  const found = pragma(db, "PRAGMA integrity_check(1)");
+  if (found !== "ok")
+    throw new Error(`What was rebuilt is damaged too (${String(found)}): see whether the disk fails. Nothing was changed.`);
 }
 
 /** A WAL would belong to no other database. */
 function leaveOneFile(path: string): void {
-  const db = new DatabaseSync(path);
-  try {
+  {
+    using db = new DatabaseSync(path);
     db.exec("PRAGMA journal_mode = DELETE");
-  } finally {
-    db.close();
   }
   if (existsSync(`${path}-wal`)) throw new Error(`Another program uses ${path}: end it. Nothing was changed.`);
 }

@@ -47,17 +47,13 @@ function expectUnusedStore(path: string): string | undefined {
   if (fault && fault.kind !== "gone") throw new Error(fault.message);
   if (isFilled(`${path}-wal`) && fault) throw new Error(`${path}-wal may hold plants that are nowhere else: move it away first.`);
   if (!isFilled(path)) return undefined;
-  const db = new DatabaseSync(path);
-  try {
-    migrate(db);
-    const hasPlants = db.prepare("SELECT 1 FROM plants LIMIT 1").get() !== undefined;
-    const replaced = expectUnused(prepareTokenReads(db).listStored(), hasPlants);
-    // Removes its WAL, which belongs to no other database.
-    db.exec("PRAGMA journal_mode = DELETE");
-    return replaced;
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(path);
+  migrate(db);
+  const hasPlants = db.prepare("SELECT 1 FROM plants LIMIT 1").get() !== undefined;
+  const replaced = expectUnused(prepareTokenReads(db).listStored(), hasPlants);
+  // Removes its WAL, which belongs to no other database.
+  db.exec("PRAGMA journal_mode = DELETE");
+  return replaced;
 }
 
 function isFilled(path: string): boolean {
@@ -66,26 +62,22 @@ function isFilled(path: string): boolean {
 
 /** Writes a complete database, and syncs it. */
 export async function build(path: string, contents: AsyncIterable<ContentsPart>): Promise<void> {
-  const db = new DatabaseSync(path);
-  try {
-    // No journal in a file, which a kill would leave for the next restore: what cannot be completed is removed.
-    db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA cache_size = -${CACHE}`);
-    migrate(db);
-    db.exec("BEGIN");
-    const putPlant = prepareDatedPuts(db);
-    const tokens = prepareTokenWrites(db);
-    let plants = 0;
-    let lastId = 0n;
-    for await (const part of contents) {
-      for (const stored of part.tokens) if (!tokens.put(stored)) throw new Error(`The token ${stored.token.id} is there twice.`);
-      for (const plant of part.plants) putPlant(plant);
-      plants += part.plants.length;
-      lastId = part.plants.at(-1)?.id ?? lastId;
-    }
-    // So the store knows how many plants it has.
-    if (plants > 0) prepareChanges(db).note([lastId], { isBulk: true, grown: plants });
-    db.exec("COMMIT");
-  } finally {
-    db.close();
+  using db = new DatabaseSync(path);
+  // No journal in a file, which a kill would leave for the next restore: what cannot be completed is removed.
+  db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA cache_size = -${CACHE}`);
+  migrate(db);
+  db.exec("BEGIN");
+  const putPlant = prepareDatedPuts(db);
+  const tokens = prepareTokenWrites(db);
+  let plants = 0;
+  let lastId = 0n;
+  for await (const part of contents) {
+    for (const stored of part.tokens) if (!tokens.put(stored)) throw new Error(`The token ${stored.token.id} is there twice.`);
+    for (const plant of part.plants) putPlant(plant);
+    plants += part.plants.length;
+    lastId = part.plants.at(-1)?.id ?? lastId;
   }
+  // So the store knows how many plants it has.
+  if (plants > 0) prepareChanges(db).note([lastId], { isBulk: true, grown: plants });
+  db.exec("COMMIT");
 }

@@ -60,14 +60,10 @@ function isEmpty(path: string): boolean {
 /** Throws if opening would migrate the tables under a service, which could then not start again. */
 function expectCurrent(path: string): void {
   if (isEmpty(path) || !isLocked(`${path}.lock`)) return;
-  const db = new DatabaseSync(path, { readOnly: true });
-  try {
-    expectOurs(db);
-    // The first start of a service has a file before it has tables.
-    if (schemaVersion(db) === 0 || isCurrent(db)) return;
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(path, { readOnly: true });
+  expectOurs(db);
+  // The first start of a service has a file before it has tables.
+  if (schemaVersion(db) === 0 || isCurrent(db)) return;
   throw new Error("A service of an older version is using this store: run the command of that version, or upgrade the service first.");
 }
 

@@ -2,7 +2,8 @@ import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } fro
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SCHEMA_VERSION_MAX } from "./schema.ts";
+import { pragma } from "./requirements.ts";
+import { SCHEMA_VERSION_MAX, schemaVersion } from "./schema.ts";
 
 /**
  * A database in WAL mode does not record that its WAL is missing: SQLite opens it in an earlier state. So we mark it,
@@ -44,11 +45,7 @@ export function walMark(path: string): number {
 
 /** Combines a schema version with a mark. UNMARKED clears the mark. */
 export function markVersion(version: number, mark: number): number {
-  return versionOf(version) + mark * (SCHEMA_VERSION_MAX + 1);
-}
-
-function versionOf(userVersion: number): number {
-  return userVersion & SCHEMA_VERSION_MAX;
+  return (version & SCHEMA_VERSION_MAX) + mark * (SCHEMA_VERSION_MAX + 1);
 }
 
 /**
@@ -111,15 +108,9 @@ export function expectSqliteStore(path: string): void {
 
 /** Accepts a database without its WAL as complete. Throws when it is damaged. */
 export function takeAlone(path: string): void {
-  const db = new DatabaseSync(path);
-  try {
-    const check = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-    if (check !== "ok") throw new Error(`${path} is damaged without its WAL: restore a backup.`);
-    const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
-    db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA user_version = ${versionOf(version)}`);
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(path);
+  if (pragma(db, "PRAGMA quick_check(1)") !== "ok") throw new Error(`${path} is damaged without its WAL: restore a backup.`);
+  db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA user_version = ${schemaVersion(db)}`);
 }
 
 /** The name of a database that a restore has not completed. */

@@ -27,13 +27,11 @@ export function holdLock(path: string): () => void {
 /** Whether a process holds the lock now. */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
-  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  using db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
     return false;
   } catch {
     return true;
-  } finally {
-    db.close();
   }
 }

@@ -69,16 +69,12 @@ export type SchemaFault = "tables" | "indexes";
 /** Undefined when nothing is. What other programs have added does not count. */
 export function findSchemaFault(db: DatabaseSync): SchemaFault | undefined {
   const version = schemaVersion(db);
-  const model = new DatabaseSync(":memory:");
-  try {
-    for (const step of MIGRATIONS.slice(0, version)) model.exec(step);
-    const there = new Set(objectsOf(db).map(({ sql }) => sql));
-    const missing = objectsOf(model).filter(({ sql }) => !there.has(sql));
-    if (missing.length === 0) return undefined;
-    return missing.every(({ type }) => type === "index") ? "indexes" : "tables";
-  } finally {
-    model.close();
-  }
+  using model = new DatabaseSync(":memory:");
+  for (const step of MIGRATIONS.slice(0, version)) model.exec(step);
+  const there = new Set(objectsOf(db).map(({ sql }) => sql));
+  const missing = objectsOf(model).filter(({ sql }) => !there.has(sql));
+  if (missing.length === 0) return undefined;
+  return missing.every(({ type }) => type === "index") ? "indexes" : "tables";
 }
 
 /** Whether the next start has nothing to migrate. */
