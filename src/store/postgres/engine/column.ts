@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { isLocked } from "./failure.ts";
 import type { Migration } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 
@@ -15,8 +15,6 @@ const FORM = /^ALTER TABLE (?<table>\w+) ADD COLUMN IF NOT EXISTS (?<column>\w+)
 /** Each try keeps others waiting for as long as it waits itself, so there are few of them. In milliseconds. */
 const PAUSE_MS = 2000;
 
-const LOCK_NOT_AVAILABLE = "55P03";
-
 export function isColumn({ text }: Statement): boolean {
   return FORM.test(text);
 }
@@ -31,7 +29,7 @@ export async function addColumn(step: Statement, { run, log }: Migration): Promi
     try {
       await run(step);
     } catch (thrown) {
-      if (!(thrown instanceof pg.DatabaseError) || thrown.code !== LOCK_NOT_AVAILABLE) throw thrown;
+      if (!isLocked(thrown)) throw thrown;
       log.info("column_waiting", { table, column });
       await sleep(PAUSE_MS);
     }

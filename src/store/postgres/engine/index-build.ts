@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import type { Log } from "../../../log.ts";
+import { sqlStateOf } from "./failure.ts";
 import type { Statement } from "./pool.ts";
 
 export type Run = <Row extends unknown[]>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
@@ -49,7 +49,7 @@ const LOG_MS = 10_000;
 const COLLISIONS = ["23505", "42P07", "42710", "42704", "40001", "40P01", "55P03", "XX000"];
 
 export function isCollision(thrown: unknown): boolean {
-  return thrown instanceof pg.DatabaseError && COLLISIONS.includes(thrown.code ?? "");
+  return COLLISIONS.includes(sqlStateOf(thrown) ?? "");
 }
 
 export function isIndex({ text }: Statement): boolean {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import type { Log } from "../../../log.ts";
 import { describeFailure } from "../../../system-failure.ts";
 import type { Run } from "./index-build.ts";
 import type { Database, Statement } from "./pool.ts";
-import { UnsentError } from "./failure.ts";
+import { sqlStateOf, UnsentError } from "./failure.ts";
 import { migrate } from "./schema.ts";
 import { UnfitError, UNLIMIT } from "./requirements.ts";
 
@@ -61,16 +60,15 @@ export async function runUnlimited<Row extends unknown[]>(
 function isAbsent(thrown: unknown): boolean {
   const reason = reasonOf(thrown);
   if (reason instanceof UnfitError) return reason.isPassing;
-  const state = sqlStateOf(reason);
+  const state = stateOf(reason);
   if (state !== undefined) return ["57P03", "53300"].includes(state);
   // A wrong or missing certificate does not heal by itself.
   return !(reason instanceof Error && /SSL|certificate/i.test(reason.message));
 }
 
 /** Covers what the driver itself refuses: the server wants a password, and the address has none. */
-function sqlStateOf(reason: unknown): string | undefined {
-  if (reason instanceof pg.DatabaseError) return reason.code;
-  return reason instanceof Error && reason.message.startsWith("SASL") ? "28P01" : undefined;
+function stateOf(reason: unknown): string | undefined {
+  return sqlStateOf(reason) ?? (reason instanceof Error && reason.message.startsWith("SASL") ? "28P01" : undefined);
 }
 
 /** What people can do about it, by SQLSTATE or its class. */
@@ -87,7 +85,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function explain(thrown: unknown, name: string): Error {
   const reason = reasonOf(thrown);
   const message = describeFailure(reason);
-  const code = sqlStateOf(reason) ?? "";
+  const code = stateOf(reason) ?? "";
   const advice = Object.entries(ADVICE).find(([start]) => code.startsWith(start))?.[1];
   if (reason instanceof UnfitError) return new Error(`${name}: ${message}`, { cause: thrown });
   return new Error(
