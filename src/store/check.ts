@@ -1,5 +1,6 @@
 import { isScope } from "../scope.ts";
 import { TIME_MAX } from "./tokens.ts";
+import type { StoredRow } from "./tokens.ts";
 
 /**
  * What a check says of one part of a store. "note": nothing need be wrong, but somebody should know it. "wrong": it can be
@@ -23,22 +24,13 @@ export function someOf(all: readonly unknown[], count = all.length): string {
   return `${all.slice(0, NAMED_MAX).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** A token as it is stored. `times` may be null. */
-export type TokenColumns = Readonly<{
-  id: string;
-  hash: string;
-  scopes: string;
-  parent: string | null;
-  times: ReadonlyArray<bigint | null>;
-}>;
-
 const HASH = /^[0-9a-f]{64}$/;
 
 /** The file of the first token, and the hash of the one in it, if there is one. */
 export type FirstTokenFile = Readonly<{ file: string; hash: string | undefined }>;
 
 /** Looks at all tokens, and at the first one. */
-export function lookAtTokens(tokens: readonly TokenColumns[], { file, hash }: FirstTokenFile): Look {
+export function lookAtTokens(tokens: readonly StoredRow[], { file, hash }: FirstTokenFile): Look {
   const ids = new Set(tokens.map(({ id }) => id));
   const faults = tokens.filter((token) => !isToken(token, ids)).map(({ id }) => `token ${id}`);
   if (faults.length > 0) return look("tokens", "damaged", `${someOf(faults)}: revoke each, and make another in its place`);
@@ -46,7 +38,7 @@ export function lookAtTokens(tokens: readonly TokenColumns[], { file, hash }: Fi
   return look("tokens", "note", `${tokens.length}. That in ${file} is none of them: remove the file, if this is the right store`);
 }
 
-function isToken({ hash, scopes, parent, times }: TokenColumns, ids: ReadonlySet<string>): boolean {
-  const areTimes = times.every((time) => time === null || (time >= 0 && time < TIME_MAX));
+function isToken({ hash, scopes, parent, created, expires, revoked, used }: StoredRow, ids: ReadonlySet<string>): boolean {
+  const areTimes = [created, expires, revoked, used].every((time) => time === null || (time >= 0 && time < TIME_MAX));
   return areTimes && HASH.test(hash) && scopes.split(" ").every(isScope) && (parent === null || ids.has(parent));
 }

@@ -1,4 +1,5 @@
 import type { Owner } from "../fair-shares.ts";
+import { isScope } from "../scope.ts";
 import type { Scope } from "../scope.ts";
 
 /** A bearer token, without its secret. Times are milliseconds since 1970. */
@@ -16,6 +17,34 @@ export type Token = Readonly<{
   lastUsed?: number;
 }>;
 
+/** A token as both engines store it. */
+export type TokenRow = Readonly<{
+  id: string;
+  name: string;
+  scopes: string;
+  created: bigint;
+  expires: bigint | null;
+  revoked: bigint | null;
+  parent: string | null;
+  used: bigint | null;
+}>;
+
+/** The same with the SHA-256 of its secret. */
+export type StoredRow = TokenRow & Readonly<{ hash: string }>;
+
+export function toToken({ id, name, scopes, created, expires, revoked, parent, used }: TokenRow): Token {
+  return {
+    id,
+    name,
+    scopes: scopes.split(" ").filter(isScope),
+    created: toTime(created),
+    ...(expires === null ? {} : { expires: toTime(expires) }),
+    ...(revoked === null ? {} : { revoked: toTime(revoked) }),
+    ...(parent === null ? {} : { parent }),
+    ...(used === null ? {} : { lastUsed: toTime(used) }),
+  };
+}
+
 /** The first millisecond of the year 10000. */
 export const TIME_MAX = 253_402_300_800_000n;
 
@@ -23,7 +52,7 @@ export const TIME_MAX = 253_402_300_800_000n;
  * A time as it is stored. In a damaged store it may be one that no date can have: it becomes one that can, so that the
  * tokens can still be listed, revoked and backed up.
  */
-export function toTime(stored: bigint): number {
+function toTime(stored: bigint): number {
   if (stored < 0n) return 0;
   return Number(stored < TIME_MAX ? stored : TIME_MAX - 1n);
 }

@@ -38,13 +38,7 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
       if (await isBuilding(execute)) yield look("shards", "note", "an index is being built, check again after it");
       else yield* lookAtShards(database, { isComparing: await isTrue(execute, HAS_AMCHECK) });
     }
-    const tokens = await listTokenRows(execute);
-    yield lookAtTokens(
-      tokens.map(([id, , scopes, created, expires, revoked, parent, used, hash]) => {
-        return { id, hash, scopes, parent, times: [created, expires, revoked, used] };
-      }),
-      firstToken,
-    );
+    yield lookAtTokens(await listTokenRows(execute), firstToken);
     yield* lookAtRows(execute);
   } catch (reason) {
     if (isElsewhere(reason)) throw new Error(`A worker cannot be reached: ${describeFailure(reason)}`, { cause: reason });

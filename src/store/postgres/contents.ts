@@ -2,20 +2,21 @@ import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
 import type { PlantId } from "../../plant.ts";
 import { inParts } from "../contents.ts";
 import type { Contents, DatedPlant, StoredToken } from "../contents.ts";
+import { toToken } from "../tokens.ts";
+import type { StoredRow } from "../tokens.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { readRows } from "./plant-lists.ts";
 import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO } from "./list-statements.ts";
 import { createPageReach } from "./page-reach.ts";
-import { LIST_STORED_TOKENS } from "./token-statements.ts";
-import { toToken } from "./tokens.ts";
-import type { TokenRow } from "./tokens.ts";
+import { LIST_TOKENS } from "./token-statements.ts";
+import { toRow } from "./tokens.ts";
+import type { TokenColumns } from "./tokens.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** A plant with its time. */
 type DatedRow = [...PlantRow, added: bigint | null];
-type StoredRow = [...TokenRow, hash: string];
 
 const PAGE_PLANTS = 2000;
 const PAGE_BYTES = 1_000_000;
@@ -34,15 +35,12 @@ export async function openContents(begin: () => Promise<Transaction>): Promise<C
 }
 
 export async function listTokens(execute: Execute): Promise<StoredToken[]> {
-  const rows = await listTokenRows(execute);
-  return rows.map(([id, name, scopes, created, expires, revoked, parent, used, hash]) => ({
-    token: toToken([id, name, scopes, created, expires, revoked, parent, used]),
-    hash,
-  }));
+  return (await listTokenRows(execute)).map((row) => ({ token: toToken(row), hash: row.hash }));
 }
 
-export function listTokenRows(execute: Execute): Promise<readonly StoredRow[]> {
-  return execute<StoredRow>(LIST_STORED_TOKENS, [], HOW);
+/** As they are stored, whatever that is. */
+export async function listTokenRows(execute: Execute): Promise<StoredRow[]> {
+  return (await execute<TokenColumns>(LIST_TOKENS, [], HOW)).map(toRow);
 }
 
 /** All plants by id, in pages that may be short: after empty room the next one reaches further, so few in a row are. */

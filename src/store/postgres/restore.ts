@@ -1,6 +1,6 @@
 import type { Log } from "../../log.ts";
 import { expectUnused } from "../contents.ts";
-import type { ContentsPart, DatedPlant, Filled, StoredToken } from "../contents.ts";
+import type { ContentsPart, DatedPlant, Filled } from "../contents.ts";
 import { listTokens, UNDATED } from "./contents.ts";
 import { sqlStateOf } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
@@ -9,10 +9,10 @@ import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { SCHEMA } from "./engine/schema.ts";
 import { startUp } from "./engine/startup.ts";
-import { toColumn } from "./engine/text.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 import { FIRST_PLANT, RESTORE_PLANTS } from "./plant-statements.ts";
 import { REMOVE_TOKENS, RESTORE_TOKEN } from "./token-statements.ts";
+import { valuesOf } from "./tokens.ts";
 import { beginTransaction } from "./transaction.ts";
 
 /** All of a backup or nothing: until the COMMIT, the store stays as it is. */
@@ -53,16 +53,11 @@ async function fill(execute: Execute, contents: AsyncIterable<ContentsPart>): Pr
   const replaced = expectUnused(await listTokens(execute), hasPlants);
   await execute(REMOVE_TOKENS, [], HOW);
   for await (const { tokens, plants } of contents) {
-    for (const stored of tokens) await execute(RESTORE_TOKEN, valuesOf(stored), HOW);
+    for (const { token, hash } of tokens) await execute(RESTORE_TOKEN, valuesOf(token, hash), HOW);
     if (plants.length > 0) await execute(RESTORE_PLANTS, [...(await searchableColumnsOf(plants)), timesOf(plants)], HOW);
   }
   await execute(COMMIT, [], HOW);
   return { replaced };
-}
-
-function valuesOf({ token: { id, name, scopes, created, expires, revoked, parent, lastUsed }, hash }: StoredToken): unknown[] {
-  const dates = [created, expires ?? null, revoked ?? null];
-  return [id, toColumn(name), scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null, hash];
 }
 
 function timesOf(plants: readonly DatedPlant[]): string {

@@ -1,13 +1,14 @@
 import type { Statement } from "./engine/pool.ts";
 
-const TOKEN_COLUMNS = `id, name, scopes, created, expires, revoked, parent, used`;
+const COLUMNS = `id, name, hash, scopes, created, expires, revoked, parent, used`;
 
-/** Inserts nothing when the parent is revoked. */
+const INSERT = `INSERT INTO tokens (${COLUMNS})
+    SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint, $8::text, $9::bigint`;
+
+/** Takes a row. Inserts nothing when the parent is revoked. */
 export const INSERT_TOKEN = {
   name: "insert_token",
-  text: `INSERT INTO tokens (id, name, hash, scopes, created, expires, revoked, parent, used)
-    SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint, $8::text, $9::bigint
-    WHERE $8::text IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = $8::text AND revoked IS NULL)
+  text: `${INSERT} WHERE $8::text IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = $8::text AND revoked IS NULL)
     ON CONFLICT (id) DO NOTHING RETURNING id`,
 } as const satisfies Statement;
 
@@ -19,24 +20,16 @@ export const CONFIRM_TOKEN = {
 
 export const FIND_TOKEN = {
   name: "find_token",
-  text: `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1::text`,
+  text: `SELECT ${COLUMNS} FROM tokens WHERE hash = $1::text`,
 } as const satisfies Statement;
 
 export const LIST_TOKENS = {
   name: "list_tokens",
-  text: `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
-} as const satisfies Statement;
-
-/** With their hashes. */
-export const LIST_STORED_TOKENS = {
-  text: `SELECT ${TOKEN_COLUMNS}, hash FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
+  text: `SELECT ${COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
 } as const satisfies Statement;
 
 /** For a store that is restored. Takes a row. */
-export const RESTORE_TOKEN = {
-  text: `INSERT INTO tokens (id, name, scopes, created, expires, revoked, parent, used, hash)
-    VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint, $7::text, $8::bigint, $9::text)`,
-} as const satisfies Statement;
+export const RESTORE_TOKEN = { text: INSERT } as const satisfies Statement;
 
 export const REMOVE_TOKENS = { text: `DELETE FROM tokens` } as const satisfies Statement;
 

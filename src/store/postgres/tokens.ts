@@ -1,7 +1,6 @@
 import { PlantStoreError } from "../../errors.ts";
-import { isScope } from "../../scope.ts";
-import { queuedChanges, toTime } from "../tokens.ts";
-import type { Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
+import { queuedChanges, toToken } from "../tokens.ts";
+import type { StoredRow, Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcomes } from "../batch.ts";
@@ -19,9 +18,11 @@ import {
 } from "./token-statements.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 
-export type TokenRow = [
+/** A token as the statements take and return it. */
+export type TokenColumns = [
   id: string,
   name: string,
+  hash: string,
   scopes: string,
   created: bigint,
   expires: bigint | null,
@@ -50,8 +51,8 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
   const how = { isRepeatable: true };
 
   async function find(hash: string): Promise<Token | undefined> {
-    const [row] = await execute.reads<TokenRow>(FIND_TOKEN, [hash], how);
-    return row && toToken(row);
+    const [row] = await execute.reads<TokenColumns>(FIND_TOKEN, [hash], how);
+    return row && toToken(toRow(row));
   }
 
   /** Undefined when there is no such token. */
@@ -71,10 +72,9 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
     throw new PlantStoreError("overloaded");
   }
 
-  async function create({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, hash: string): Promise<TokenOutcome> {
-    const dates = [created, expires ?? null, revoked ?? null];
-    const values = [id, toColumn(name), hash, scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null];
-    const isNew = (await execute.writes(INSERT_TOKEN, values, how)).length === 1;
+  async function create(token: Token, hash: string): Promise<TokenOutcome> {
+    const { id, created, parent } = token;
+    const isNew = (await execute.writes(INSERT_TOKEN, valuesOf(token, hash), how)).length === 1;
     // After a retry, the first try may have succeeded without our knowing.
     const isThere = isNew || (await execute.writes(CONFIRM_TOKEN, [id, hash], how)).length === 1;
     // A revocation marks the parent before it looks for children, so that one of the two sees the other.
@@ -116,21 +116,17 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
     tokens: {
       ...queuedChanges(queue.changeToken),
       find,
-      list: async () => (await execute.reads<TokenRow>(LIST_TOKENS, [], how)).map(toToken),
+      list: async () => (await execute.reads<TokenColumns>(LIST_TOKENS, [], how)).map(toRow).map(toToken),
     },
     queue,
   };
 }
 
-export function toToken([id, name, scopes, created, expires, revoked, parent, used]: TokenRow): Token {
-  return {
-    id,
-    name: fromColumn(name),
-    scopes: scopes.split(" ").filter(isScope),
-    created: toTime(created),
-    ...(expires === null ? {} : { expires: toTime(expires) }),
-    ...(revoked === null ? {} : { revoked: toTime(revoked) }),
-    ...(parent === null ? {} : { parent }),
-    ...(used === null ? {} : { lastUsed: toTime(used) }),
-  };
+export function toRow([id, name, hash, scopes, created, expires, revoked, parent, used]: TokenColumns): StoredRow {
+  return { id, name: fromColumn(name), hash, scopes, created, expires, revoked, parent, used };
+}
+
+export function valuesOf({ id, name, scopes, created, expires, revoked, parent, lastUsed }: Token, hash: string): unknown[] {
+  const dates = [created, expires ?? null, revoked ?? null];
+  return [id, toColumn(name), hash, scopes.join(" "), ...dates, parent ?? null, lastUsed ?? null];
 }

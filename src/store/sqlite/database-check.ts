@@ -38,7 +38,7 @@ export function* checkDatabase(path: string, firstToken: FirstTokenFile): Genera
     const pages = checkPages(db);
     yield pages;
     if (pages.state === "damaged" || !isCurrent(db)) return;
-    yield lookAtTokens(prepareTokenReads(db).listColumns(), firstToken);
+    yield lookAtTokens(prepareTokenReads(db).listRows(), firstToken);
     yield* checkPlants(db, path);
   } catch (reason) {
     if (isDamage(reason)) yield look("pages", "damaged", `${path} cannot be read: ${describeFailure(reason)}.`);

@@ -1,57 +1,24 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isScope } from "../../scope.ts";
-import type { TokenColumns } from "../check.ts";
 import type { StoredToken } from "../contents.ts";
-import { toTime } from "../tokens.ts";
-import type { Token, TokenChange, TokenOutcome } from "../tokens.ts";
+import { toToken } from "../tokens.ts";
+import type { StoredRow, Token, TokenChange, TokenOutcome, TokenRow } from "../tokens.ts";
 import { prepareBigInts } from "./engine/bigint-statement.ts";
-
-type TokenRow = {
-  id: string;
-  name: string;
-  scopes: string;
-  created: bigint;
-  expires: bigint | null;
-  revoked: bigint | null;
-  parent: string | null;
-  used: bigint | null;
-};
-
-type StoredRow = TokenRow & { hash: string };
 
 const COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
 
 export function prepareTokenReads(db: DatabaseSync) {
   const byHash = prepareBigInts(db, `SELECT ${COLUMNS} FROM tokens WHERE hash = ?`);
   const all = prepareBigInts(db, `SELECT ${COLUMNS}, hash FROM tokens ORDER BY created, id`);
+  const listRows = () => all.all() as StoredRow[];
   return {
     find(hash: string): Token | undefined {
       const row = byHash.get(hash) as TokenRow | undefined;
       return row && toToken(row);
     },
-    list(): Token[] {
-      return (all.all() as StoredRow[]).map(toToken);
-    },
+    list: (): Token[] => listRows().map(toToken),
+    listStored: (): StoredToken[] => listRows().map((row) => ({ token: toToken(row), hash: row.hash })),
     /** As they are stored, whatever that is. */
-    listColumns(): TokenColumns[] {
-      return (all.all() as StoredRow[]).map((row) => ({ ...row, times: [row.created, row.expires, row.revoked, row.used] }));
-    },
-    listStored(): StoredToken[] {
-      return (all.all() as StoredRow[]).map((row) => ({ token: toToken(row), hash: row.hash }));
-    },
-  };
-}
-
-function toToken({ id, name, scopes, created, expires, revoked, parent, used }: TokenRow): Token {
-  return {
-    id,
-    name,
-    scopes: scopes.split(" ").filter(isScope),
-    created: toTime(created),
-    ...(expires === null ? {} : { expires: toTime(expires) }),
-    ...(revoked === null ? {} : { revoked: toTime(revoked) }),
-    ...(parent === null ? {} : { parent }),
-    ...(used === null ? {} : { lastUsed: toTime(used) }),
+    listRows,
   };
 }
 
