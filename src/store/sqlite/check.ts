@@ -1,9 +1,9 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { look } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
-import { findLastingFault, PAGE_BYTES, pageBytesOf, realPath } from "./engine/files.ts";
+import { findLastingFault, PAGE_BYTES, pageBytesOf, realPath, sizeOfFile } from "./engine/files.ts";
 import { isLocked } from "./engine/lock.ts";
 import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
 import { startThread } from "./engine/thread.ts";
@@ -69,9 +69,9 @@ function describeLoss(name: string, frames: number): string {
 
 function describeFiles(path: string): string {
   const wal = sizeOfWal(path);
-  return `${basename(path)} has ${statSync(path).size} bytes${wal > 0 ? `, its WAL ${wal}` : ""}`;
+  return `${basename(path)} has ${sizeOfFile(path)} bytes${wal > 0 ? `, its WAL ${wal}` : ""}`;
 }
 
 function sizeOfWal(path: string): number {
-  return statSync(`${realPath(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  return sizeOfFile(`${realPath(path)}-wal`);
 }

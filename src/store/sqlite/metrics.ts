@@ -1,9 +1,9 @@
-import { statSync } from "node:fs";
 import { SECONDS } from "../../metrics.ts";
 import type { Histogram, Metrics } from "../../metrics.ts";
 import { createCommitMeter } from "../commit-meter.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
+import { sizeOfFile } from "./engine/files.ts";
 
 /** What the store measures about itself. */
 export type SqliteMeter = Readonly<{
@@ -37,18 +37,15 @@ type Measured = Readonly<{ path: string; countPlants: () => number; schemaVersio
 export function addSqliteGauges(metrics: Metrics, { path, countPlants, schemaVersion, indexLagMs }: Measured): void {
   metrics.gauge({ name: "plant_store_plants", help: "Plants in the store." }, countPlants);
   metrics.gauge({ name: "plant_store_schema_version", help: "Version of the tables." }, schemaVersion);
-  metrics.gauge({ name: "plant_store_bytes", help: "Bytes of the database, without the WAL and the search index." }, () => sizeOf(path));
+  metrics.gauge({ name: "plant_store_bytes", help: "Bytes of the database, without the WAL and the search index." }, () =>
+    sizeOfFile(path),
+  );
   metrics.gauge({ name: "plant_store_sqlite_wal_bytes", help: "Bytes of the file of the write-ahead log (WAL)." }, () =>
-    sizeOf(`${path}-wal`),
+    sizeOfFile(`${path}-wal`),
   );
   if (indexLagMs)
     metrics.gauge(
       { name: "plant_store_search_lag_seconds", help: "How long the search index has been behind the commits." },
       () => indexLagMs() / 1000,
     );
-}
-
-/** 0 if there is no such file: a WAL is made with the first commit. */
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

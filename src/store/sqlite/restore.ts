@@ -1,11 +1,11 @@
-import { renameSync, rmSync, statSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { syncFolder } from "../../data-folder.ts";
 import { expectUnused } from "../contents.ts";
 import type { ContentsPart, Filled } from "../contents.ts";
 import { isOfMachine } from "./engine/failure.ts";
-import { findFilesFault, realPath, unfinished } from "./engine/files.ts";
+import { findFilesFault, realPath, sizeOfFile, unfinished } from "./engine/files.ts";
 import { migrate } from "./engine/schema.ts";
 import { prepareDatedPuts } from "./plant-statements.ts";
 import { prepareChanges } from "./search/changes.ts";
@@ -45,8 +45,8 @@ export async function restoreSqliteStore(name: string, contents: AsyncIterable<C
 function expectUnusedStore(path: string): string | undefined {
   const fault = findFilesFault(path);
   if (fault && fault.kind !== "gone") throw new Error(fault.message);
-  if (isFilled(`${path}-wal`) && fault) throw new Error(`${path}-wal may hold plants that are nowhere else: move it away first.`);
-  if (!isFilled(path)) return undefined;
+  if (fault && sizeOfFile(`${path}-wal`) > 0) throw new Error(`${path}-wal may hold plants that are nowhere else: move it away first.`);
+  if (sizeOfFile(path) === 0) return undefined;
   using db = new DatabaseSync(path);
   migrate(db);
   const hasPlants = db.prepare("SELECT 1 FROM plants LIMIT 1").get() !== undefined;
@@ -54,10 +54,6 @@ function expectUnusedStore(path: string): string | undefined {
   // Removes its WAL, which belongs to no other database.
   db.exec("PRAGMA journal_mode = DELETE");
   return replaced;
-}
-
-function isFilled(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Writes a complete database, and syncs it. */

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
@@ -6,7 +6,7 @@ import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { isOfMachine, translated } from "./engine/failure.ts";
-import { findLastingFault, rememberFiles } from "./engine/files.ts";
+import { findLastingFault, rememberFiles, sizeOfFile } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
 import { holdLock, isLocked } from "./engine/lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
@@ -40,7 +40,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (!options.isServing) expectCurrent(options.path);
   try {
     await checkFiles(options, { wasServedHere });
-    if (isEmpty(options.path)) options.log.info("store_made", { path: options.path });
+    if (sizeOfFile(options.path) === 0) options.log.info("store_made", { path: options.path });
     return await openWhileLocked(options, unlock);
   } catch (reason) {
     unlock();
@@ -52,14 +52,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Whether there is no store yet. */
-function isEmpty(path: string): boolean {
-  return !statSync(path, { throwIfNoEntry: false })?.size;
-}
-
 /** Throws if opening would migrate the tables under a service, which could then not start again. */
 function expectCurrent(path: string): void {
-  if (isEmpty(path) || !isLocked(`${path}.lock`)) return;
+  if (sizeOfFile(path) === 0 || !isLocked(`${path}.lock`)) return;
   using db = new DatabaseSync(path, { readOnly: true });
   expectOurs(db);
   // The first start of a service has a file before it has tables.

@@ -18,6 +18,7 @@ export class SqliteError extends Error {
 }
 
 // Primary result codes that a failing machine can cause: they are not bugs of this program.
+const OK = 0;
 const PERM = 3;
 const BUSY = 5;
 const LOCKED = 6;
@@ -37,8 +38,7 @@ const IOERR_DIR_FSYNC = 1290;
 /** Maps a failure to an error that a caller may see. Rethrows what no machine can cause: that is a bug. */
 export function toStoreError(thrown: unknown): PlantStoreError {
   if (thrown instanceof PlantStoreError) return thrown;
-  const errcode = thrown instanceof Error && "errcode" in thrown ? Number(thrown.errcode) : Number.NaN;
-  const primary = errcode & 0xff;
+  const primary = isSqliteFailure(thrown) ? thrown.errcode & 0xff : OK;
   if (primary === FULL) return new PlantStoreError("store_full", { cause: thrown });
   if (UNAVAILABLE.includes(primary)) return new PlantStoreError("store_unavailable", { cause: thrown });
   throw thrown;
@@ -58,7 +58,7 @@ export function translated<Result>(work: () => Result): Result {
  * create the shared memory of the WAL.
  */
 export function isOfMachine(thrown: unknown): thrown is Error & { errcode: number } {
-  return thrown instanceof Error && "errcode" in thrown && [READONLY, IOERR, FULL, CANTOPEN].includes(Number(thrown.errcode) & 0xff);
+  return isSqliteFailure(thrown) && [READONLY, IOERR, FULL, CANTOPEN].includes(thrown.errcode & 0xff);
 }
 
 const ERROR = 1;
@@ -71,10 +71,14 @@ export function isSqliteFailure(thrown: unknown): thrown is Error & { errcode: n
   return thrown instanceof Error && "errcode" in thrown && typeof thrown.errcode === "number";
 }
 
-/** Whether SQLite has read what is no whole database, or the disk cannot read it. */
+/** Whether SQLite has read what is no whole database. */
+export function isCorrupt(thrown: unknown): boolean {
+  return isSqliteFailure(thrown) && [CORRUPT, NOTADB].includes(thrown.errcode & 0xff);
+}
+
+/** The same, or the disk cannot read it. */
 export function isDamage(thrown: unknown): boolean {
-  if (!isSqliteFailure(thrown)) return false;
-  return [CORRUPT, NOTADB].includes(thrown.errcode & 0xff) || [IOERR_READ, IOERR_SHORT_READ, IOERR_CORRUPTFS].includes(thrown.errcode);
+  return isCorrupt(thrown) || (isSqliteFailure(thrown) && [IOERR_READ, IOERR_SHORT_READ, IOERR_CORRUPTFS].includes(thrown.errcode));
 }
 
 /** Whether a statement names what is not there. */
@@ -86,5 +90,5 @@ export function isSqlError(thrown: unknown): boolean {
  * After a failed fsync the kernel may drop the data and report success the next time, so no later sync can be trusted.
  */
 export function isSyncFailure(thrown: unknown): boolean {
-  return thrown instanceof Error && "errcode" in thrown && (thrown.errcode === IOERR_FSYNC || thrown.errcode === IOERR_DIR_FSYNC);
+  return isSqliteFailure(thrown) && [IOERR_FSYNC, IOERR_DIR_FSYNC].includes(thrown.errcode);
 }

@@ -175,6 +175,11 @@ export function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
+/** In bytes; 0 when there is no such file. */
+export function sizeOfFile(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 /** The first bytes of a file; empty when there is no such file. */
 function readStart(path: string, bytes: number): Buffer {
   const stats = statSync(path, { throwIfNoEntry: false });

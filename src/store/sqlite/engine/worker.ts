@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { isSqliteFailure } from "./failure.ts";
 import type { Failure } from "./failure.ts";
 import { openChecker } from "../database-check.ts";
 import { openIndexer } from "../search/indexer.ts";
@@ -32,8 +33,7 @@ function reply(seq: number, work: () => unknown): void {
 
 function toFailure(thrown: unknown): Failure {
   if (!(thrown instanceof Error)) return { message: String(thrown) };
-  const errcode = "errcode" in thrown && typeof thrown.errcode === "number" ? { errcode: thrown.errcode } : {};
-  return { message: thrown.message, ...errcode };
+  return { message: thrown.message, ...(isSqliteFailure(thrown) ? { errcode: thrown.errcode } : {}) };
 }
 
 const { part, path } = workerData as { part: PartName; path: string };

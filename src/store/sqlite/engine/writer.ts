@@ -11,7 +11,7 @@ import type { Position } from "../search/changes.ts";
 import { prepareTokenWrites } from "../token-statements.ts";
 import { isSyncFailure } from "./failure.ts";
 import { markVersion, UNMARKED, walMark } from "./files.ts";
-import { makeDurable } from "./requirements.ts";
+import { makeDurable, pragma } from "./requirements.ts";
 import { migrate } from "./schema.ts";
 
 /**
@@ -98,7 +98,7 @@ export function openWriter(path: string) {
    */
   function mark(next?: number): void {
     transaction(() => {
-      const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+      const version = Number(pragma(db, "PRAGMA user_version"));
       db.exec(`PRAGMA user_version = ${next === undefined ? version : markVersion(version, next)}`);
     });
   }

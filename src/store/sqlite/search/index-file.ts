@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { PLANT_ID_MIN } from "../../../plant.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
+import { isCorrupt } from "../engine/failure.ts";
 import { makeDurable, pragma } from "../engine/requirements.ts";
 import type { Position } from "./changes.ts";
 
@@ -44,11 +45,11 @@ export function openOrCreate(path: string): DatabaseSync {
 function isOurs(db: DatabaseSync): boolean {
   try {
     makeDurable(db);
-    if (db.prepare("PRAGMA user_version").get()?.["user_version"] !== VERSION) return false;
+    if (pragma(db, "PRAGMA user_version") !== VERSION) return false;
     for (const table of ["names", "words", "state"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
     return true;
   } catch (reason) {
-    if (isDamage(reason)) return false;
+    if (isCorrupt(reason)) return false;
     throw reason;
   }
 }
@@ -56,15 +57,6 @@ function isOurs(db: DatabaseSync): boolean {
 /** Removes the files of a closed index. */
 export function removeWordIndex(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
-}
-
-const CORRUPT = 11;
-const NOTADB = 26;
-
-/** Whether the file of the index is damaged, or not a database. */
-export function isDamage(reason: unknown): boolean {
-  const errcode = reason instanceof Error && "errcode" in reason ? Number(reason.errcode) & 0xff : 0;
-  return errcode === CORRUPT || errcode === NOTADB;
 }
 
 /** An index that is looked at. */

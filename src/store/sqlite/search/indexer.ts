@@ -3,12 +3,13 @@ import type { StatementSync } from "node:sqlite";
 import { PLANT_ID_MIN } from "../../../plant.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
+import { isCorrupt } from "../engine/failure.ts";
 import { createTagCounter } from "../tags.ts";
 import { createOrderedWalk } from "./ordered-walk.ts";
 import type { OrderedWalk, Walked } from "./ordered-walk.ts";
 import { createTally } from "./tally.ts";
 import type { Tally } from "./tally.ts";
-import { isDamage, removeWordIndex } from "./index-file.ts";
+import { removeWordIndex } from "./index-file.ts";
 import type { PlantRow } from "./plant-tokens.ts";
 import { openWordIndex } from "./word-index.ts";
 import type { FindQuery } from "./word-index.ts";
@@ -167,7 +168,7 @@ export function openIndexer(plantsPath: string) {
       const at = indexed.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(indexed))) : indexed.changes;
       return at < upTo ? { kind: "behind", upTo } : answer(indexed);
     } catch (reason) {
-      if (!isDamage(reason)) throw reason;
+      if (!isCorrupt(reason)) throw reason;
       replaceIndex();
       return { kind: "building" };
     }
@@ -185,7 +186,7 @@ export function openIndexer(plantsPath: string) {
         if (index.sync()) synced = index.state().indexed;
         return { isBehind, indexed: synced };
       } catch (reason) {
-        if (!isDamage(reason)) throw reason;
+        if (!isCorrupt(reason)) throw reason;
         replaceIndex();
         return { isBehind: true, indexed: synced };
       }

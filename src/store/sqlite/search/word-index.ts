@@ -24,7 +24,7 @@ const CHARACTERS_A_WORD = 10;
 
 export type WordIndex = ReturnType<typeof openWordIndex>;
 
-/** Opens the index, a file of its own, or creates it. `isDamage` tells which errors call for a new index. */
+/** Opens the index, a file of its own, or creates it. `isCorrupt` tells which errors call for a new index. */
 export function openWordIndex(path: string) {
   const db = openOrCreate(path);
   // A commit lost in a power cut is repeated from the changes, which are deleted only after a checkpoint. What is left
