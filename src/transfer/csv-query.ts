@@ -1,19 +1,10 @@
+import type { ParametersOf } from "../../contract/generated/operations.ts";
 import type { CsvReading } from "./row.ts";
 
-/** How a service is told to read CSV: the parameters of an import. */
-type CsvQuery = Readonly<{
-  header?: "absent";
-  guess?: true;
-  encoding?: "utf-8" | "windows-1252";
-  idColumn?: string;
-  nameColumn?: string;
-  tagColumn?: string;
-  ids?: "content";
-  firstId?: bigint;
-  dropEmptyTags?: true;
-}>;
-
-export function toCsvQuery({ hasHeader, columns: { id, name, tag }, ids, encoding, isGuessing, isEmptyTagNone }: CsvReading): CsvQuery {
+/** How a service is told to read CSV: parameters of an import. */
+export function toCsvQuery(reading: CsvReading): Partial<ParametersOf["importPlants"]> {
+  const { hasHeader, columns, ids, encoding, isGuessing, isEmptyTagNone } = reading;
+  const { id, name, tag } = columns;
   return {
     ...(hasHeader ? {} : { header: "absent" }),
     ...(isGuessing ? { guess: true } : {}),
