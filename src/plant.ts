@@ -30,12 +30,15 @@ export function toNewPlant({ id, name, tag }: Readonly<{ id: bigint; name: strin
   return tag === undefined ? { id: asPlantId(id), name } : { id: asPlantId(id), name, tag };
 }
 
+/** A plant whose id may come from anywhere. */
+type AnyPlant = Omit<NewPlant, "id"> & Readonly<{ id: bigint }>;
+
 /** A plant as JSON, with every digit of its id. */
-export function toText({ id, name, tag }: NewPlant): string {
+export function toText({ id, name, tag }: AnyPlant): string {
   return `{"id":${id},"name":${JSON.stringify(name)}${tag === undefined ? "" : `,"tag":${JSON.stringify(tag)}`}}`;
 }
 
 /** Whether two plants, or their absence, are equal. */
-export function isSame(left: NewPlant | undefined, right: NewPlant | undefined): boolean {
+export function isSame(left: AnyPlant | undefined, right: AnyPlant | undefined): boolean {
   return left?.id === right?.id && left?.name === right?.name && left?.tag === right?.tag;
 }

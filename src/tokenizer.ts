@@ -1,5 +1,3 @@
-import type { NewPlant } from "./plant.ts";
-
 /**
  * What a search asks for: plants whose name contains each of the words, or a word that begins with it, and that have
  * the tag. Null finds those without a tag.
@@ -43,8 +41,8 @@ export function withoutImplied(words: readonly string[]): string[] {
   return [...new Set(words)].filter((word) => !words.some((other) => other !== word && other.startsWith(word)));
 }
 
-/** Whether a search finds this plant. */
-export function isFound({ name, tag }: NewPlant, search: SearchTerms): boolean {
+/** Whether a search finds a plant with this name and tag. */
+export function isFound({ name, tag }: Readonly<{ name: string; tag?: string | null }>, search: SearchTerms): boolean {
   if (search.tag !== undefined && search.tag !== (tag ?? null)) return false;
   if (search.words.length === 0) return true;
   const words = tokenize(name);

@@ -70,13 +70,6 @@ export function filterOf({ q, tag }: View): PlantFilter {
   return { ...(tag === undefined ? {} : tag === null ? { untagged: true } : { tag }), ...(q === "" ? {} : { q }) };
 }
 
-/** The id that is searched for, if it can be one. */
-export function parseId(q: string): bigint | undefined {
-  if (!/^-?\d{1,19}$/.test(q)) return undefined;
-  const id = BigInt(q);
-  return BigInt.asIntN(64, id) === id ? id : undefined;
-}
-
 function parseView(search: string): View {
   const query = new URLSearchParams(search);
   const tag = query.get("untagged") === "true" ? null : (query.get("tag") ?? undefined);

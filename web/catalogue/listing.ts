@@ -1,6 +1,5 @@
 import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
 import { nameKey } from "../../src/name-order.ts";
-import type { NewPlant } from "../../src/plant.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
@@ -154,7 +153,7 @@ export function createListing(client: Client, view: View): Listing {
 
 /** The plant, if the view shows it. */
 export function inView(view: View, plant: Plant | undefined): Plant | undefined {
-  return plant && isFound(plant as NewPlant, { words: tokenize(view.q), tag: view.tag }) ? plant : undefined;
+  return plant && isFound(plant, { words: tokenize(view.q), tag: view.tag }) ? plant : undefined;
 }
 
 /** At least so many rows, if there are, and where the next page begins. */

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { SEARCHED_LENGTH_MAX } from "../../src/tokenizer.ts";
 import { useValue } from "../state.ts";
 import { Icon } from "../ui/icon.tsx";
-import { parseId } from "../view.ts";
+import { parseId } from "../plants/draft.ts";
 import type { Views } from "../view.ts";
 
 /** Long enough to ask once for what is typed in one go, too short to be felt. */

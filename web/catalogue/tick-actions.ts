@@ -1,4 +1,5 @@
 import type { Plant, PlantChange } from "../../src/client/client.ts";
+import { toText } from "../../src/plant.ts";
 import { CSV_HEADER, csvWriter } from "../../src/transfer/csv-writer.ts";
 import { DONE_MS, quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
@@ -25,13 +26,9 @@ export function withTag({ id, name }: Plant, tag: string | undefined): Plant {
 /** Saves the plants as a file that can be imported, by id. */
 export function savePlants(notices: Notices, plants: readonly Plant[], format: "csv" | "ndjson"): void {
   const sorted = plants.toSorted((left, right) => (left.id < right.id ? -1 : 1));
-  const lines = format === "csv" ? [CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas: false }))] : sorted.map(toLine);
+  const lines =
+    format === "csv" ? [CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas: false }))] : sorted.map((plant) => `${toText(plant)}\n`);
   const name = `plants-${new Date().toISOString().slice(0, 10)}.${format}`;
   saveFile(new Blob(lines), name);
   notices.add({ kind: "done", text: `${name} is saved, with ${count(plants.length)}.`, lastsMs: DONE_MS });
-}
-
-/** By hand, as JSON.stringify does not take a bigint. It leaves out an undefined tag. */
-function toLine({ id, name, tag }: Plant): string {
-  return `{"id":${id},${JSON.stringify({ name, tag }).slice(1)}\n`;
 }

@@ -1,19 +1,17 @@
 import type { Plant } from "../../src/client/client.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 
 /** A plant as it is typed. */
 export type Draft = Readonly<{ id: string; name: string; tag: string }>;
 
-const ID_MIN = -(2n ** 63n);
-const ID_MAX = 2n ** 63n - 1n;
-
-export const ID_RULE = `The id is a whole number from ${ID_MIN} to ${ID_MAX}.`;
+export const ID_RULE = `The id is a whole number from ${PLANT_ID_MIN} to ${PLANT_ID_MAX}.`;
 
 /** Reads an id as it is typed: never through a number, which rounds long ones. Undefined when it is none. */
 export function parseId(text: string): bigint | undefined {
   const digits = text.trim();
   if (!/^-?\d{1,30}$/.test(digits)) return undefined;
   const id = BigInt(digits);
-  return id < ID_MIN || id > ID_MAX ? undefined : id;
+  return id < PLANT_ID_MIN || id > PLANT_ID_MAX ? undefined : id;
 }
 
 export function toDraft({ id, name, tag }: Plant): Draft {
@@ -35,8 +33,4 @@ export function toPlant(id: bigint, draft: Draft, original?: Plant): Plant {
 export function typedTag(text: string): string | undefined {
   const tag = text.trim();
   return tag === "" ? undefined : tag;
-}
-
-export function isSamePlant(left: Plant, right: Plant): boolean {
-  return left.id === right.id && left.name === right.name && left.tag === right.tag;
 }

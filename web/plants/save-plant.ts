@@ -1,6 +1,6 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError } from "../../src/client/client.ts";
 import type { Client, Plant, StoredPlant } from "../../src/client/client.ts";
-import { isSamePlant } from "./draft.ts";
+import { isSame } from "../../src/plant.ts";
 
 /** What became of a change. "conflict": the plant is no more what was seen; `theirs` is what it is now, undefined when it is gone. */
 export type Saved = Readonly<{ kind: "saved"; plant: Plant }> | Readonly<{ kind: "conflict"; theirs: StoredPlant | undefined }>;
@@ -16,7 +16,7 @@ export async function savePlant(client: Client, mine: Plant, seen: StoredPlant |
     if (!isRefused && !isUnknown) throw thrown;
     // A lost answer may have been a good one: the plant tells.
     const now = await client.find(mine.id);
-    if (now !== undefined && isSamePlant(now.plant, mine)) return { kind: "saved", plant: mine };
+    if (isSame(now?.plant, mine)) return { kind: "saved", plant: mine };
     if (isRefused || now?.etag !== seen?.etag) return { kind: "conflict", theirs: now };
     throw thrown;
   }

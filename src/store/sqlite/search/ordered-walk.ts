@@ -56,9 +56,8 @@ export function createOrderedWalk(plants: DatabaseSync) {
       const plant = row.get(ids[lookedAt]!) as PlantRow | undefined;
       work += CHARACTERS_A_PLANT;
       if (!plant) continue;
-      const { id, name, tag } = plant;
-      work += name.length + (tag?.length ?? 0);
-      if (isFound({ id: asPlantId(id), name, ...(tag === null ? {} : { tag }) }, terms)) found.push(plant);
+      work += plant.name.length + (plant.tag?.length ?? 0);
+      if (isFound(plant, terms)) found.push(plant);
     }
     return { found, lookedAt };
   }

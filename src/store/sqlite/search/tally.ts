@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite";
-import { asPlantId } from "../../../plant.ts";
 import { isFound } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 
@@ -19,13 +18,12 @@ export function createTally(db: DatabaseSync): (ids: BigInt64Array, terms: Searc
     let work = 0;
     let checked = 0;
     for (; checked < ids.length && work < STEP_CHARACTERS; checked += 1) {
-      const id = asPlantId(ids[checked]!);
-      const row = find.get(id) as { name: string; tag: string | null } | undefined;
+      const row = find.get(ids[checked]!) as { name: string; tag: string | null } | undefined;
       work += CHARACTERS_A_PLANT;
       if (!row) continue;
       const { name, tag } = row;
       work += name.length + (tag?.length ?? 0);
-      if (isFound({ id, name, ...(tag === null ? {} : { tag }) }, terms)) tags.set(tag, (tags.get(tag) ?? 0) + 1);
+      if (isFound(row, terms)) tags.set(tag, (tags.get(tag) ?? 0) + 1);
     }
     return { tags, checked };
   };
