@@ -57,12 +57,7 @@ export async function restoreStore({ data, database }: Config, { contents, log }
   }
   makeFolder(data);
   expectAccess(data);
-  const unlock = holdLock(`${database.path}.lock`);
-  try {
-    return await restoreSqliteStore(database.path, contents);
-  } finally {
-    unlock();
-  }
+  return whileLocked(database.path, () => restoreSqliteStore(database.path, contents));
 }
 
 /** Looks at all that a store holds, and changes nothing. Throws if there is no store, or it cannot be looked at. */
@@ -85,24 +80,25 @@ export async function repairStore({ data, database }: Config, { wrong, log }: { 
     return repairPostgresStore({ url: database.url, log });
   }
   expectOwnStore(data, database.path);
-  const unlock = holdLock(`${database.path}.lock`);
-  try {
-    await repairSqliteStore(database.path, wrong);
-  } finally {
-    unlock();
-  }
+  await whileLocked(database.path, () => repairSqliteStore(database.path, wrong));
 }
 
 /** Accepts a SQLite database without its lost WAL. Throws if its WAL is not missing, or it is damaged besides. */
-export function acceptWithoutWal({ data, database }: Config): void {
+export async function acceptWithoutWal({ data, database }: Config): Promise<void> {
   if (database.kind !== "sqlite") throw new Error("Only SQLite has a WAL that can be lost.");
   expectOwnStore(data, database.path);
-  const unlock = holdLock(`${database.path}.lock`);
-  try {
+  await whileLocked(database.path, () => {
     const fault = findFilesFault(database.path);
     if (!fault) throw new Error(`The WAL of the database in ${data} is not missing.`);
     if (fault.kind !== "alone") throw new Error(fault.message);
     takeAlone(database.path);
+  });
+}
+
+async function whileLocked<Result>(path: string, work: () => Result): Promise<Awaited<Result>> {
+  const unlock = holdLock(`${path}.lock`);
+  try {
+    return await work();
   } finally {
     unlock();
   }

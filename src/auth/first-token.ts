@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PlantStoreError } from "../errors.ts";
 import { syncFolder } from "../data-folder.ts";
@@ -93,18 +93,20 @@ export async function removeIfRevoked({ tokens, path, log }: FileOptions): Promi
   const token = await tokens.find(hashToken(secret));
   if (!token) return "unknown";
   if (token.revoked === undefined) return "valid";
-  rmSync(path, { force: true });
-  syncFolder(dirname(path));
+  removeFile(path);
   log?.info("first_token_removed", { file: path });
   return "revoked";
 }
 
 /** Removes the file if it holds the token with this hash, which the store no longer has. */
 export function removeFirstToken(path: string, hash: string | undefined): void {
+  if (hash !== undefined && hashFirstToken(path) === hash) removeFile(path);
+}
+
+/** The hash of the token in the file; undefined if there is none. */
+export function hashFirstToken(path: string): string | undefined {
   const secret = readSecret(path);
-  if (secret === undefined || hashToken(secret) !== hash) return;
-  rmSync(path, { force: true });
-  syncFolder(dirname(path));
+  return secret === undefined ? undefined : hashToken(secret);
 }
 
 /** Returns the token, or undefined if the store has ever had one. */
@@ -164,12 +166,6 @@ function keepDraft(draft: string, path: string): void {
   }
 }
 
-/** The hash of the token in the file; undefined if there is none. */
-export function hashFirstToken(path: string): string | undefined {
-  const secret = readSecret(path);
-  return secret === undefined ? undefined : hashToken(secret);
-}
-
 /** The secret; undefined if the file is gone: the service that wrote it may have just renamed or removed it. */
 function readSecret(path: string): string | undefined {
   try {
@@ -181,12 +177,11 @@ function readSecret(path: string): string | undefined {
 }
 
 function writeSecret(path: string, secret: string): void {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeFileSync(path, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
+  syncFolder(dirname(path));
+}
+
+function removeFile(path: string): void {
+  rmSync(path, { force: true });
   syncFolder(dirname(path));
 }

@@ -26,7 +26,7 @@ export function checkCommand(): Command {
     const say = (text: string) => (isJson(command) ? process.stderr : process.stdout).write(text);
     giveWay();
     if (withoutWal) {
-      acceptWithoutWal(config);
+      await acceptWithoutWal(config);
       say(`The store in ${config.data} was accepted as it is. Changes that were only in its WAL are lost.\n`);
     }
     const faults = await check(command, config);
