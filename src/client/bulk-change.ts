@@ -1,5 +1,6 @@
 import type { ErrorNumber } from "./errors.ts";
-import { contentText, idText, parseContent, parseFields, parseList } from "./plant.ts";
+import { parseFields, parseList } from "./json.ts";
+import { contentText, idText, parseContent } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /** A change of one plant, from what was seen to what is wanted; undefined is no plant. At least one is a plant. */

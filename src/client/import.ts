@@ -1,4 +1,4 @@
-import { parseFields, parseList } from "./plant.ts";
+import { parseFields, parseList, parseText } from "./json.ts";
 import type { Plant } from "./plant.ts";
 
 /** A piece of a file (bytes or text, cut anywhere), or a plant, which becomes a line of NDJSON. */
@@ -105,13 +105,7 @@ function parseWord<Word extends string>(value: unknown, known: readonly Word[]):
 
 function parseProblem(value: unknown): ImportProblem {
   const { line, error, message } = parseFields(value);
-  if (typeof message !== "string") throw new TypeError("no message");
-  return { line: parseCount(line), error: parseCount(error), message };
-}
-
-function parseText(value: unknown): string {
-  if (typeof value !== "string") throw new TypeError("not a text");
-  return value;
+  return { line: parseCount(line), error: parseCount(error), message: parseText(message) };
 }
 
 function parseCount(value: unknown): number {

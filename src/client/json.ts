@@ -6,6 +6,24 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, reviveId);
 }
 
+/** Reads a list, each item with `parse`. Throws a TypeError. */
+export function parseList<Item>(value: unknown, parse: (item: unknown) => Item): Item[] {
+  if (!Array.isArray(value)) throw new TypeError("not a list");
+  return value.map((item) => parse(item));
+}
+
+/** Throws a TypeError if the value is not an object. */
+export function parseFields(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) throw new TypeError("not an object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** Throws a TypeError. */
+export function parseText(value: unknown): string {
+  if (typeof value !== "string") throw new TypeError("not a text");
+  return value;
+}
+
 /**
  * `context` holds the digits of a number as sent, from Chrome 114, Firefox 135, Safari 18.4 and Node 22 on, and in Bun.
  */

@@ -1,5 +1,6 @@
+import { parseList } from "./json.ts";
 import type { ParsedResponse } from "./response.ts";
-import { parseList, parsePlant } from "./plant.ts";
+import { parsePlant } from "./plant.ts";
 import type { Plant } from "./plant.ts";
 
 /**

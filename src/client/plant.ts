@@ -1,3 +1,5 @@
+import { parseFields } from "./json.ts";
+
 /** A whole plant: it has no other fields. `id` is a 64-bit integer, -2^63 to 2^63-1. */
 export type Plant = Readonly<{ id: bigint; name: string; tag?: string }>;
 
@@ -79,16 +81,4 @@ export function parsePlantCount(value: unknown): PlantCount {
   if (typeof plants !== "number" || (precision !== "exact" && precision !== "about" && precision !== "atLeast"))
     throw new TypeError("not a number of plants");
   return { plants, precision };
-}
-
-/** Reads a list, each item with `parse`. Throws a TypeError. */
-export function parseList<Item>(value: unknown, parse: (item: unknown) => Item): Item[] {
-  if (!Array.isArray(value)) throw new TypeError("not a list");
-  return value.map((item) => parse(item));
-}
-
-/** Throws a TypeError if the value is not an object. */
-export function parseFields(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) throw new TypeError("not an object");
-  return value as Readonly<Record<string, unknown>>;
 }

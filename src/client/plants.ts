@@ -6,10 +6,11 @@ import { request } from "./request.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { ServiceError } from "./errors.ts";
+import { parseList } from "./json.ts";
 import { makeId } from "./made-id.ts";
 import { parsePage } from "./page.ts";
 import type { ListQuery, Page } from "./page.ts";
-import { idText, parseContent, parseList, parsePlant, parsePlantCount, parseTagCount, plantText } from "./plant.ts";
+import { idText, parseContent, parsePlant, parsePlantCount, parseTagCount, plantText } from "./plant.ts";
 import type { Plant, PutPlant, StoredPlant } from "./plant.ts";
 import { queryText } from "./query.ts";
 

@@ -1,6 +1,5 @@
 import { ServiceError, UnexpectedAnswerError } from "./errors.ts";
-import { parseJson } from "./json.ts";
-import { parseFields } from "./plant.ts";
+import { parseFields, parseJson } from "./json.ts";
 
 /** A complete, successful response. `body` is its parsed JSON, undefined if it is empty. */
 export type ParsedResponse = Readonly<{ status: number; headers: Headers; body: unknown }>;

@@ -1,4 +1,4 @@
-import { parseFields, parseList } from "./plant.ts";
+import { parseFields, parseList, parseText } from "./json.ts";
 
 /** What a token may do. */
 export type Scope = "plants:read" | "plants:write" | "admin";
@@ -62,9 +62,4 @@ export function parseToken(value: unknown): Token {
 /** Throws a TypeError. */
 export function parseCreatedToken(value: unknown): CreatedToken {
   return { ...parseToken(value), token: parseText(parseFields(value)["token"]) };
-}
-
-function parseText(value: unknown): string {
-  if (typeof value !== "string") throw new TypeError("not a text");
-  return value;
 }

@@ -4,7 +4,7 @@ import { request } from "./request.ts";
 import { parseDeleted } from "./response.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
-import { parseList } from "./plant.ts";
+import { parseList } from "./json.ts";
 import { parseCreatedToken, parseToken } from "./token.ts";
 
 type TokenCalls = Pick<Client, "createToken" | "listTokens" | "revokeToken">;
