@@ -36,6 +36,12 @@ export function createLog({ level, isTerminal, isJournal = false, write, now }: 
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), isDebug: level === "debug" };
 }
 
+/** The same log, with other fields in each line. */
+export function withFields(log: Log, change: (fields: Fields | undefined) => Fields | undefined): Log {
+  const at = (level: LogLevel) => (event: string, fields?: Fields) => log[level](event, change(fields));
+  return { ...log, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 /** The events that deserve an alarm while the service runs. */
 const ALARMING = [
   ["error", "store_trouble"],

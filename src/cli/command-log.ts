@@ -1,15 +1,11 @@
-import { createLog } from "../log.ts";
+import { createLog, withFields } from "../log.ts";
 import type { Log, LogLevel } from "../log.ts";
 import { describeFailure } from "../system-failure.ts";
 
 /** What a command says of its store while it runs, on standard error. Errors are in words, without their place in the program. */
 export function createCommandLog(level: LogLevel): Log {
   const log = createLog({ level, isTerminal: true, write: (line) => process.stderr.write(line), now: Date.now });
-  return { ...log, info: inWords(log.info), warn: inWords(log.warn), error: inWords(log.error) };
-}
-
-function inWords(write: Log[LogLevel]): Log[LogLevel] {
-  return (event, fields = {}) => write(event, Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toWords(value)])));
+  return withFields(log, (fields = {}) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toWords(value)])));
 }
 
 function toWords(value: unknown): unknown {

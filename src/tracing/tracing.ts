@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import manifest from "../../package.json" with { type: "json" };
 import type { Operation } from "../contract.ts";
+import { withFields } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { createCommitTracer } from "./commit-tracer.ts";
@@ -71,11 +72,8 @@ export function startTracing({ settings, operations, database, metrics, log }: T
 }
 
 function withTraceIds(log: Log, find: () => string | undefined): Log {
-  function at(level: "debug" | "info" | "warn" | "error"): Log["info"] {
-    return (event, fields) => {
-      const traceId = fields?.["requestId"] === undefined ? undefined : find();
-      log[level](event, traceId === undefined ? fields : { traceId, ...fields });
-    };
-  }
-  return { ...log, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return withFields(log, (fields) => {
+    const traceId = fields?.["requestId"] === undefined ? undefined : find();
+    return traceId === undefined ? fields : { traceId, ...fields };
+  });
 }

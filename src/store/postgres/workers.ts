@@ -1,3 +1,4 @@
+import { withFields } from "../../log.ts";
 import type { Log } from "../../log.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import type { ClosedBecause, QueueLimits } from "../group-commit.ts";
@@ -48,7 +49,8 @@ export function createWorkers({ home, hosts, execute, limits, meter, log }: Work
   const workers = new Map<string, Worker>();
 
   function open(address: string): Worker {
-    const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOf(log, address) });
+    const logOfWorker = withFields(log, (fields) => ({ server: address, ...fields }));
+    const server = openServer({ hosts: hosts.at(address), queueWaitMs: limits.waitMs, log: logOfWorker });
     const tables = openShardTables({ worker: address, shards: () => shards });
     server.watch(PROBE_WORKER);
     return { server, plants: createServerPlants({ execute: server.execute, open: tables, inFlight: IN_FLIGHT, limits, meter }) };
@@ -101,14 +103,4 @@ function isWell(health: Health): boolean {
   } catch {
     return false;
   }
-}
-
-/** A log whose lines name the worker. */
-function logOf(log: Log, server: string): Log {
-  return {
-    ...log,
-    info: (event, fields) => log.info(event, { server, ...fields }),
-    warn: (event, fields) => log.warn(event, { server, ...fields }),
-    error: (event, fields) => log.error(event, { server, ...fields }),
-  };
 }
