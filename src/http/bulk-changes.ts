@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { changePlants } from "../../contract/generated/bodies.ts";
-import type { Schemas } from "../../contract/generated/schemas.ts";
 import type { Audit, Who } from "../auth/audit.ts";
 import { PlantStoreError } from "../errors.ts";
 import { createPace } from "../event-loop.ts";
@@ -9,6 +8,7 @@ import { decodeBody, parseJson } from "../json.ts";
 import { isSame, toNewPlant } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
+import { sizeOf } from "../store/page.ts";
 import type { PlantStore, Swap } from "../store/plants.ts";
 import { checkBody, invalidBody } from "../validation.ts";
 import { changeOf } from "./plants.ts";
@@ -135,17 +135,13 @@ function parseChanges(bytes: Uint8Array, textBytesMax: number): readonly Swap[] 
     if (earlier !== undefined)
       throw invalidBody(`\`changes/${earlier}\` and \`changes/${at}\` name the same plant: send one change of each.`);
     if (!from && !to) throw invalidBody(`\`changes/${at}\` has no plant in \`from\` or \`to\`: send at least one.`);
-    if (to && bytesOf(to) > textBytesMax) {
+    // No plant may be larger than one that a create can make, whose body has these bytes too.
+    if (to && sizeOf(to) > textBytesMax) {
       const message = `The name and tag in \`changes/${at}/to\` have more than ${textBytesMax} bytes: send shorter ones.`;
       throw new PlantStoreError("body_too_large", { message });
     }
     return { from: from ? toNewPlant({ ...from, id }) : undefined, to: to ? toNewPlant({ ...to, id }) : undefined };
   });
-}
-
-/** No plant may be larger than one that a create can make, whose body has these bytes too. */
-function bytesOf({ name, tag = "" }: Schemas["Plant"]): number {
-  return Buffer.byteLength(name) + Buffer.byteLength(tag);
 }
 
 function idOf({ from, to }: Swap): PlantId {

@@ -1,3 +1,4 @@
+import { charactersOf } from "../store/batch.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/plants.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Pauses } from "../event-loop.ts";
@@ -163,7 +164,7 @@ async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {
     await pauses();
     for (const row of some) {
       batch.push(row);
-      if ("plant" in row) length += lengthOf(row.plant);
+      if ("plant" in row) length += charactersOf(row.plant);
       if (batch.length < BATCH_PLANTS && length < BATCH_LENGTH) continue;
       yield batch;
       batch = [];
@@ -171,8 +172,4 @@ async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {
     }
   }
   yield batch;
-}
-
-function lengthOf({ name, tag }: NewPlant): number {
-  return name.length + (tag?.length ?? 0);
 }

@@ -82,9 +82,10 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
       for await (const outcome of client.change(untilStopped())) {
         sentBefore = changesSent();
         sent.delete(idOf(outcome.change));
-        if (outcome.kind === "failed") failure = outcome.message;
-        if (outcome.kind === "failed") failed.push(outcome.change);
-        else if (outcome.kind === "conflict") conflicts.push(outcome);
+        if (outcome.kind === "failed") {
+          failure = outcome.message;
+          failed.push(outcome.change);
+        } else if (outcome.kind === "conflict") conflicts.push(outcome);
         else if (outcome.kind === "same" && !outcome.isRetried) already.push(outcome.change);
         else made.push(outcome.change);
       }

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Plant, Session } from "../../src/client/client.ts";
+import type { Plant, Session, Sort } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { createImportCode } from "../import/import-code.ts";
 import type { ImportCode } from "../import/import-code.ts";
@@ -12,7 +12,6 @@ import { TagDialog } from "../plants/tag-dialog.tsx";
 import { useValue } from "../state.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
-import type { Sort } from "../../src/client/client.ts";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { useDrop } from "./file-drop.ts";

@@ -31,10 +31,10 @@ export async function exportToFile({ client, notices, view }: Exporting, kind: E
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
-      const now = performance.now();
-      if (now - toldAt > DETAIL_MS) notices.update(notice, { detail: megabytes(bytes) });
-      if (now - toldAt > DETAIL_MS) toldAt = now;
       controller.enqueue(chunk);
+      if (performance.now() - toldAt < DETAIL_MS) return;
+      toldAt = performance.now();
+      notices.update(notice, { detail: megabytes(bytes) });
     },
   });
   try {

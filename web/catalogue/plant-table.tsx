@@ -1,9 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Plant } from "../../src/client/client.ts";
+import type { Plant, Sort } from "../../src/client/client.ts";
 import { useValue } from "../state.ts";
 import { ROWS_MAX } from "./listing.ts";
-import type { Sort } from "../../src/client/client.ts";
 import type { Listed } from "./listing.ts";
 import { PlantRow } from "./plant-row.tsx";
 import type { RowAction } from "./plant-row.tsx";

@@ -1,7 +1,6 @@
-import type { Plant } from "../../src/client/client.ts";
+import type { Plant, Sort } from "../../src/client/client.ts";
 import { failureText } from "../failure-text.ts";
 import { FOCUS_HOME } from "../ui/focus.ts";
-import type { Sort } from "../../src/client/client.ts";
 import type { View } from "../view.ts";
 import type { Listed } from "./listing.ts";
 import type { RowAction } from "./plant-row.tsx";
