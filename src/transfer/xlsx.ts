@@ -1,5 +1,6 @@
 import { TableError } from "./table-error.ts";
-import { piecesOf, textOf, unpack } from "./zip.ts";
+import { attribute, elementsIn, elementsOf, tagsIn, unescape } from "./xml.ts";
+import { textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 import { BROKEN } from "./csv-cell.ts";
 import { quote } from "./csv-writer.ts";
@@ -19,7 +20,6 @@ const STRINGS = "xl/sharedStrings.xml";
 /** In characters. */
 const WORKBOOK_LENGTH_MAX = 1_000_000;
 const STRINGS_LENGTH_MAX = 200_000_000;
-const ROW_LENGTH_MAX = 4_000_000;
 
 /** Excel keeps so many digits of a number and rounds the others. */
 const DIGITS_EXACT = 15;
@@ -184,113 +184,4 @@ function toText(inner: string): string {
     return !(hint < hints.length && hints[hint]!.from < from);
   });
   return texts.map((text) => unescape(text.inner)).join("");
-}
-
-type Element = Readonly<{
-  tag: string;
-  inner: string;
-  /** Where it begins and ends. */
-  from: number;
-  to: number;
-}>;
-
-/**
- * The elements of this name, which are not nested. Each character is looked at once, whatever the text is. Throws a
- * TableError if one is not closed.
- */
-function elementsIn(xml: string, name: string): Element[] {
-  const begin = pattern(`<((?:\\w+:)?${name})(\\s[^<>]*?)?(/?)>`, "g");
-  begin.lastIndex = 0;
-  const elements: Element[] = [];
-  for (let found = begin.exec(xml); found; found = begin.exec(xml)) {
-    const [, fullName = "", tag = "", isClosed] = found;
-    const inside = begin.lastIndex;
-    const end = isClosed ? { at: inside, to: inside } : findEnd(xml, fullName, inside);
-    elements.push({ tag, inner: xml.slice(inside, end.at), from: found.index, to: end.to });
-    begin.lastIndex = end.to;
-  }
-  return elements;
-}
-
-/** Making a pattern takes longer than using it on a cell. */
-function pattern(source: string, flags: "g" | "s"): RegExp {
-  const known = PATTERNS.get(source);
-  if (known) return known;
-  const made = new RegExp(source, flags);
-  PATTERNS.set(source, made);
-  return made;
-}
-
-/** For the few names that this file asks for. */
-const PATTERNS = new Map<string, RegExp>();
-
-function findEnd(xml: string, fullName: string, from: number): Readonly<{ at: number; to: number }> {
-  const end = `</${fullName}`;
-  for (let at = xml.indexOf(end, from); at !== -1; at = xml.indexOf(end, at + 1)) {
-    END_OF_TAG.lastIndex = at + end.length;
-    if (END_OF_TAG.test(xml)) return { at, to: END_OF_TAG.lastIndex };
-  }
-  throw new TableError(NOT_WHOLE);
-}
-
-const END_OF_TAG = /\s*>/y;
-const NOT_WHOLE = "The workbook is not whole: save it again.";
-
-function tagsIn(xml: string, name: string): string[] {
-  return Array.from(xml.matchAll(new RegExp(`<(?:\\w+:)?${name}\\s([^<>]*?)/?>`, "g")), ([, tag = ""]) => tag);
-}
-
-function attribute(tag: string, name: string): string | undefined {
-  const [, , value] = pattern(`(?:^|\\s)${name}\\s*=\\s*(["'])(.*?)\\1`, "s").exec(tag) ?? [];
-  return value === undefined ? undefined : unescape(value);
-}
-
-/** The elements of this name, which are not nested, as they come. Throws a TableError if `root` is not closed. */
-async function* elementsOf(
-  bytes: AsyncGenerator<Uint8Array, void, void>,
-  name: string,
-  root: string,
-): AsyncGenerator<Element[], void, void> {
-  let end: string | undefined;
-  let rest = "";
-  for await (const piece of piecesOf(bytes)) {
-    rest = toPlain(rest + piece);
-    end ??= new RegExp(`</(?:\\w+:)?${name}\\s*>`).exec(rest)?.[0];
-    const last = end === undefined || OPEN.test(rest) ? -1 : rest.lastIndexOf(end);
-    if (end !== undefined && last !== -1) {
-      yield elementsIn(rest.slice(0, last + end.length), name);
-      rest = rest.slice(last + end.length);
-    }
-    if (rest.length > ROW_LENGTH_MAX) throw new TableError("The sheet has a row that is too long: save it as CSV.");
-  }
-  const isWhole = new RegExp(`</(?:\\w+:)?${root}\\s*>|<(?:\\w+:)?${root}(?:\\s[^>]*)?/>`).test(rest);
-  if (!isWhole || OPEN.test(rest)) throw new TableError(NOT_WHOLE);
-  yield elementsIn(rest, name);
-}
-
-/** The same XML without comments, and with CDATA as usual text. One that has no end yet stays, and is looked at once. */
-function toPlain(xml: string): string {
-  if (!xml.includes("<!")) return xml;
-  return xml.replaceAll(SPECIAL, (whole: string, text = "", end: string) =>
-    end === "" ? whole : text.replaceAll("&", "&amp;").replaceAll("<", "&lt;"),
-  );
-}
-
-const SPECIAL = /<!(?:--.*?(?=-->|$)|\[CDATA\[(.*?)(?=\]\]>|$))(-->|\]\]>|$)/gs;
-
-/** The start of one whose end has not come yet. */
-const OPEN = /<!(?:--|\[CDATA\[)/;
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
-/** The text of XML, and of Excel's own `_x000D_`. */
-function unescape(xml: string): string {
-  if (!/[&_]/.test(xml)) return xml;
-  return xml
-    .replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w{2,4}));/gi, (whole: string, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return ENTITIES[name] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-    })
-    .replaceAll(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
