@@ -6,7 +6,7 @@ import type { Execute } from "./engine/retry.ts";
 export const STATEMENT_MS_MAX = 60_000;
 
 /** Everything is read page by page, in no transaction: nobody waits for that, vacuum neither. */
-export const HOW = { statementMs: STATEMENT_MS_MAX, isRepeatable: true };
+export const CHECK_OPTIONS = { statementMs: STATEMENT_MS_MAX, isRepeatable: true };
 
 /** False also where a relative of PostgreSQL does not know what is asked. */
 export async function isTrue(execute: Execute, statement: Statement): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function askIfKnown<Row extends unknown[]>(
   statement: Statement,
   values: string[] = [],
 ): Promise<Row[] | undefined> {
-  return execute<Row>(statement, values, HOW).catch((reason: unknown) => {
+  return execute<Row>(statement, values, CHECK_OPTIONS).catch((reason: unknown) => {
     if (sqlStateOf(reason)?.startsWith("42")) return undefined;
     throw reason;
   });

@@ -3,7 +3,7 @@ import { describeFailure } from "../../system-failure.ts";
 import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
-import { askIfKnown, HOW, isTrue, STATEMENT_MS_MAX } from "./check-query.ts";
+import { askIfKnown, CHECK_OPTIONS, isTrue, STATEMENT_MS_MAX } from "./check-query.ts";
 import { COUNT_SHARDS, FIND_WRONG, HAS_AMCHECK, HAS_UNKEYED, MEND_WRONG } from "./check-statements.ts";
 import { lookAtColumns } from "./column-check.ts";
 import { listTokenRows, walkPlants } from "./contents.ts";
@@ -57,7 +57,7 @@ export async function repairPostgresStore({ url, log }: Readonly<{ url: string; 
     await startUp(database, { name, isNew: false, waitMs: 0, log });
     for (const index of await findLeftovers(execute)) await runUnlimited(database, INDEX.drop(index));
     for (const index of (await findWrongIndexes(database, execute)) ?? []) await runUnlimited(database, INDEX.rebuild(index));
-    for await (const { columns } of readPages(execute)) await execute(MEND_WRONG, columns, HOW);
+    for await (const { columns } of readPages(execute)) await execute(MEND_WRONG, columns, CHECK_OPTIONS);
   } finally {
     await database.close();
   }
@@ -72,9 +72,9 @@ function open(url: string) {
 }
 
 async function lookAtTables(execute: Execute): Promise<Look> {
-  const [[isOurs] = []] = await execute<[isOurs: string, isTaken: string]>(SCHEMA.isThere, [], HOW);
+  const [[isOurs] = []] = await execute<[isOurs: string, isTaken: string]>(SCHEMA.isThere, [], CHECK_OPTIONS);
   if (isOurs !== "t") throw new UnfitError("There is no store in this database: name the right one with --database.");
-  const version = (await readVersion((statement, values = []) => execute(statement, values, HOW))) ?? 0;
+  const version = (await readVersion((statement, values = []) => execute(statement, values, CHECK_OPTIONS))) ?? 0;
   if (version > VERSION) throw new UnfitError("The database was made by a newer Plant Store: use that version.");
   if (version === VERSION) return look("tables", "ok", `version ${version}`);
   return look("tables", "note", `version ${version}, which the next start brings up to date: check again after it`);
@@ -91,7 +91,7 @@ async function* lookAtRows(execute: Execute): AsyncGenerator<CheckStep, void, vo
   let wrong = 0;
   let count = 0;
   for await (const { plants, columns } of readPages(execute)) {
-    const found = (await execute<[id: bigint]>(FIND_WRONG, columns, HOW)).map(([id]) => id);
+    const found = (await execute<[id: bigint]>(FIND_WRONG, columns, CHECK_OPTIONS)).map(([id]) => id);
     // Shards answer one after the other.
     named.push(...found.toSorted((left, right) => (left < right ? -1 : 1)).slice(0, NAMED_MAX - named.length));
     wrong += found.length;

@@ -1,5 +1,4 @@
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
-import type { PlantId } from "../../plant.ts";
 import { inParts } from "../contents.ts";
 import type { Contents, DatedPlant, StoredToken } from "../contents.ts";
 import { toToken } from "../tokens.ts";
@@ -22,7 +21,7 @@ const PAGE_PLANTS = 2000;
 const PAGE_BYTES = 1_000_000;
 
 /** A statement waits for a busy server: a backup is in no hurry. In milliseconds. */
-const HOW = { statementMs: 25_000, isRepeatable: false };
+const OPTIONS = { statementMs: 25_000, isRepeatable: false };
 
 /** All that the database holds at one moment. */
 export async function openContents(begin: () => Promise<Transaction>): Promise<Contents> {
@@ -40,7 +39,7 @@ export async function listTokens(execute: Execute): Promise<StoredToken[]> {
 
 /** As they are stored, whatever that is. */
 export async function listTokenRows(execute: Execute): Promise<StoredRow[]> {
-  return (await execute<TokenColumns>(LIST_TOKENS, [], HOW)).map(toRow);
+  return (await execute<TokenColumns>(LIST_TOKENS, [], OPTIONS)).map(toRow);
 }
 
 /** All plants by id, in pages that may be short: after empty room the next one reaches further, so few in a row are. */
@@ -65,12 +64,13 @@ async function listDated(
   [from, ...more]: readonly bigint[],
 ): Promise<readonly DatedPlant[]> {
   const valuesFor = (bytes: number) => [from, PAGE_PLANTS, bytes, ...more];
-  const { rows } = await readRows<DatedRow>({ execute, page, valuesFor, bytesMax: PAGE_BYTES, how: HOW });
+  const { rows } = await readRows<DatedRow>({ execute, page, valuesFor, bytesMax: PAGE_BYTES, how: OPTIONS });
   return rows.map(toDatedPlant);
 }
 
-function toDatedPlant([id, name, tag, added]: DatedRow): DatedPlant & { id: PlantId } {
-  const plant = toPlant([id, name, tag]);
+function toDatedPlant(row: DatedRow): DatedPlant {
+  const plant = toPlant(row);
+  const added = row[3];
   return added === null || added === UNDATED ? plant : { ...plant, added };
 }
 

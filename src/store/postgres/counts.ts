@@ -12,7 +12,7 @@ import { hasTag } from "./list-statements.ts";
 import { IN_INDEX } from "./order-statements.ts";
 
 /** As long as a list may take, in milliseconds. */
-const HOW = { statementMs: 5000, isRepeatable: true } as const;
+const OPTIONS = { statementMs: 5000, isRepeatable: true } as const;
 
 /** From this many plants on, statistics are trusted. Below, plants are counted. */
 const ESTIMATED_MIN = 2 * COUNTED_MAX;
@@ -85,20 +85,20 @@ export async function countPlants(execute: Execute, terms: SearchTerms, estimate
 
 async function countAll(execute: Execute, estimate: Statement): Promise<PlantCount> {
   // A relative of PostgreSQL may have no such statistics.
-  const [row] = await execute<[plants: bigint]>(estimate, [], HOW).catch(() => []);
+  const [row] = await execute<[plants: bigint]>(estimate, [], OPTIONS).catch(() => []);
   const estimated = Number(row?.[0] ?? -1);
   if (estimated >= ESTIMATED_MIN) return { plants: rounded(estimated), precision: "about" };
   return toCount(await count(execute, { tag: undefined, words: [] }, ESTIMATED_MIN), ESTIMATED_MIN);
 }
 
 async function count(execute: Execute, terms: SearchTerms, max: number): Promise<number> {
-  const [row] = await execute<[plants: bigint]>(countStatement(terms), valuesOf(terms, max), HOW);
+  const [row] = await execute<[plants: bigint]>(countStatement(terms), valuesOf(terms, max), OPTIONS);
   return Number(row![0]);
 }
 
 /** Counts the tags of what matches. */
 export async function countFoundTags(execute: Execute, terms: SearchTerms): Promise<FoundTags> {
-  const rows = await execute<[tag: string | null, plants: bigint, all: bigint]>(countTagsStatement(terms), valuesOf(terms), HOW);
+  const rows = await execute<[tag: string | null, plants: bigint, all: bigint]>(countTagsStatement(terms), valuesOf(terms), OPTIONS);
   const tags = rows.flatMap(([tag, plants]) => (tag === null ? [] : [{ tag: fromColumn(tag), plants: Number(plants) }]));
   return { ...toCount(Number(rows[0]?.[2] ?? 0)), tags: tags.slice(0, TAGS_MAX) };
 }

@@ -1,6 +1,6 @@
 import { look, someOf } from "../check.ts";
 import type { Look } from "../check.ts";
-import { askIfKnown, HOW, isTrue } from "./check-query.ts";
+import { askIfKnown, CHECK_OPTIONS, isTrue } from "./check-query.ts";
 import { CHECK_INDEX, COUNT_DAMAGED_PAGES, HAS_AMCHECK, IS_ORDER_OUTDATED, LIST_INDEXES } from "./check-statements.ts";
 import { isDamage } from "./engine/failure.ts";
 import { INDEX } from "./engine/index-build.ts";
@@ -35,7 +35,7 @@ export async function* lookAtIndexes(database: Database, execute: Execute): Asyn
 type IndexRow = [name: string, isValid: string, kind: string];
 
 function listIndexes(execute: Execute): Promise<IndexRow[]> {
-  return execute<IndexRow>(LIST_INDEXES, [], HOW);
+  return execute<IndexRow>(LIST_INDEXES, [], CHECK_OPTIONS);
 }
 
 /** Whether somebody, such as another replica, builds an index of our tables now. */
@@ -45,7 +45,7 @@ export async function isBuilding(execute: Execute): Promise<boolean> {
 }
 
 /** What a REINDEX CONCURRENTLY that was cut off leaves beside the index (its manual). */
-const LEFTOVER = /_cc(?:new|old)\d*"?$/;
+export const LEFTOVER = /_cc(?:new|old)\d*"?$/;
 
 export async function findLeftovers(execute: Execute): Promise<readonly string[]> {
   if (await isBuilding(execute)) return [];

@@ -41,7 +41,7 @@ const CLOSE_MS_MAX = 300;
 /** How long a statement may take, in milliseconds. */
 const STATEMENT_MS_MAX = 20_000;
 
-const HOW = { statementMs: STATEMENT_MS_MAX, isRepeatable: true } as const;
+const OPTIONS = { statementMs: STATEMENT_MS_MAX, isRepeatable: true } as const;
 
 type NameKeysOptions = Readonly<{
   /** Lists wait for a look, so it must not wait for imports. */
@@ -64,7 +64,7 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
 
   /** Gives keys from this id on. Resolves with where the next step begins; undefined after the last one. */
   async function step(from: bigint, run = execute.imports): Promise<bigint | undefined> {
-    const rows = await run<[id: bigint, start: string]>(FIND_UNKEYED, [from, STEP_PLANTS], HOW);
+    const rows = await run<[id: bigint, start: string]>(FIND_UNKEYED, [from, STEP_PLANTS], OPTIONS);
     await setKeys(
       rows.map(([id, start]) => ({ id: asPlantId(id), name: fromColumn(start) })),
       run,
@@ -82,7 +82,7 @@ export function keepNameKeys({ execute, log, now }: NameKeysOptions): NameKeys {
       keys.push(`"${nameKey(name)}"`);
       await pauses();
     }
-    await run(SET_KEYS, [ids, names, `{${keys.join()}}`], HOW);
+    await run(SET_KEYS, [ids, names, `{${keys.join()}}`], OPTIONS);
   }
 
   /** Gives keys to all plants without one from this id on. */

@@ -8,11 +8,12 @@ import type { OrderedQuery } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toColumn } from "./engine/text.ts";
 import { toPlant, toQuery } from "./plant-columns.ts";
+import type { PlantRow } from "./plant-columns.ts";
 import { LIST_MS_MAX, readRows } from "./plant-lists.ts";
 import { countMatching, lastAhead, LOOKED_AT_MAX, orderedAhead, orderedMatching, orderedPlants, SORTED_MAX } from "./order-statements.ts";
 import type { Filter } from "./order-statements.ts";
 
-type Row = [id: bigint, name: string, tag: string | null, key: string];
+type Row = [...PlantRow, key: string];
 
 type ListOptions = Readonly<{
   execute: Execute;
@@ -50,7 +51,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     const stale = ORDERS[order].by === "name" ? await findStale(rows) : [];
     if (stale.length > 0) onStale(stale);
     const isFilling = rows.every((row) =>
-      page.add(toRowPlant(row), { key: row[3], id: asPlantId(row[0]) }, sizeOf({ name: row[1], tag: row[2] })),
+      page.add(toPlant(row), { key: row[3], id: asPlantId(row[0]) }, sizeOf({ name: row[1], tag: row[2] })),
     );
     if (isCut) page.cut();
     return isFilling && !isCut;
@@ -91,7 +92,7 @@ async function findStale(rows: readonly Row[]): Promise<NewPlant[]> {
   const stale: NewPlant[] = [];
   const pauses = openPauses();
   for (const row of rows) {
-    const plant = toRowPlant(row);
+    const plant = toPlant(row);
     if (nameKey(plant.name) !== row[3]) stale.push(plant);
     await pauses();
   }
@@ -124,8 +125,4 @@ function nameKeyBehind(key: string, isRising: boolean): string | undefined {
   if (key === "") return undefined;
   const [head, last] = [key.slice(0, -2), Number.parseInt(key.slice(-2), 16)];
   return last === 0 ? head : head + (last - 1).toString(16).padStart(2, "0") + LAST_KEY;
-}
-
-function toRowPlant([id, name, tag]: Row): NewPlant {
-  return toPlant([id, name, tag]);
 }

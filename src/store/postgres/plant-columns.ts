@@ -82,6 +82,7 @@ export function toQuery(words: readonly string[]): string {
   return words.map((word) => `${word}:*`).join(" & ");
 }
 
-export function toPlant([id, name, tag]: PlantRow): NewPlant {
+/** The plant of a row, which may have more columns. */
+export function toPlant([id, name, tag]: readonly [...PlantRow, ...unknown[]]): NewPlant {
   return tag === null ? { id: asPlantId(id), name: fromColumn(name) } : { id: asPlantId(id), name: fromColumn(name), tag: fromColumn(tag) };
 }

@@ -21,7 +21,7 @@ const COMMIT = { text: "COMMIT" } as const satisfies Statement;
 
 /** The server ends a statement, and a transaction whose process is silent, after this, in milliseconds. */
 const STATEMENT_MS_MAX = 120_000;
-const HOW = { statementMs: STATEMENT_MS_MAX, isRepeatable: false };
+const OPTIONS = { statementMs: STATEMENT_MS_MAX, isRepeatable: false };
 
 const TAKEN = "23505";
 
@@ -48,15 +48,15 @@ export async function restorePostgresStore(
 
 async function fill(execute: Execute, contents: AsyncIterable<ContentsPart>): Promise<Filled> {
   // Locks a row, so that only one restore runs at a time.
-  await execute(SCHEMA.probe, [], HOW);
-  const hasPlants = (await execute(FIRST_PLANT, [], HOW)).length > 0;
+  await execute(SCHEMA.probe, [], OPTIONS);
+  const hasPlants = (await execute(FIRST_PLANT, [], OPTIONS)).length > 0;
   const replaced = expectUnused(await listTokens(execute), hasPlants);
-  await execute(REMOVE_TOKENS, [], HOW);
+  await execute(REMOVE_TOKENS, [], OPTIONS);
   for await (const { tokens, plants } of contents) {
-    for (const { token, hash } of tokens) await execute(RESTORE_TOKEN, valuesOf(token, hash), HOW);
-    if (plants.length > 0) await execute(RESTORE_PLANTS, [...(await searchableColumnsOf(plants)), timesOf(plants)], HOW);
+    for (const { token, hash } of tokens) await execute(RESTORE_TOKEN, valuesOf(token, hash), OPTIONS);
+    if (plants.length > 0) await execute(RESTORE_PLANTS, [...(await searchableColumnsOf(plants)), timesOf(plants)], OPTIONS);
   }
-  await execute(COMMIT, [], HOW);
+  await execute(COMMIT, [], OPTIONS);
   return { replaced };
 }
 

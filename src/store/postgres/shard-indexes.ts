@@ -2,6 +2,7 @@ import { look, someOf } from "../check.ts";
 import type { Look } from "../check.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { runUnlimited } from "./engine/startup.ts";
+import { LEFTOVER } from "./index-check.ts";
 
 /*
  * On Citus the table of plants on the coordinator has no rows, and its indexes no entries: those of the shards count. Each
@@ -27,9 +28,6 @@ const LIST_FAULTS = `WITH shard AS (${SHARDS}), fault AS (
 const COMPARE = `SELECT count(bt_index_check(indexrelid, true)) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
     JOIN pg_am ON pg_am.oid = relam
   WHERE amname = 'btree' AND indisvalid AND indrelid IN (SELECT id FROM (${SHARDS}) AS shard)`;
-
-/** What a REINDEX CONCURRENTLY that was cut off leaves beside an index (its manual). */
-const LEFTOVER = /_cc(?:new|old)\d*$/;
 
 /** Returns each node with whether the command succeeded, and its result or its error. */
 function onNodes(command: string): Statement {
