@@ -9,6 +9,13 @@ import type { Bytes } from "./row.ts";
 const RATIO_MAX = 250;
 const LONG_BYTES = 10_000_000;
 
+/**
+ * How many lines there may be for each byte of gzip, once there are many: a line of two bytes costs as much as one of a
+ * hundred, and 19 KB can hold five million of them. Tables with ids have less than one.
+ */
+const LINES_RATIO_MAX = 4;
+const MANY_LINES = 100_000;
+
 /** What is unpacked at once: at most a megabyte comes of it. */
 const STEP_BYTES = 1024;
 
@@ -19,7 +26,7 @@ export function isGzip(head: Uint8Array): boolean {
 
 /**
  * Unpacks gzip as it arrives, and reads on only as its output is taken. Throws `malformed_gzip`, `body_too_large` for a
- * file that grows too much, and whatever the bytes throw. Releases the source.
+ * file that grows too much or to too many lines, and whatever the bytes throw. Releases the source.
  */
 export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, void> {
   const { readable, writable } = new DecompressionStream("gzip");
@@ -27,6 +34,7 @@ export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, vo
   const reader = readable.getReader();
   let packed = 0;
   let size = 0;
+  const lines = createLineCounter();
   let failure: { thrown: unknown } | undefined;
 
   async function pump(): Promise<void> {
@@ -51,6 +59,7 @@ export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, vo
       if (done) return;
       size += value.length;
       checkGrowth(size, packed);
+      checkLines(lines.count(value), packed);
       yield value;
     }
   } catch (thrown) {
@@ -69,4 +78,30 @@ export function checkGrowth(size: number, packed: number): void {
   throw new PlantStoreError("body_too_large", {
     message: `The compressed file grows to more than ${RATIO_MAX} times its size: send it uncompressed.`,
   });
+}
+
+function checkLines(lines: number, packed: number): void {
+  if (lines <= MANY_LINES || lines <= packed * LINES_RATIO_MAX) return;
+  throw new PlantStoreError("body_too_large", {
+    message: `The compressed file has more than ${LINES_RATIO_MAX} lines for each of its bytes: send it uncompressed.`,
+  });
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Counts the ends of lines with something in them, in any encoding. The others cost next to nothing. */
+function createLineCounter(): Readonly<{ count: (more: Uint8Array) => number }> {
+  let lines = 0;
+  let isEnd = true;
+  return {
+    count(more) {
+      for (const byte of more) {
+        const wasEnd = isEnd;
+        isEnd = byte === LF || byte === CR;
+        if (isEnd && !wasEnd) lines += 1;
+      }
+      return lines;
+    },
+  };
 }

@@ -361,6 +361,33 @@ describe("an import of gzip", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
+  for (const { what, type, head, line } of [
+    { what: "lines that are no JSON", type: "application/x-ndjson", head: "", line: "x\n" },
+    { what: "rows without an id", type: "text/csv", head: "id,name\n", line: ",\r" },
+    { what: "rows that are all the same", type: "text/csv", head: "id,name\r\n", line: "1\r\n" },
+  ]) {
+    it(`refuses more than 4 lines for each byte, and reads few of them: ${what}`, async () => {
+      const own = await startTestService();
+      const bomb = Bun.gzipSync(Buffer.from(head + line.repeat(3_000_000)), { level: 9 });
+      const { error, message } = await refusal(await post(bomb, { ...packed, type, on: own }));
+      expect([error, message]).toEqual([41300, expect.stringContaining("4 lines for each of its bytes")]);
+      const ended = own.logged.map((text) => JSON.parse(text)).find(({ event }) => event === "import_ended");
+      expect(ended.read).toBeLessThan(110_000);
+      await own.stop();
+    });
+  }
+
+  it("may have any number of lines where they differ, and 100,000 that do not", async () => {
+    const rows = Array.from({ length: 150_000 }, (_, at) => `${at},a\n`).join("");
+    for (const [table, read] of [
+      [`id,name\n${rows}`, 150_000],
+      [`id,name\n${"1,a\n".repeat(99_999)}`, 99_999],
+    ] as const) {
+      const response = await post(Bun.gzipSync(Buffer.from(table), { level: 9 }), { ...packed, query: "?dryRun=true" });
+      expect(await response.json()).toMatchObject({ read, refused: 0 });
+    }
+  });
+
   it("ends with its connection", async () => {
     const whole = Bun.gzipSync(Buffer.from("id,name\n1,a\n"));
     const socket = await openSocket(service.url);
