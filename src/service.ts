@@ -40,7 +40,7 @@ import type { StoreOptions } from "./open-store.ts";
 import type { Store } from "./store/store.ts";
 import { createFairQueue } from "./store/fair-queue.ts";
 import type { Tracing } from "./tracing/tracing.ts";
-import { parsePlant } from "./validation.ts";
+import { fileLimits } from "./transfer/file-limits.ts";
 
 type StartOptions = Pick<StoreOptions, "log" | "metrics" | "onFatal"> &
   Readonly<{
@@ -118,7 +118,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     const now = () => performance.now();
     let isDraining = false;
     const handlers = {
-      ...plantHandlers({ plants: store.plants, queue, represent, audit }),
+      ...plantHandlers({ plants: store.plants, queue, represent, audit, bodyBytesMax: config.bodyBytesMax }),
       ...changeHandlers({ plants: store.plants, running: bulks, audit, bodyBytesMax: config.bodyBytesMax }),
       ...countHandlers({ plants: store.plants, queue, represent }),
       ...tagHandlers({ plants: store.plants, queue, represent }),
@@ -127,8 +127,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
         queue,
         imports,
         exports,
-        parsePlant,
-        lineBytesMax: config.bodyBytesMax,
+        ...fileLimits(config.bodyBytesMax),
         authenticator,
         audit,
         log,

@@ -8,11 +8,11 @@ import { toFilter } from "../plant-filter.ts";
 import { toCsvQuery } from "../transfer/csv-query.ts";
 import { exportPlants } from "../transfer/export.ts";
 import type { ExportForm } from "../transfer/export.ts";
+import { fileLimits } from "../transfer/file-limits.ts";
 import { importFile } from "../transfer/import.ts";
 import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
 import type { Bytes, CsvReading } from "../transfer/row.ts";
 import { TableError } from "../transfer/table-error.ts";
-import { parsePlant } from "../validation.ts";
 import { adviceOn, describeFailure } from "../system-failure.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openStoreHere } from "./direct-store.ts";
@@ -132,7 +132,7 @@ async function openFolder(command: Command, isNew: boolean): Promise<PlantAccess
   return {
     import(bytes, { format, onConflict, dryRun, csv, onProblem, onCommit }) {
       const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem, onCommit };
-      return importFile(store.plants, bytes, { format, parsePlant, lineBytesMax: config.bodyBytesMax, ...how });
+      return importFile(store.plants, bytes, { format, ...fileLimits(config.bodyBytesMax), ...how });
     },
     async *export(form, filter) {
       const terms = toFilter({ untagged: false, ...filter });

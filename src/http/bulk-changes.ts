@@ -7,8 +7,8 @@ import type { FairShares } from "../fair-shares.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import { isSame, toNewPlant } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
+import { checkSize } from "../plant-size.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
-import { sizeOf } from "../store/page.ts";
 import type { PlantStore, Swap } from "../store/plants.ts";
 import { checkBody, invalidBody } from "../validation.ts";
 import { changeOf } from "./plants.ts";
@@ -135,11 +135,7 @@ function parseChanges(bytes: Uint8Array, textBytesMax: number): readonly Swap[] 
     if (earlier !== undefined)
       throw invalidBody(`\`changes/${earlier}\` and \`changes/${at}\` name the same plant: send one change of each.`);
     if (!from && !to) throw invalidBody(`\`changes/${at}\` has no plant in \`from\` or \`to\`: send at least one.`);
-    // No plant may be larger than one that a create can make, whose body has these bytes too.
-    if (to && sizeOf(to) > textBytesMax) {
-      const message = `The name and tag in \`changes/${at}/to\` have more than ${textBytesMax} bytes: send shorter ones.`;
-      throw new PlantStoreError("body_too_large", { message });
-    }
+    if (to) checkSize(to, textBytesMax, `The name and tag in \`changes/${at}/to\``);
     return { from: from ? toNewPlant({ ...from, id }) : undefined, to: to ? toNewPlant({ ...to, id }) : undefined };
   });
 }

@@ -5,6 +5,7 @@ import { ownerOf, tokenOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId, isSame, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
+import { checkSize, isFitting } from "../plant-size.ts";
 import type { Order, OrderedPage, Page } from "../store/page.ts";
 import type { ListQuery, PlantStore } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
@@ -26,7 +27,7 @@ type ChangeCall = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" 
 
 type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
 
-type PlantOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: Represent; audit: Audit }>;
+type PlantOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: Represent; audit: Audit; bodyBytesMax: number }>;
 
 const PAGE_MAX = 1000;
 
@@ -43,7 +44,7 @@ const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send
 const TRIES_MAX = 100;
 
 /** The operations on plants. */
-export function plantHandlers({ plants, queue, represent, audit }: PlantOptions): PlantHandlers {
+export function plantHandlers({ plants, queue, represent, audit, bodyBytesMax }: PlantOptions): PlantHandlers {
   /** Reads a plant, checks the preconditions and stores what `decide` returns, all atomically. */
   async function change(
     { parameters, headers, principal, requestId }: ChangeCall,
@@ -124,7 +125,7 @@ export function plantHandlers({ plants, queue, represent, audit }: PlantOptions)
       idOf(body, parameters.id);
       // The answer shows what the patch leaves out, so `{}` would be a read.
       if (body.name === undefined || body.tag === undefined) authorize(tokenOf(principal), "plants:read", WHOLE_PATCH);
-      const { to } = await change(call, (stored) => merge(expectFound(stored), body));
+      const { to } = await change(call, (stored) => patched(expectFound(stored), body, bodyBytesMax));
       return toChanged(expectFound(to), 200);
     },
     async deletePlant(call) {
@@ -178,6 +179,13 @@ function idOf({ id: given }: Readonly<{ id?: bigint }>, id: bigint): bigint {
     });
   }
   return id;
+}
+
+/** Throws `body_too_large` if the patch makes a plant too large, unless it was: the limit may have been lowered since. */
+function patched(stored: NewPlant, patch: Schemas["PlantPatch"], bytesMax: number): NewPlant {
+  const plant = merge(stored, patch);
+  if (isFitting(stored, bytesMax)) checkSize(plant, bytesMax);
+  return plant;
 }
 
 /** JSON Merge Patch (RFC 7396), with a patch that was validated against the contract. */

@@ -278,7 +278,9 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
     "a page of plants",
     BODY,
     (text) =>
-      plantHandlers({ plants: storeOf(plantOf(text)), queue: turns, represent: createRepresent(), audit }).listPlants(LIST_CALL as never),
+      plantHandlers({ plants: storeOf(plantOf(text)), queue: turns, represent: createRepresent(), audit, bodyBytesMax: 65_536 }).listPlants(
+        LIST_CALL as never,
+      ),
   ],
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],

@@ -50,9 +50,9 @@ describe("an import of NDJSON", () => {
     { line: '[1,"x"]', error: 40005, text: "not an object", why: "an array" },
     { line: "null", error: 40005, text: "not an object", why: "null" },
     { line: "id,name", error: 40001, text: "not valid JSON", why: "CSV" },
-    { line: `{"id":1,"name":"${"x".repeat(65_519)}"}`, error: 41300, text: "65536", why: "a line of 65,537 bytes" },
-    { line: `{"id":1,"name":"${"é".repeat(32_760)}"}`, error: 41300, text: "65536", why: "a line of that many bytes in fewer characters" },
-    { line: `{"id":1,"name":"${"x".repeat(500_000)}"}`, error: 41300, text: "65536", why: "a much longer line" },
+    { line: `{"id":1,"name":"${"x".repeat(131_155)}"}`, error: 41300, text: "131172", why: "a line of 131,173 bytes" },
+    { line: `{"id":1,"name":"${"é".repeat(65_578)}"}`, error: 41300, text: "131172", why: "a line of that many bytes in fewer characters" },
+    { line: `{"id":1,"name":"${"x".repeat(500_000)}"}`, error: 41300, text: "131172", why: "a much longer line" },
   ] as const) {
     it(`refuses ${why} with its line and error number, and accepts the lines around it`, async () => {
       const { summary, stored } = await storedFrom(bytesOf('\n{"id":5,"name":"before"}\n', line, '\n{"id":6,"name":"behind"}\n'));
@@ -78,9 +78,9 @@ describe("an import of NDJSON", () => {
     }
   });
 
-  it("accepts a line of 65,536 bytes, even as the last one", async () => {
-    const line = (id: number) => `{"id":${id},"name":"${"x".repeat(65_518)}"}`;
-    expect(line(1)).toHaveLength(65_536);
+  it("accepts a line of 131,172 bytes, even as the last one", async () => {
+    const line = (id: number) => `{"id":${id},"name":"${"x".repeat(65_536)}","note":"${"y".repeat(65_608)}"}`;
+    expect(line(1)).toHaveLength(131_172);
     expect((await storedFrom(`${line(1)}\n${line(2)}`)).summary).toEqual(clean({ read: 2, created: 2 }));
   });
 });

@@ -1,15 +1,15 @@
 import type { FileFormat } from "../../src/client/client.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
+import { fileLimits } from "../../src/transfer/file-limits.ts";
 import type { CsvReading, ReadOptions, Row } from "../../src/transfer/row.ts";
-import { parsePlant } from "../../src/validation.ts";
 import { countLines } from "./line-starts.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */
 export type PlacedRow = Readonly<{ row: Row; start: number }>;
 
 /** The service's own limit, when it is not configured otherwise. */
-const LINE_BYTES_MAX = 65_536;
+const PLANT_BYTES_MAX = 65_536;
 
 type ReadingOptions = Readonly<{ format: FileFormat; csv?: CsvReading; onUnused?: ReadOptions["onUnused"] }> &
   Pick<ReadOptions, "onNames" | "onPlaces" | "onEncoding">;
@@ -21,7 +21,7 @@ export async function* readRows(
 ): AsyncGenerator<readonly PlacedRow[], void, void> {
   const lines = countLines(format);
   const read = format === "csv" ? readCsv : readNdjson;
-  for await (const rows of read(watched(file, lines.see), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused, ...options })) {
+  for await (const rows of read(watched(file, lines.see), { ...fileLimits(PLANT_BYTES_MAX), onUnused, ...options })) {
     yield rows.map((row) => ({ row, start: lines.at(row.line) }));
     const last = rows.at(-1);
     if (last) lines.forget(last.line);

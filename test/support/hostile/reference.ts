@@ -16,8 +16,11 @@ export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefi
   return { id: id as PlantId, name, ...(tag === undefined ? {} : { tag }) };
 }
 
-/** A longer line of an import is refused, like a longer body. */
-const LINE_BYTES_MAX = 65_536;
+/** A longer line of an import is refused. */
+const LINE_BYTES_MAX = 131_172;
+
+/** So is a plant with more bytes, or more than twice as many as JSON. */
+const PLANT_BYTES_MAX = 65_536;
 
 /**
  * The number of lines of NDJSON, without the empty ones, and how many of them are plants. A byte order mark may only be
@@ -26,8 +29,15 @@ const LINE_BYTES_MAX = 65_536;
 export function countLines(body: string): { lines: number; plants: number } {
   const texts = body.split("\n").map((text, at) => (at === 0 && text.startsWith(MARK) ? text.slice(MARK.length) : text));
   const lines = texts.map((text) => Buffer.from(text, "latin1")).filter((bytes) => decode(bytes)?.trim() !== "");
-  const plants = lines.filter((bytes) => bytes.length <= LINE_BYTES_MAX && !bytes.toString("latin1").startsWith(MARK) && readPlant(bytes));
+  const plants = lines.filter((bytes) => bytes.length <= LINE_BYTES_MAX && !bytes.toString("latin1").startsWith(MARK) && isPlant(bytes));
   return { lines: lines.length, plants: plants.length };
+}
+
+function isPlant(bytes: Uint8Array): boolean {
+  const plant = readPlant(bytes);
+  const text = plant && plant.name + (plant.tag ?? "");
+  if (text === undefined) return false;
+  return Buffer.byteLength(text) <= PLANT_BYTES_MAX && Buffer.byteLength(JSON.stringify(text)) - 2 <= 2 * PLANT_BYTES_MAX;
 }
 
 /** The bytes of a byte order mark, a letter each. */
