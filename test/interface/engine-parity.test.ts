@@ -2,12 +2,13 @@ import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { ENGINES } from "../support/engines.ts";
 import { seedOf } from "../support/random.ts";
+import { inForm } from "../support/run-form.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-const REQUESTS = 10_000;
-const ROUNDS = 8;
+const REQUESTS = inForm(5000, 10_000);
+const ROUNDS = inForm(4, 8);
 const SEARCHES = 40;
 
 type Request = Readonly<{ method: string; path: string; headers?: Record<string, string>; body?: string }>;
