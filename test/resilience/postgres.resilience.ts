@@ -14,10 +14,10 @@ import { inForm, tell } from "../support/run-form.ts";
 import { killServices, startService } from "../support/service-process.ts";
 
 const CLIENTS = 24;
-const FAULT_SECONDS = inForm(20, 60);
+const FAULT_SECONDS = inForm(10, 60);
 /** How often a planted bug has a chance to be noticed. */
 const ROUNDS_MAX = 6;
-const FAILOVERS = 5;
+const FAILOVERS = inForm(3, 5);
 /** How long a service retries a commit by default. */
 const PATIENCE_MS = 1000;
 /** A run counts only if the service was really busy. */
