@@ -14,7 +14,8 @@ import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront 
 import { runVictims } from "../support/proxies/victims.ts";
 import { killServices, startService } from "../support/service-process.ts";
 
-const REQUESTS = inForm(8000, 80_000);
+/** Without its guards HAProxy harms one in thousands, the others one in ten and more: fewer show as much there. */
+const requestsFor = (name: string) => inForm(name === "haproxy" ? 8000 : 4000, 80_000);
 const CARELESS_REQUESTS = inForm(4000, 20_000);
 const ROUNDS_MAX = 5;
 const GARDEN = "https://garden.example";
@@ -86,9 +87,9 @@ async function attackThrough(url: string, requests: number) {
 for (const name of FRONT_NAMES) {
   describe(`${name} as it is shipped`, () => {
     it("gives nobody a wrong response because of requests that proxies and services misread", async () => {
-      const { answered, wrong, odd } = await attackThrough(await startFront(name, { hosts }), REQUESTS);
+      const { answered, wrong, odd } = await attackThrough(await startFront(name, { hosts }), requestsFor(name));
       expect(wrong).toEqual([]);
-      expect(answered).toBeGreaterThanOrEqual(REQUESTS);
+      expect(answered).toBeGreaterThanOrEqual(requestsFor(name));
       expect(odd.statuses["501"]).toBeGreaterThan(0);
       tell("proxies", `${name}: ${answered} right answers, ${wrong.length} wrong beside ${odd.sent} odd requests`);
     });
