@@ -85,11 +85,17 @@ const running: Array<() => Promise<unknown>> = [];
 // All services of this file together would take more connections than the server has.
 afterEach(() => Promise.all(running.splice(0).map((end) => end())));
 
-/** A database that a version with so many steps made, with plants. */
-async function makeDatabase(steps: number, plants: number) {
-  const url = await cluster.createDatabase();
+type Database = Readonly<{ url: string; name: string; query: (sql: string) => ReturnType<typeof cluster.query> }>;
+
+function toDatabase(url: string): Database {
   const name = new URL(url).pathname.slice(1);
-  const query = (sql: string) => cluster.query(sql, name);
+  return { url, name, query: (sql) => cluster.query(sql, name) };
+}
+
+/** A database that a version with so many steps made, with plants. */
+async function makeDatabase(steps: number, plants: number): Promise<Database> {
+  const database = toDatabase(await cluster.createDatabase());
+  const { query } = database;
   await query("CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)");
   await query(`INSERT INTO plant_store_schema VALUES (1, ${Math.min(steps, VERSION)})`);
   for (const step of RELEASED.slice(0, steps)) await query(step);
@@ -97,10 +103,18 @@ async function makeDatabase(steps: number, plants: number) {
     await query(
       `INSERT INTO plants (id, name, tag, words) SELECT -at, 'plant ' || at, 'tag ' || at % 7, ('plant ' || at || ' w' || at * 7919::bigint % 100003)::tsvector FROM generate_series(1, ${plants}) AS at`,
     );
-  return { url, query };
+  return database;
 }
 
-type Database = Awaited<ReturnType<typeof makeDatabase>>;
+let large: Promise<Database> | undefined;
+
+/** The same with one step and MANY plants: a copy of the first of them, as to fill one takes seconds. */
+async function makeLarge(): Promise<Database> {
+  const { name: template } = await (large ??= makeDatabase(1, MANY));
+  const name = `large_${crypto.randomUUID()}`;
+  await cluster.query(`CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  return toDatabase(cluster.url(name));
+}
 
 function serve({ url }: Database, bugs: readonly PlantedBug[] = [], data = temporaryFolder()) {
   const service = spawnProcess({
@@ -139,6 +153,8 @@ async function isBuilding({ query }: Database): Promise<boolean> {
   return (await query("SELECT FROM pg_stat_progress_create_index WHERE datname = current_database()")).length > 0;
 }
 
+const WRITE_PAUSE_MS = 5;
+
 /** Writes as a replica of an old version does. `stop` returns the longest time between two commits, in milliseconds. */
 async function startWriter({ url }: Database) {
   const client = new Client({ connectionString: url });
@@ -151,6 +167,8 @@ async function startWriter({ url }: Database) {
       await client.query("INSERT INTO plants (id, name, words) VALUES ($1, $2, 'written'::tsvector)", [id, `written ${id}`]);
       longestMs = Math.max(longestMs, performance.now() - last);
       last = performance.now();
+      // One that never rests would take a processor from the migration.
+      await sleep(WRITE_PAUSE_MS);
     }
   })();
   return {
@@ -168,7 +186,7 @@ const SHARE_MAX = 0.2;
 
 /** The longest wait of a write while indexes are built, as a share of the whole migration. */
 async function waitOfWrites(bugs: readonly PlantedBug[]): Promise<number> {
-  const database = await makeDatabase(1, MANY);
+  const database = await makeLarge();
   const writer = await startWriter(database);
   const began = performance.now();
   const { started } = serve(database, bugs);
@@ -241,7 +259,7 @@ describe("an upgrade", () => {
 
   /** Kills a migration while it builds an index. The next two then start at once. */
   async function startAfterCut(bugs: readonly PlantedBug[]) {
-    const database = await makeDatabase(1, MANY);
+    const database = await makeLarge();
     // No index is whole while there is an older snapshot.
     const reader = new Client({ connectionString: database.url });
     await reader.connect();
@@ -266,7 +284,7 @@ describe("an upgrade", () => {
   });
 
   it("goes on building an index when a look at its progress fails", async () => {
-    const database = await makeDatabase(1, MANY);
+    const database = await makeLarge();
     let looks = 0;
     await buildIndex(STEPS[2]!, {
       async run<Row extends unknown[]>({ text }: Statement, values: readonly unknown[] = []) {
