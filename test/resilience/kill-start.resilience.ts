@@ -104,8 +104,14 @@ describe("kill -9 in the very first start", () => {
 const IDS = Array.from({ length: 40_000 }, (_, at) => BigInt(at + 1));
 const SENT = { attempted: IDS, answered: IDS };
 
-/** A folder with plants only in the WAL, because their service was killed. */
+let filled: Promise<string> | undefined;
+
+/** A folder with plants only in the WAL, because their service was killed. The import is made once, and copied. */
 async function makeFullFolder(): Promise<string> {
+  return copyFolder(await (filled ??= fillFolder()), temporaryFolder());
+}
+
+async function fillFolder(): Promise<string> {
   const data = temporaryFolder();
   const service = await startService({ data });
   expect(await importPlants(service, { data, ids: IDS })).toMatchObject({ created: IDS.length, refused: 0 });
