@@ -62,6 +62,8 @@ const PAUSES_COUNTED = [
 ];
 /** Nearly as long as a connection may be silent: with a second more of the pause it is over. */
 const NEARLY_SILENT_MS = 9000;
+/** With it, that silence would be over by seconds. */
+const PAUSE_MS = 4000;
 const NEVER_CUT = [
   { file: "src/http/server.ts", from: "const timer = setInterval(sweep, SWEEP_MS);", to: "const timer = setInterval(() => {}, SWEEP_MS);" },
 ];
@@ -276,7 +278,7 @@ describe("a client of a service that stands still, as on a paused machine", () =
   });
 });
 
-/** Stops the service for longer than a client may be silent. The last statuses, or "cut". */
+/** Stops the service until clients were silent for longer than they may be. The last statuses, or "cut". */
 async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[]> {
   const head = (path: string, type: string, length: number) =>
     `POST ${path} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${place.token}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
@@ -301,7 +303,7 @@ async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[
   expect(answers[0]).toEqual([200]);
   answers[0]!.length = 0;
   process.kill(place.service.pid, "SIGSTOP");
-  await Bun.sleep(SLOW_MS);
+  await Bun.sleep(PAUSE_MS);
   waiting.write(create(3));
   sending.write(create(2).slice(-5));
   filing.write(lines[1]!);
