@@ -106,14 +106,14 @@ function goodputOf({ statuses }: Arrived): number {
   return (statuses["200"] ?? 0) / SECONDS;
 }
 
-async function measure(root: string, flags: readonly string[], times: readonly number[]): Promise<Round[]> {
+async function measure(root: string, flags: readonly string[], times: readonly number[], count = ROUNDS): Promise<Round[]> {
   const data = temporaryFolder();
   const service = await startService({ data, root, flags, under: onCore(0) });
   const watched = { service, token: await readToken(data), times };
   // Warm-up.
   await arrive({ url: service.url, token: watched.token, seconds: SECONDS, rate: 100_000, connections: BUSY, firstId: 0 });
   const rounds: Round[] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) rounds.push(await runRound(watched, round * 1_000_000_000));
+  for (let round = 1; round <= count; round += 1) rounds.push(await runRound(watched, round * 1_000_000_000));
   return rounds;
 }
 
@@ -155,5 +155,5 @@ for (const { engine, openFlags } of ENGINES) {
 }
 
 it("a service that refuses late and all at once would be noticed", async () => {
-  expect(findBroken(await measure(plantBugs(NO_SHEDDING), [], [5]), 5)).not.toEqual([]);
+  expect(findBroken(await measure(plantBugs(NO_SHEDDING), [], [5], 1), 5)).not.toEqual([]);
 });
