@@ -41,8 +41,8 @@ const UNDISTURBED: Outcome = { statuses: [200], wrong: [], faults: { lost: [], s
 /** Trusts that nobody else uses the connection to the server. */
 const TRUST_THE_POOLER = {
   file: "src/store/postgres/engine/database-connection.ts",
-  from: "this.isShared = !this.#isCockroach &&",
-  to: "this.isShared = false &&",
+  from: "return !this.#isCockroach &&",
+  to: "return false &&",
 };
 
 describe("a service behind PgBouncer, as it is by default,", () => {

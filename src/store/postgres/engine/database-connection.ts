@@ -1,8 +1,9 @@
+import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
-import { GuardError, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
+import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
-import { checkReader, checkSettings, FIND_ALIVE, FIND_READER, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
+import { checkReader, checkSettings, FIND_AGE, FIND_ALIVE, FIND_READER, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
 import type { Settings } from "./requirements.ts";
 
 /**
@@ -26,6 +27,9 @@ const WARNS_OF_STANDBY = ["SyncRepWaitForLSN", "DefaultCitusNoticeReceiver"];
  */
 const AGE_MS_MAX = 60 * 60_000;
 
+/** How much older than the connection its process of the server has to look: clocks are not exact. In milliseconds. */
+const OLDER_MS_MIN = 20;
+
 /** Another isolation, which a user or a database may have as its default, would show a statement what was so before a lock. */
 const BLOCK = {
   begin: { text: "BEGIN ISOLATION LEVEL READ COMMITTED" },
@@ -41,21 +45,24 @@ export class DatabaseConnection extends pg.Client {
   backend = 0;
   /** Whether it has passed the check: if it breaks later, that says nothing about the server. */
   #isOpen = false;
-  /**
-   * Whether the server gave the client the number of another process: a pooler is between, and may give each transaction
-   * another connection to the server, with settings that others made. So each has to begin with ours.
-   */
-  isShared = false;
   /** It has none of the settings that we pin, and no processes. */
   #isCockroach = false;
   /** Why the last commit may be missing on the standby. */
   #doubt: string | undefined;
+  readonly #hosts: Hosts;
+  /**
+   * Makes the names of prepared statements our own: on the connection of somebody else they are unknown, also where that is
+   * another service of this kind.
+   */
+  readonly #mark = randomBytes(4).toString("hex");
+  readonly #since = performance.now();
   readonly #until = performance.now() + AGE_MS_MAX * (1 - Math.random() / 2);
 
   constructor({ hosts, serverMs, ...config }: ConnectionConfig) {
     const url = hosts.current();
     super({ ...config, connectionString: url });
     this.url = url;
+    this.#hosts = hosts;
     this.#serverMs = serverMs;
     // Ignore an idle connection that breaks: its next user gets the error.
     this.on("error", () => {});
@@ -71,6 +78,7 @@ export class DatabaseConnection extends pg.Client {
   async open(): Promise<void> {
     const [settings] = await this.send<Settings>(INSPECT);
     this.#note(settings!);
+    if (!this.isShared && !this.#isCockroach) await this.#lookForPooler();
     if (this.isShared) await this.#tryTransaction();
     else {
       checkSettings(settings!);
@@ -79,6 +87,19 @@ export class DatabaseConnection extends pg.Client {
     const [reader] = await this.send<[inHotStandby: string | null]>(FIND_READER);
     checkReader(reader!);
     this.#isOpen = true;
+  }
+
+  /**
+   * Whether a pooler is between, which may give each transaction another connection to the server, with settings that
+   * others made. So each has to begin with ours.
+   */
+  get isShared(): boolean {
+    return !this.#isCockroach && this.#hosts.pooler.kind !== "none";
+  }
+
+  /** Whether a CancelRequest ends what runs here, and nothing else. */
+  get isCancelable(): boolean {
+    return this.#hosts.pooler.kind !== "server numbers";
   }
 
   /** Runs one statement, which is a transaction of its own. */
@@ -111,14 +132,20 @@ export class DatabaseConnection extends pg.Client {
 
   /** Sends a statement as it is. */
   async send<Row extends unknown[]>({ name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    // Another connection to the server may not know the name, or know another statement by it.
+    const isNamed = name !== undefined && !this.isShared;
     const query: QueryArrayConfig = {
-      ...(name === undefined || this.isShared ? {} : { name }),
+      ...(isNamed ? { name: `${name}_${this.#mark}` } : {}),
       text,
       values: [...values],
       rowMode: "array",
     };
-    return (await this.query<Row>(query)).rows;
+    try {
+      return (await this.query<Row>(query)).rows;
+    } catch (thrown) {
+      // It is prepared where it is not known: that was another connection to the server.
+      if (isNamed && isMissing(thrown)) this.#hosts.pooler.kind = "server numbers";
+      throw thrown;
+    }
   }
 
   /**
@@ -138,7 +165,16 @@ export class DatabaseConnection extends pg.Client {
   #note([version, backend]: Settings): void {
     this.backend = Number(backend);
     this.#isCockroach = version.startsWith("CockroachDB");
-    this.isShared = !this.#isCockroach && this.backend !== (this as unknown as { processID: number | null }).processID;
+    if (this.#isCockroach) return;
+    const isOurs = this.backend === (this as unknown as { processID: number | null }).processID;
+    if (!isOurs && !this.isShared) this.#hosts.pooler.kind = "own numbers";
+    if (isOurs && this.isShared) this.#hosts.pooler.kind = "server numbers";
+  }
+
+  /** The process of the server is older than the connection to it, if a pooler has passed on both. */
+  async #lookForPooler(): Promise<void> {
+    const [age] = await this.send<[ms: bigint]>(FIND_AGE);
+    if (Number(age?.[0] ?? 0) > performance.now() - this.#since + OLDER_MS_MIN) this.#hosts.pooler.kind = "server numbers";
   }
 
   async #transact<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {

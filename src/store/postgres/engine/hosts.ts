@@ -8,7 +8,15 @@ export type Hosts = Readonly<{
   leave(url: string): void;
   /** Another server, `host:port`, with the same user, password, database and options. */
   at(server: string): Hosts;
+  /** What the connections have found in front of the servers. Never forgotten: the next connection may not show it. */
+  pooler: { kind: PoolerKind };
 }>;
+
+/**
+ * A pooler may give each transaction another connection to the server. It tells its clients numbers of its own, or
+ * numbers of the server's processes, with which a cancel may reach another client.
+ */
+type PoolerKind = "none" | "own numbers" | "server numbers";
 
 // Rejects a raw @ or / in a password: the rest would be read as a host or a database, and those are not secret.
 const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?.*)?$/s;
@@ -33,5 +41,6 @@ export function parseHosts(text: string): Hosts {
       if (url === urls[at]) at = (at + 1) % urls.length;
     },
     at: (server) => parseHosts(`${head}${server}${database}${options}`),
+    pooler: { kind: "none" },
   };
 }

@@ -36,6 +36,11 @@ export const INSPECT = {
  */
 export const FIND_READER = { text: `SELECT current_setting('in_hot_standby', true)` } as const;
 
+/** How old our process of the server is, in milliseconds: older than the connection, if a pooler had it before. */
+export const FIND_AGE = {
+  text: `SELECT (extract(epoch FROM clock_timestamp() - backend_start) * 1000)::bigint FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
+} as const;
+
 /** For a statement that may take hours. */
 export const UNLIMIT = {
   text: `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`,
@@ -61,7 +66,7 @@ export type Settings = [
 /**
  * Settings that our statements rely on, whatever the user or the database has set. Warnings of a commit that did not
  * wait get through. An unquoted NULL in an array is null. No statement spends all its time on the locks of another
- * program. The server ends a statement whose client has gone, one that takes longer than `serverMs`, and a transaction
+ * program. Text is UTF-8, as we send it: not every pooler keeps that apart. The server ends a statement whose client has gone, one that takes longer than `serverMs`, and a transaction
  * whose client is silent. Rows that a policy hides are an error, so no list or export leaves them out without a word.
  * With less memory, the places of a million plants are kept by page, and every plant of a page is looked at again: with a
  * tag of 1 % and a word of 12 % of ten million plants, a count takes 4.1 s instead of 0.6 s. If a place elsewhere on the
@@ -73,6 +78,7 @@ export type Settings = [
 export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal: boolean }>) {
   const settings = {
     client_min_messages: "warning",
+    client_encoding: "UTF8",
     array_nulls: "on",
     lock_timeout: "250ms",
     client_connection_check_interval: "1s",
