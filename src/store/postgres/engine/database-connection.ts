@@ -3,7 +3,18 @@ import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
 import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
-import { checkReader, checkSettings, FIND_AGE, FIND_ALIVE, FIND_READER, INSPECT, pin, poolerUnfit, RESET } from "./requirements.ts";
+import {
+  answerMissing,
+  checkReader,
+  checkSettings,
+  FIND_AGE,
+  FIND_ALIVE,
+  FIND_READER,
+  INSPECT,
+  pin,
+  poolerUnfit,
+  RESET,
+} from "./requirements.ts";
 import type { Settings } from "./requirements.ts";
 
 /**
@@ -127,7 +138,9 @@ export class DatabaseConnection extends pg.Client {
   async #sendTogether<Row extends unknown[]>(statements: readonly Statement[]): Promise<Row> {
     const results: unknown = await this.query({ text: statements.map(({ text }) => text).join(";"), rowMode: "array" });
     // The driver returns a list, unless there is only one.
-    return [results as QueryArrayResult<Row>].flat().at(-1)!.rows[0]!;
+    const row = [results as QueryArrayResult<Row>].flat().at(-1)?.rows[0];
+    if (row === undefined) throw answerMissing();
+    return row;
   }
 
   /** Sends a statement as it is. */
@@ -196,9 +209,9 @@ export class DatabaseConnection extends pg.Client {
     try {
       await this.#transact(INSPECT, []);
     } catch (thrown) {
+      const reason = thrown instanceof UnsentError ? thrown.cause : thrown;
       // What a pooler itself refuses (08P01, protocol violation).
-      if (thrown instanceof UnsentError && sqlStateOf(thrown.cause) === "08P01") throw poolerUnfit(thrown.cause);
-      throw thrown;
+      throw sqlStateOf(reason) === "08P01" ? poolerUnfit(reason) : reason;
     }
   }
 }

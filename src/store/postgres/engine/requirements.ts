@@ -101,11 +101,18 @@ export function poolerUnfit(reason: unknown): UnfitError {
   return new UnfitError(`The pooler in front of the database refuses transactions (${message}): set pool_mode = session or transaction.`);
 }
 
+/** Why a router is no help that passes on several statements in one message, and not what the last of them returns. */
+export function answerMissing(): UnfitError {
+  return new UnfitError(
+    "What is in front of the database drops what the last of several statements in one message returns: name the server itself, or use another pooler.",
+  );
+}
+
 /** Throws an UnfitError when reads go to a standby, on a connection whose `INSPECT` was answered by a primary. */
 export function checkReader([inHotStandby]: [inHotStandby: string | null]): void {
   if (inHotStandby !== "on") return;
   throw new UnfitError(
-    "The pooler in front of the database sends reads to a standby, which may not have yet what was answered: switch that off (pgpool-II: load_balance_mode = off).",
+    'The pooler in front of the database sends reads to a standby, which may not have yet what was answered: switch that off (pgpool-II: load_balance_mode = off; Odyssey: target_session_attrs "read-write"; PgCat: default_role = "primary").',
   );
 }
 
