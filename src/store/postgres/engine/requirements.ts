@@ -112,7 +112,7 @@ export function answerMissing(): UnfitError {
 export function checkReader([inHotStandby]: [inHotStandby: string | null]): void {
   if (inHotStandby !== "on") return;
   throw new UnfitError(
-    'The pooler in front of the database sends reads to a standby, which may not have yet what was answered: switch that off (pgpool-II: load_balance_mode = off; Odyssey: target_session_attrs "read-write"; PgCat: default_role = "primary").',
+    'The pooler in front of the database sends reads to a standby, which may not have yet what was answered: switch that off (pgpool-II: load_balance_mode = off; Odyssey: target_session_attrs "read-write"; PgCat: default_role = "primary" and query_parser_read_write_splitting = false).',
   );
 }
 
