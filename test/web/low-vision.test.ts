@@ -1,0 +1,89 @@
+import { describe, expect, it } from "bun:test";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
+
+const place = usePlace();
+
+const PLANTS = ["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"];
+
+/** Whether elements stand out from what is behind them, with the colours that are really drawn. */
+function look({ page }: Visit, selector: string): Promise<readonly { border: boolean; fill: boolean }[]> {
+  return page.evaluate<{ border: boolean; fill: boolean }[]>(`[...document.querySelectorAll("${selector}")].map((element) => {
+    const { backgroundColor, borderTopWidth, borderTopColor } = getComputedStyle(element);
+    const canvas = getComputedStyle(document.body).backgroundColor;
+    return { border: borderTopWidth !== "0px" && borderTopColor !== canvas, fill: backgroundColor !== canvas };
+  })`);
+}
+
+/** The colours of a picture of an element at these parts of its width, in the middle of its height. */
+async function coloursOf({ page }: Visit, selector: string, parts: readonly number[]): Promise<readonly string[]> {
+  const png = (await page.locator(selector).screenshot()).toString("base64");
+  return page.evaluate<string[]>(`(async () => {
+    const bytes = Uint8Array.from(atob("${png}"), (letter) => letter.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    context.drawImage(picture, 0, 0);
+    return ${JSON.stringify(parts)}.map((part) => context.getImageData(part * picture.width, picture.height / 2, 1, 1).data.join());
+  })()`);
+}
+
+describe("where colours are forced, people still see", () => {
+  const FORCED = { forcedColors: "active", reducedMotion: "reduce" } as const;
+
+  it("that tags can be pressed, and how many plants each has", async () => {
+    await place.plant(PLANTS);
+    const visit = await place.visit("/", FORCED);
+    await visit.signIn();
+    await visit.sees(["Acer", "Rosa", "Tilia"]);
+    expect((await look(visit, "td .chip")).map(({ border }) => border)).toEqual([true, true, true]);
+    expect((await look(visit, ".tag-bars-track span")).map(({ fill }) => fill)).toEqual([true, true]);
+    await visit.button(/^tree/).first().click();
+    await visit.sees(["Acer", "Tilia"]);
+    expect((await look(visit, ".chip.chosen")).map(({ border }) => border)).toEqual([true]);
+  });
+
+  it("how far an import is", async () => {
+    const visit = await place.visit("/", FORCED);
+    await visit.signIn();
+    await visit.button("Import a file").click();
+    await visit.field("Or paste the rows").fill("id,name\n1,Acer\n");
+    await visit.button("Preview the rows").click();
+    await visit.reads("If you import now: 1 new.");
+    // Never answered.
+    await visit.page.route("**/plants/import*", () => {});
+    await visit.button("Import 1 plant").click();
+    await visit.reads("0 of 1");
+    expect(await look(visit, "progress")).toMatchObject([{ border: true }]);
+    await visit.page.evaluate(`document.querySelector("progress").value = 0.5`);
+    const [done, open] = await coloursOf(visit, "progress", [0.25, 0.75]);
+    expect(done).not.toBe(open);
+  });
+});
+
+describe("on a screen of 1280x1024 pixels that is enlarged", () => {
+  for (const { times, width, height } of [
+    { times: "four times", width: 320, height: 256 },
+    { times: "five times", width: 256, height: 205 },
+  ]) {
+    it(`${times}, more than half of the window is for the plants, whatever is told or selected, and nothing is wider`, async () => {
+      await place.plant(PLANTS);
+      const visit = await place.visit("/", { viewport: { width, height }, reducedMotion: "reduce" });
+      const { page, signIn, button, reads } = visit;
+      await signIn();
+      await page.getByRole("checkbox", { name: "Select Acer" }).click();
+      await button("Delete Rosa").click();
+      await reads("“Rosa” will be deleted in");
+      const [docked, wide] = await page.evaluate<[number, number]>(
+        `[[...document.querySelectorAll(".dock")].reduce((sum, { offsetHeight }) => sum + offsetHeight, 0), document.documentElement.scrollWidth]`,
+      );
+      expect(docked).toBeGreaterThan(60);
+      expect(docked).toBeLessThan(height / 2);
+      expect(wide).toBe(width);
+      // What does not fit is reached all the same.
+      const last = button("Clear the selection");
+      await last.focus();
+      const box = (await last.boundingBox())!;
+      expect(box.x + box.width).toBeLessThanOrEqual(width);
+    });
+  }
+});
