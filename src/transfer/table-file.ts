@@ -19,8 +19,16 @@ export type Table = Readonly<{
 /** How many bytes at the start of a file show whether it is packed. */
 export const PACKING_BYTES = 4;
 
-/** The first bytes of what Excel wrote before 2007. */
-const OLD_EXCEL = [0xd0, 0xcf, 0x11, 0xe0];
+/** What begins with these bytes is no table, and what to do. */
+const OTHERS: readonly (readonly [readonly number[], string])[] = [
+  [[0xd0, 0xcf, 0x11, 0xe0], "The file is a workbook of an old Excel (.xls): save it as .xlsx or as CSV."],
+  [toSignature("%PDF"), "The file is a PDF: save the table that it was made from as .xlsx or as CSV."],
+  // PNG, JPEG, GIF, WebP, TIFF of both byte orders; HEIC, as phones make it, begins with its length.
+  ...["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF", "II*\0", "MM\0*", "\0\0\0"].map(
+    (start) =>
+      [toSignature(start), "The file is a picture or a film, and no table: type or copy what it shows into a spreadsheet."] as const,
+  ),
+];
 
 const TABLE = /\.(csv|tsv|txt|ndjson|jsonl)$/i;
 
@@ -39,9 +47,8 @@ export async function openTable(
   head: Uint8Array,
   file: Readonly<{ bytes: Bytes; whole: () => Promise<Blob> }>,
 ): Promise<Table | undefined> {
-  if (OLD_EXCEL.every((byte, at) => head[at] === byte)) {
-    throw new TableError("The file is a workbook of an old Excel (.xls): save it as .xlsx or as CSV.");
-  }
+  const [, refusal] = OTHERS.find(([start]) => start.every((byte, at) => head[at] === byte)) ?? [];
+  if (refusal !== undefined) throw new TableError(refusal);
   if (isGzip(head)) return { name: name.replace(/\.gz$/i, ""), bytes: gunzip(file.bytes), notes: [] };
   if (!isZip(head)) return undefined;
   const whole = await file.whole();
@@ -80,4 +87,8 @@ function openArchive(file: Blob, zip: Zip): Table {
 /** A Blob as a file of which all is there. */
 export function fileOf(blob: Blob): Readonly<{ bytes: Bytes; whole: () => Promise<Blob> }> {
   return { bytes: bytesOf(blob.stream()), whole: () => Promise.resolve(blob) };
+}
+
+function toSignature(text: string): readonly number[] {
+  return Array.from(text, (letter) => letter.charCodeAt(0));
 }

@@ -66,6 +66,15 @@ describe("plant-store import refuses", () => {
     { what: "a workbook with damaged data", name: "bad.xlsx", bytes: Buffer.from(WHOLE).fill(0xff, 60, 140), says: "damaged" },
     { what: "a workbook without a sheet", name: "none.xlsx", bytes: makeZip({ "xl/workbook.xml": "<workbook/>" }), says: "no sheet" },
     { what: "a workbook of an old Excel", name: "old.xls", bytes: Buffer.from("d0cf11e0a1b11ae1", "hex"), says: "save it as .xlsx" },
+    { what: "a PDF", name: "a.pdf", bytes: Buffer.from("%PDF-1.7\n"), says: "The file is a PDF: save the table" },
+    ...Object.entries({ png: "89504e47", jpg: "ffd8ffe0", gif: "47494638", webp: "52494646", tif: "49492a00", heic: "00000024" }).map(
+      ([kind, start]) => ({
+        what: `a picture, ${kind}`,
+        name: `a.${kind}`,
+        bytes: Buffer.from(start, "hex"),
+        says: "a picture or a film, and no",
+      }),
+    ),
     { what: "a document that is no table", name: "a.odt", bytes: makeZip({ "content.xml": "<x/>" }), says: "without a single table" },
     { what: "a spreadsheet of LibreOffice", name: "a.ods", bytes: makeZip({ mimetype: ODS, "content.xml": "<x/>" }), says: "(.ods): save" },
     { what: "a text of LibreOffice", name: "b.odt", bytes: makeZip({ mimetype: ODT, "content.xml": "<x/>" }), says: "without a single" },

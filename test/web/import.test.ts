@@ -155,6 +155,19 @@ describe("an import", () => {
     await reads("Only “one.csv” was taken: import the others after it.");
   });
 
+  it("says of a picture and of a PDF that they are no tables, and takes the next file", async () => {
+    const visit = await place.visit();
+    const { page, signIn, button, reads } = visit;
+    await signIn();
+    await drop(page, "plants.pdf", "%PDF-1.7\n1 0 obj\n");
+    await reads("plants.pdf cannot be read. The file is a PDF: save the table that it was made from as .xlsx or as CSV.");
+    await upload(visit, "plants.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
+    await reads("plants.png cannot be read. The file is a picture or a film, and no table");
+    await drop(page, "plants.csv", "id,name\n1,One\n");
+    await button("Import 1 plant").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+  });
+
   it("says of a folder that it is none to import", async () => {
     const { page, signIn, button, reads } = await place.visit();
     await signIn();
