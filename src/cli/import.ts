@@ -1,10 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { detectFormat } from "../client/client.ts";
 import type { FileFormat, ImportCounts, ImportSummary } from "../transfer/import.ts";
 import { parsePlantId } from "../plant.ts";
 import type { CsvReading, Ids } from "../transfer/row.ts";
-import { NO_ID, NO_NAME } from "../transfer/columns.ts";
+import { MISSING } from "../transfer/columns.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { openSource, STDIN, toSource } from "./import-source.ts";
 import type { Source } from "./import-source.ts";
@@ -111,16 +110,25 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
 }
 
 /** What the interface says of the first line, in its parameters, as flags. */
-const IN_FLAGS = new Map([
+const IN_FLAGS = new Map<string, string>([
   [
-    CATALOGUE.invalid_csv_header.message,
+    MISSING.named.both,
     "The first line does not name the columns `id` and `name`: name them, or choose others with --id-column and --name-column. If there are no ids, --ids content makes some. If that line is a plant, say --no-header.",
   ],
-  [NO_ID, "The first line does not name the column `id`: name it, choose another with --id-column, or have ids made with --ids content."],
   [
-    NO_NAME,
+    MISSING.named.id,
+    "The first line does not name the column `id`: name it, choose another with --id-column, or have ids made with --ids content.",
+  ],
+  [
+    MISSING.named.name,
     "The first line does not name the column `name`: name it, or choose another with --name-column. If that line is a plant, say --no-header.",
   ],
+  [
+    MISSING.unnamed.both,
+    'No column is taken for the id, and none for the name: choose them, as with --id-column "column 1" and --name-column "column 2".',
+  ],
+  [MISSING.unnamed.id, 'No column is taken for the id: choose one, as with --id-column "column 1", or have ids made with --ids content.'],
+  [MISSING.unnamed.name, 'No column is taken for the name: choose one, as with --name-column "column 2".'],
 ]);
 
 function inFlags(reason: unknown): unknown {

@@ -1,3 +1,4 @@
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { PlantStoreError } from "../errors.ts";
 
 /** What a column may be taken for. */
@@ -43,11 +44,19 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
   ].flatMap(toWords),
 };
 
-/** What is said if one column is missing; the message of the contract if both are. */
-export const NO_ID =
-  "The first line does not name the column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made with `ids=content` or `firstId`.";
-export const NO_NAME =
-  "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`. If that line is a plant, send `header=absent`.";
+/** What is said of columns that are missing: of files whose first line names the columns, and of those where none does. */
+export const MISSING = {
+  named: {
+    both: CATALOGUE.invalid_csv_header.message,
+    id: "The first line does not name the column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made with `ids=content` or `firstId`.",
+    name: "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`. If that line is a plant, send `header=absent`.",
+  },
+  unnamed: {
+    both: "No column is taken for the id, and none for the name: choose them with `idColumn` and `nameColumn`, as in column 1.",
+    id: "No column is taken for the id: choose one with `idColumn`, as in column 1, or have ids made with `ids=content` or `firstId`.",
+    name: "No column is taken for the name: choose one with `nameColumn`, as in column 2.",
+  },
+} as const;
 
 type PlaceOptions = Readonly<{
   choice: ColumnChoice;
@@ -78,7 +87,7 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
     return guess === undefined ? [] : [guess];
   }
 
-  return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds);
+  return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds, "named");
 }
 
 /**
@@ -96,15 +105,15 @@ export function placeInOrder(names: readonly string[], { choice, isWithoutIds }:
   const taken = new Set(FIELDS.flatMap((field) => chosen(names, choice[field] ?? "")));
   const rest = names.map((_, at) => at).filter((at) => !taken.has(at));
   const place = (field: PlantField) => (choice[field] === undefined ? rest.splice(0, 1) : chosen(names, choice[field]));
-  return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds);
+  return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds, "unnamed");
 }
 
 /** The same places, if they are enough. */
-function complete(places: Places, isWithoutIds: boolean): Places {
+function complete(places: Places, isWithoutIds: boolean, kind: keyof typeof MISSING): Places {
   const lacksId = places.id.length === 0 && !isWithoutIds;
-  if (places.name.length === 0) throw new PlantStoreError("invalid_csv_header", lacksId ? {} : { message: NO_NAME });
-  if (lacksId) throw new PlantStoreError("invalid_csv_header", { message: NO_ID });
-  return places;
+  const lacksName = places.name.length === 0;
+  if (!lacksId && !lacksName) return places;
+  throw new PlantStoreError("invalid_csv_header", { message: MISSING[kind][!lacksName ? "id" : lacksId ? "both" : "name"] });
 }
 
 /** Its name, or its position if it has none. */
@@ -122,7 +131,7 @@ function chosen(names: readonly string[], wanted: string): readonly number[] {
   const at = named === -1 ? toPosition(lower) : named;
   if (at >= 0 && at < names.length) return [at];
   throw new PlantStoreError("invalid_csv_header", {
-    message: "The first line does not name a column that was asked for: check its name, or give its position, as in column 4.",
+    message: "The file has no column that was asked for: check its name, or give its position, as in column 4.",
   });
 }
 

@@ -80,6 +80,24 @@ for (const { where, flags, environment, made } of [
       });
     }
 
+    for (const { options, says } of [
+      {
+        options: [],
+        says: 'No column is taken for the id: choose one, as with --id-column "column 1", or have ids made with --ids content.',
+      },
+      {
+        options: ["--id-column", "column 1", "--name-column", ""],
+        says: 'No column is taken for the name: choose one, as with --name-column "column 2".',
+      },
+    ]) {
+      it(`says which column is missing where no line names them: ${options.join(" ")}`, async () => {
+        const file = join(folder, "unnamed.csv");
+        writeFileSync(file, "Acer,tree\n");
+        const { status, stderr } = await runCommand(["import", file, "--no-header", ...options, ...flags], { environment });
+        expect([status, stderr]).toEqual([1, `plant-store: ${says}\n`]);
+      });
+    }
+
     it("says what it took the columns of a list of names for", async () => {
       const file = join(folder, "names.txt");
       writeFileSync(file, "Acer\nTilia\n");

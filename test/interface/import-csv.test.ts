@@ -128,6 +128,21 @@ describe("an import of CSV", () => {
     });
   }
 
+  for (const { query, says } of [
+    { query: "idColumn=", says: "No column is taken for the id: choose one with `idColumn`, as in column 1, or have ids made" },
+    { query: "guess=true", says: "No column is taken for the id: choose one with `idColumn`" },
+    { query: "nameColumn=", says: "No column is taken for the name: choose one with `nameColumn`, as in column 2." },
+    { query: "idColumn=&nameColumn=", says: "No column is taken for the id, and none for the name: choose them" },
+    { query: "nameColumn=column%209", says: "The file has no column that was asked for: check its name, or give its position" },
+  ]) {
+    it(`says which column is missing where no line names them: ${query}`, async () => {
+      const response = await post("Acer,tree\n", { ...CSV, query: `?header=absent&${query}` });
+      const { error, message } = (await response.json()) as { error: number; message: string };
+      expect(error).toBe(40008);
+      expect(message).toStartWith(says);
+    });
+  }
+
   it("reads a first line alone as no plants", async () => {
     for (const body of ["id,name", "id,name\n", "name;id;tag\r\n"]) expect(await importAll(body, CSV)).toEqual(clean({}));
   });

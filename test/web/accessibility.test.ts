@@ -211,7 +211,7 @@ const VIEWS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await visit.field("Or paste the rows").fill("Pflanze;Gruppe;Ort\nBärlauch;Kräuter;Jena\n");
     await visit.button("Preview the rows").click();
     await visit.reads("If you import now: 1 new.");
-    await visit.field("New ids").selectOption("from");
+    await visit.field("New ids").selectOption("free");
     await visit.field("First id").waitFor();
   },
   "a file during the import": async (visit) => {

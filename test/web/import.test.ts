@@ -269,6 +269,9 @@ describe("an import", () => {
     expect(await visit.button(/^Import 0/).isDisabled()).toBe(true);
     await visit.field("Name").selectOption("tag");
     await visit.reads("plants.csv is CSV with 1 plant.");
+    await visit.page.getByRole("checkbox", { name: /^The first line/ }).uncheck();
+    await visit.field("Name").selectOption("choose a column");
+    await visit.reads("No column is taken for the name: choose it below.");
   });
 
   for (const { what, bytes, says } of [
@@ -403,7 +406,7 @@ describe("the preview of an import", () => {
 
   for (const { how, label, option, plant } of [
     { how: "its columns are chosen", label: "Name", option: "Other", plant: '"name":"Maple"' },
-    { how: "its rows are numbered", label: "New ids", option: "from", plant: '{"id":1,"name":"Acer"}' },
+    { how: "its rows are numbered", label: "New ids", option: "free", plant: '{"id":1,"name":"Acer"}' },
   ]) {
     it(`reads a workbook whose first cell looks like JSON as a table, also again when ${how}`, async () => {
       const visit = await open();
@@ -453,6 +456,34 @@ describe("the preview of an import", () => {
     expect(await (await place.service.request("/plants")).text()).toBe('[{"id":7,"name":"Bärlauch"}]');
   });
 
+  it("keeps what was chosen when people say whether the first line names the columns, however fast they are", async () => {
+    const visit = await open();
+    await upload(visit, "liste.csv", "Beet,Rose,rot\nWiese,Tulpe,gelb\n");
+    const header = visit.page.getByRole("checkbox", { name: "The first line names the columns." });
+    const chosen = () => Promise.all(["Name", "Tag", "New ids"].map((label) => visit.field(label).locator("option:checked").innerText()));
+    await visit.field("Name").selectOption("Rose");
+    await visit.field("Tag").selectOption("rot");
+    await visit.page.getByRole("checkbox", { name: "An empty tag in quotes means no tag." }).uncheck();
+    await visit.field("New ids").selectOption("free");
+    await visit.reads("If you import now: 1 new.");
+    await header.uncheck();
+    await visit.reads("If you import now: 2 new.");
+    expect(await chosen()).toEqual(["column 2", "column 3", "numbers, from the first free one"]);
+    await header.check();
+    await visit.reads("If you import now: 1 new.");
+    expect(await chosen()).toEqual(["Rose", "rot", "numbers, from the first free one"]);
+    expect(await visit.page.getByRole("checkbox", { name: "An empty tag in quotes means no tag." }).isChecked()).toBe(false);
+    // Before the file is read again.
+    await visit.page.evaluate(`document.querySelector(".choose-columns input").click()`);
+    await visit.field("Tag").selectOption({ value: "0" });
+    await visit.reads("If you import now: 2 new.");
+    expect(await chosen()).toEqual(["column 2", "column 1", "numbers, from the first free one"]);
+    await visit.button("Import 2 plants").click();
+    await visit.reads("2 plants added.");
+    const stored = await (await place.service.request("/plants")).text();
+    expect(stored).toBe('[{"id":1,"name":"Rose","tag":"Beet"},{"id":2,"name":"Tulpe","tag":"Wiese"}]');
+  });
+
   it("makes ids for a file without them, which change nothing when it comes again", async () => {
     for (const times of [1, 2]) {
       const visit = await open();
@@ -468,7 +499,7 @@ describe("the preview of an import", () => {
     for (const times of [1, 2]) {
       const visit = await open();
       await upload(visit, "liste.csv", "Pflanze\nRose\nRose\nTulpe\n");
-      await visit.field("New ids").selectOption("from");
+      await visit.field("New ids").selectOption("free");
       await visit.reads(times === 1 ? "If you import now: 3 new." : "If you import now: 3 already there.");
       expect(await visit.field("First id").inputValue()).toBe("42");
       await visit.button("Import 3 plants").click();

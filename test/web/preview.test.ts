@@ -123,6 +123,24 @@ describe("the guess for a file", () => {
       expect(await read(text)).toMatchObject({ rows: 0, csv: { hasHeader: true } });
     }
   });
+
+  it("is that the first line is a plant if it begins with a code like the one below, which is no name", async () => {
+    const options = { signal: new AbortController().signal, onRows: () => {} };
+    const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
+    for (const { text, rows, tag } of [
+      { text: "A-17,Monstera\nA-18,Ficus\n", rows: 2, tag: undefined },
+      { text: "2024.013;Monstera;tropical\n2024.7;Ficus;tropical\n", rows: 2, tag: "tropical" },
+      { text: "A-17,Monstera\n", rows: 1, tag: undefined },
+    ]) {
+      const checked = await read(text);
+      expect(checked).toMatchObject({ rows, refused: 0, csv: { hasHeader: false, ids: { kind: "content" } } });
+      expect(checked.plants[0]!.plant).toMatchObject({ name: "Monstera", ...(tag === undefined ? {} : { tag }) });
+      expect(checked.unusedColumns).toEqual(["column 1"]);
+    }
+    for (const text of ["Beet 1,Stück\nBeet 2,3\n", "Q1,Stück\nAcer,3\n", "A-17,name\nA-18,Acer\n", "Beet1,Beet2\nAcer,Rosa\n"]) {
+      expect(await read(text)).toMatchObject({ csv: { hasHeader: true } });
+    }
+  });
 });
 
 describe("the numbers of a file", () => {

@@ -7,7 +7,7 @@ import type { Forecast } from "./forecast.ts";
 import type { OnConflict } from "./send-file.ts";
 
 /** What the service says of a file so far, or why it cannot. */
-type AskedForecast = Readonly<{ forecast?: Forecast; failure?: string }>;
+export type AskedForecast = Readonly<{ forecast?: Forecast; failure?: string }>;
 
 type ForecastOptions = Readonly<{ client: Client; onConflict: OnConflict }>;
 

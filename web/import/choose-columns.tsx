@@ -1,21 +1,13 @@
 import { FIELDS } from "../../src/transfer/columns.ts";
 import type { PlantField } from "../../src/transfer/columns.ts";
-import type { CsvReading } from "../../src/transfer/row.ts";
 import { Field } from "../ui/field.tsx";
 import { parseId } from "../plants/draft.ts";
 import { columnKeys } from "./check-file.ts";
-import type { CheckedFile } from "./check-file.ts";
+import { NO_COLUMN, placeOf } from "./choices.ts";
+import type { Choices } from "./choices.ts";
+import type { PreviewStep } from "./import-step.ts";
 
-type ChooseColumnsProps = Readonly<{
-  checked: CheckedFile;
-  onReading: (reading: CsvReading) => void;
-  /** Whether the first line names the columns. */
-  onHeader: (hasHeader: boolean) => void;
-  /** Asks for the first number of rows without ids. */
-  onNumber: () => void;
-  /** Whether the file is already there under these numbers. */
-  isKnown: boolean;
-}>;
+type ChooseColumnsProps = Readonly<{ step: PreviewStep; onChoose: (choices: Choices) => void }>;
 
 const LABELS = { id: "Id", name: "Name", tag: "Tag" } as const satisfies Record<PlantField, string>;
 const WITHOUT = { id: "no column: make ids", name: "choose a column", tag: "no column: no tags" } as const satisfies Record<
@@ -24,20 +16,19 @@ const WITHOUT = { id: "no column: make ids", name: "choose a column", tag: "no c
 >;
 
 /** What each column of CSV is taken for, and where ids come from if there are none. */
-export function ChooseColumns({ checked, onReading, onHeader, onNumber, isKnown }: ChooseColumnsProps) {
-  const { names, places, csv } = checked;
-  const keys = columnKeys(names);
-
-  function choose(field: PlantField, key: string): void {
-    const ids = field !== "id" ? csv.ids : key === "" ? ({ kind: "content" } as const) : ({ kind: "file" } as const);
-    onReading({ ...csv, ids, columns: { ...csv.columns, [field]: key } });
-  }
+export function ChooseColumns({ step, onChoose }: ChooseColumnsProps) {
+  const { checked, choices } = step;
+  const { names, csv } = checked;
 
   return (
     <fieldset class="choose-columns">
       <legend>Columns</legend>
       <label class="check">
-        <input type="checkbox" checked={csv.hasHeader} onChange={({ currentTarget: { checked: hasHeader } }) => onHeader(hasHeader)} />
+        <input
+          type="checkbox"
+          checked={choices.hasHeader ?? csv.hasHeader}
+          onChange={({ currentTarget: { checked: hasHeader } }) => onChoose({ ...choices, hasHeader })}
+        />
         The first line names the columns.
       </label>
       <div class="choose-columns-fields">
@@ -46,11 +37,13 @@ export function ChooseColumns({ checked, onReading, onHeader, onNumber, isKnown 
             {(id) => (
               <select
                 id={id}
-                value={String(places?.[field][0] ?? -1)}
-                onChange={({ currentTarget: { value } }) => choose(field, keys[Number(value)] ?? "")}
+                value={String(placeOf(field, checked, choices))}
+                onChange={({ currentTarget: { value } }) =>
+                  onChoose({ ...choices, columns: { ...choices.columns, [field]: Number(value) } })
+                }
               >
-                <option value="-1">{WITHOUT[field]}</option>
-                {keys.map((key, at) => (
+                <option value={String(NO_COLUMN)}>{WITHOUT[field]}</option>
+                {columnKeys(names).map((key, at) => (
                   <option value={String(at)} key={key}>
                     {key}
                   </option>
@@ -60,13 +53,13 @@ export function ChooseColumns({ checked, onReading, onHeader, onNumber, isKnown 
           </Field>
         ))}
       </div>
-      {places?.id.length === 0 ? <ChooseIds csv={csv} onReading={onReading} onNumber={onNumber} isKnown={isKnown} /> : null}
-      {places === undefined || places.tag.length === 0 ? null : (
+      {placeOf("id", checked, choices) === NO_COLUMN ? <ChooseIds step={step} onChoose={onChoose} /> : null}
+      {placeOf("tag", checked, choices) === NO_COLUMN ? null : (
         <label class="check">
           <input
             type="checkbox"
-            checked={csv.isEmptyTagNone}
-            onChange={({ currentTarget: { checked: isEmptyTagNone } }) => onReading({ ...csv, isEmptyTagNone })}
+            checked={choices.isEmptyTagNone ?? csv.isEmptyTagNone}
+            onChange={({ currentTarget: { checked: isEmptyTagNone } }) => onChoose({ ...choices, isEmptyTagNone })}
           />
           An empty tag in quotes means no tag.
         </label>
@@ -75,16 +68,16 @@ export function ChooseColumns({ checked, onReading, onHeader, onNumber, isKnown 
   );
 }
 
-type ChooseIdsProps = Readonly<{ csv: CsvReading }> & Omit<ChooseColumnsProps, "checked" | "onHeader">;
-
-function ChooseIds({ csv, onReading, onNumber, isKnown }: ChooseIdsProps) {
-  const { ids } = csv;
+function ChooseIds({ step: { checked, choices, isKnown }, onChoose }: ChooseColumnsProps) {
+  const { ids } = checked.csv;
+  const { kind } = choices.ids ?? ids;
+  const isNumbered = kind === "from" || kind === "free";
   return (
     <>
       <Field
         label="New ids"
         hint={
-          ids.kind === "from"
+          isNumbered
             ? `${isKnown ? "This file seems to be here already, under these numbers. " : ""}Each row is numbered by its place: add new rows at the end of the file.`
             : "The same row gets the same id again, so importing the file again changes nothing. A row that is changed becomes another plant."
         }
@@ -93,11 +86,11 @@ function ChooseIds({ csv, onReading, onNumber, isKnown }: ChooseIdsProps) {
           <select
             id={id}
             aria-describedby={hintId}
-            value={ids.kind}
-            onChange={({ currentTarget: { value } }) => (value === "from" ? onNumber() : onReading({ ...csv, ids: { kind: "content" } }))}
+            value={isNumbered ? "free" : "content"}
+            onChange={({ currentTarget: { value } }) => onChoose({ ...choices, ids: { kind: value === "free" ? "free" : "content" } })}
           >
             <option value="content">at random, from the content of each row</option>
-            <option value="from">numbers, from the first free one</option>
+            <option value="free">numbers, from the first free one</option>
           </select>
         )}
       </Field>
@@ -112,7 +105,7 @@ function ChooseIds({ csv, onReading, onNumber, isKnown }: ChooseIdsProps) {
               onChange={({ currentTarget }) => {
                 const first = parseId(currentTarget.value);
                 if (first === undefined) currentTarget.value = String(ids.first);
-                else onReading({ ...csv, ids: { kind: "from", first } });
+                else onChoose({ ...choices, ids: { kind: "from", first } });
               }}
             />
           )}

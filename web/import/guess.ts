@@ -12,16 +12,16 @@ const GUESSING: CsvReading = {
   isGuessing: true,
   isEmptyTagNone: true,
 };
-const MADE_IDS = { kind: "content" } as const;
+export const MADE_IDS = { kind: "content" } as const;
 
 type GuessOptions = Omit<CheckOptions, "csv">;
 
-/** Reads a file as it is probably meant: its first line is a plant if it begins with a number, and has no name that is known. */
+/** Reads a file as it is probably meant: its first line is a plant if it begins with an id or a code, and has no name that is known. */
 export async function guessFile(file: File, options: GuessOptions): Promise<CheckedFile> {
   const named = await guessReading(file, { ...options, hasHeader: true });
-  if (named.failure === undefined || !/^\d+$/.test(named.names[0] ?? "")) return named;
+  if (named.failure === undefined || !/\d/.test(named.names[0] ?? "")) return named;
   const unnamed = await guessReading(file, { ...options, hasHeader: false });
-  return unnamed.refused < unnamed.rows ? unnamed : named;
+  return unnamed.places?.name[0] === 1 && unnamed.refused < unnamed.rows ? unnamed : named;
 }
 
 /** The same, if it is known whether the first line names the columns: without ids if there are none, or only words in their place. */
@@ -29,7 +29,13 @@ export async function guessReading(file: File, { hasHeader, ...options }: GuessO
   const guessing = { ...GUESSING, hasHeader };
   const checked = await checkFile(file, { ...options, csv: guessing });
   if (checked.format !== "csv") return checked;
-  if (checked.failure !== undefined) return checkFile(file, { ...options, csv: { ...guessing, ids: MADE_IDS } });
+  if (checked.failure !== undefined) {
+    const without = await checkFile(file, { ...options, csv: { ...guessing, ids: MADE_IDS } });
+    if (hasHeader || !hasCodes(without)) return without;
+    const columns = { id: "", name: "column 2", tag: without.names.length > 2 ? "column 3" : "" };
+    const coded = await checkFile(file, { ...options, csv: { ...guessing, columns, ids: MADE_IDS } });
+    return coded.refused > without.refused ? without : coded;
+  }
   const [place] = checked.places?.id ?? [];
   const isGuessed = place !== undefined && !/^(id|catalognumber)$/i.test(checked.names[place]!);
   if (!isGuessed || checked.rows === 0 || checked.refused < checked.rows) return checked;
@@ -37,4 +43,18 @@ export async function guessReading(file: File, { hasHeader, ...options }: GuessO
   if (checked.problems.some(({ message }) => message === SHORTENED_ID)) return checked;
   const without = await checkFile(file, { ...options, csv: { ...guessing, columns: { id: "" }, ids: MADE_IDS } });
   return without.refused < checked.refused ? without : checked;
+}
+
+/** Whether the first cells of the rows are codes, such as A-17, which are taken for names so far. One row alone may have any. */
+function hasCodes({ places, plants: [first, second] }: CheckedFile): boolean {
+  if (places?.name[0] !== 0 || first?.row !== 0 || !CODE.test(first.plant.name)) return false;
+  return second === undefined || shapeOf(second.plant.name) === shapeOf(first.plant.name);
+}
+
+/** Digits and something else, without a space. */
+const CODE = /^(?=.*\d)(?=.*\D)\S+$/;
+
+/** "a-9" for A-17 and XY-4. */
+function shapeOf(text: string): string {
+  return text.replace(/\p{L}+/gu, "a").replace(/\d+/g, "9");
 }

@@ -6,15 +6,12 @@ import type { Notices } from "../notices.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { useShown } from "../ui/shown.ts";
 import { useForecast } from "./asked-forecast.ts";
-import { checkFile } from "./check-file.ts";
-import { guessReading } from "./guess.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
 import { ImportPreview } from "./import-preview.tsx";
 import { ImportResult, stoppedText } from "./import-result.tsx";
 import { useImportRun } from "./import-run.ts";
 import { atStakeIn } from "./import-step.ts";
 import { LosingQuestion } from "./losing-question.tsx";
-import { numberRows } from "./numbering.ts";
 import { NOTHING_SENT } from "./send-file.ts";
 import type { OnConflict } from "./send-file.ts";
 import { SendProgress } from "./send-progress.tsx";
@@ -28,7 +25,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
   const [onConflict, setOnConflict] = useState<OnConflict>("refuse");
   const isShown = useShown();
   const pasted = useKept(PASTED, () => "");
-  const { step, problem, check, readAgain, send, cancel, chooseAnother } = useImportRun({
+  const { step, problem, check, choose, send, cancel, chooseAnother } = useImportRun({
     catalogue,
     onConflict,
     onEnd({ checked, progress, reason }) {
@@ -89,25 +86,9 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       ) : null}
       {step.kind === "preview" && !losing ? (
         <ImportPreview
-          checked={step.checked}
-          notes={step.notes}
-          forecast={told.forecast}
-          forecastFailure={told.failure}
-          isReading={step.isReading}
-          isKnown={step.isKnown}
-          onReading={(csv) =>
-            void readAgain(step, async (signal) => {
-              const { file: again, format } = step.checked;
-              return { checked: await checkFile(again, { csv, format, signal }), isKnown: false };
-            })
-          }
-          onHeader={(hasHeader) =>
-            void readAgain(step, async (signal) => {
-              const { file: again, format } = step.checked;
-              return { checked: await guessReading(again, { hasHeader, format, signal }), isKnown: false };
-            })
-          }
-          onNumber={() => void readAgain(step, (signal) => numberRows(step.checked, { client: catalogue.client, signal }))}
+          step={step}
+          told={told}
+          onChoose={(choices) => void choose(step, choices)}
           onConflict={onConflict}
           onChange={setOnConflict}
           onSend={() => void send(step.checked, NOTHING_SENT)}

@@ -1,28 +1,20 @@
-import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { NO_NAME } from "../../src/transfer/columns.ts";
-import type { CsvReading } from "../../src/transfer/row.ts";
+import { MISSING } from "../../src/transfer/columns.ts";
+import type { AskedForecast } from "./asked-forecast.ts";
 import type { CheckedFile } from "./check-file.ts";
+import type { Choices } from "./choices.ts";
 import { ChooseColumns } from "./choose-columns.tsx";
 import { FATES, ForecastText } from "./forecast-text.tsx";
-import type { Fate, Forecast } from "./forecast.ts";
+import type { Fate } from "./forecast.ts";
+import type { PreviewStep } from "./import-step.ts";
 import { ProblemList } from "./problem-list.tsx";
 import { UnusedColumns } from "./unused-columns.tsx";
 import { takeFocus } from "../ui/focus.ts";
 import type { OnConflict } from "./send-file.ts";
 
 type ImportPreviewProps = Readonly<{
-  checked: CheckedFile;
-  notes: readonly string[];
-  forecast: Forecast | undefined;
-  /** Why there is no forecast. */
-  forecastFailure: string | undefined;
-  /** Whether the file is being read again. */
-  isReading: boolean;
-  /** Whether it is here already under the numbers that it gets. */
-  isKnown: boolean;
-  onReading: (reading: CsvReading) => void;
-  onHeader: (hasHeader: boolean) => void;
-  onNumber: () => void;
+  step: PreviewStep;
+  told: AskedForecast;
+  onChoose: (choices: Choices) => void;
   onConflict: OnConflict;
   onChange: (onConflict: OnConflict) => void;
   onSend: () => void;
@@ -33,33 +25,24 @@ type ImportPreviewProps = Readonly<{
 export const WORKBOOK = /\.xls[xm]$/i;
 
 /** What the interface says of the first line, in the words of the page. */
-const FAILURES = new Map([
+const FAILURES = new Map<string, string>([
   [
-    CATALOGUE.invalid_csv_header.message,
+    MISSING.named.both,
     "It does not begin with a line that names its columns: write one above the rest, such as id,name,tag, and choose the file again.",
   ],
-  [NO_NAME, "The first line does not say which column holds the names: choose it below. If that line is a plant, untick the box."],
+  [
+    MISSING.named.name,
+    "The first line does not say which column holds the names: choose it below. If that line is a plant, untick the box.",
+  ],
+  [MISSING.unnamed.name, "No column is taken for the name: choose it below."],
 ]);
 
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
-export function ImportPreview(props: ImportPreviewProps) {
-  const {
-    checked,
-    notes,
-    forecast,
-    forecastFailure,
-    isReading,
-    isKnown,
-    onReading,
-    onHeader,
-    onNumber,
-    onConflict,
-    onChange,
-    onSend,
-    onBack,
-  } = props;
+export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
+  const { checked, notes, isReading } = step;
+  const { forecast, failure: forecastFailure } = told;
   const { file, rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   return (
@@ -82,9 +65,7 @@ export function ImportPreview(props: ImportPreviewProps) {
           {note}
         </p>
       ))}
-      {checked.names.length === 0 ? null : (
-        <ChooseColumns checked={checked} onReading={onReading} onHeader={onHeader} onNumber={onNumber} isKnown={isKnown} />
-      )}
+      {checked.names.length === 0 ? null : <ChooseColumns step={step} onChoose={onChoose} />}
       <UnusedColumns columns={unusedColumns} />
       <ForecastText checked={checked} forecast={forecast} reason={forecastFailure} />
       <ProblemList

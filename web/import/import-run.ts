@@ -3,6 +3,8 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
 import { useShown } from "../ui/shown.ts";
 import type { CheckedFile } from "./check-file.ts";
+import { NO_CHOICES, readAsChosen } from "./choices.ts";
+import type { Choices } from "./choices.ts";
 import { guessFile } from "./guess.ts";
 import type { ImportStep, PreviewStep } from "./import-step.ts";
 import { openFile } from "./open-file.ts";
@@ -15,8 +17,8 @@ type ImportRun = Readonly<{
   /** Why the last file cannot be read. */
   problem: string | undefined;
   check(chosen: File): Promise<void>;
-  /** Reads the file of the preview again, in another way. */
-  readAgain(before: PreviewStep, act: (signal: AbortSignal) => Promise<Partial<PreviewStep>>): Promise<void>;
+  /** Reads the file of the preview again, as people want it. */
+  choose(before: PreviewStep, choices: Choices): Promise<void>;
   send(checked: CheckedFile, from: SentSoFar): Promise<void>;
   cancel(): void;
   chooseAnother(): void;
@@ -61,23 +63,27 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
           format,
           onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
         });
-        setStep({ kind: "preview", checked, notes, isReading: false, isChosen: false, isKnown: false });
+        setStep({ kind: "preview", checked, notes, choices: NO_CHOICES, isReading: false, isKnown: false });
       } catch (thrown) {
         if (isAbort(thrown)) return;
         setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
         setStep({ kind: "choosing" });
       }
     },
-    async readAgain(before, act) {
-      const from = { ...before, isChosen: true };
+    async choose(before, choices) {
       const signal = begin();
-      setStep({ ...from, isReading: true });
+      setStep({ ...before, choices, isReading: true });
       try {
-        setStep({ ...from, isReading: false, ...(await act(signal)) });
+        setStep({
+          ...before,
+          choices,
+          isReading: false,
+          ...(await readAsChosen(before.checked, choices, { client: catalogue.client, signal })),
+        });
       } catch (thrown) {
         if (isAbort(thrown)) return;
         setProblem(failureText(thrown));
-        setStep({ ...from, isReading: false });
+        setStep({ ...before, isReading: false });
       }
     },
     async send(checked, from) {

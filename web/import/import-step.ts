@@ -1,13 +1,15 @@
 import type { CheckedFile } from "./check-file.ts";
+import { NO_CHOICES } from "./choices.ts";
+import type { Choices } from "./choices.ts";
 import type { SentSoFar } from "./send-file.ts";
 
-/** `isChosen`: whether somebody said how to read it. */
+/** `choices`: how people want it to be read; while `isReading`, it is not yet. `isKnown`: it is already there under the numbers that it gets. */
 export type PreviewStep = Readonly<{
   kind: "preview";
   checked: CheckedFile;
   notes: readonly string[];
+  choices: Choices;
   isReading: boolean;
-  isChosen: boolean;
   isKnown: boolean;
 }>;
 
@@ -24,7 +26,7 @@ export type AtStake = "columns" | "refused" | "rest";
 
 /** What is nowhere else, and would be lost with this step. */
 export function atStakeIn(step: ImportStep): AtStake | undefined {
-  if (step.kind === "preview" && step.isChosen) return "columns";
+  if (step.kind === "preview" && step.choices !== NO_CHOICES) return "columns";
   if (step.kind !== "ended") return undefined;
   if (step.reason !== undefined) return "rest";
   return step.progress.counts.refused > 0 ? "refused" : undefined;
