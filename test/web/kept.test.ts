@@ -248,7 +248,31 @@ describe("work whose dialog was closed before it ended", () => {
     await reads("Making the token “phone” failed. The service cannot be reached");
   });
 
-  it("is told of an import that Back has ended", async () => {
+  it("is told all that an import has stored which Back has ended in its middle, and sees it", async () => {
+    await place.plant(GINKGO);
+    const { page, signIn, button, field, reads, dialog } = await place.visit();
+    await signIn();
+    await button("Import").click();
+    const rows = Array.from({ length: 3_000 }, (_, at) => `${at + 100},Quercus`);
+    await field("File to import").setInputFiles({ name: "many.csv", mimeType: "", buffer: Buffer.from(`id,name\n${rows.join("\n")}\n`) });
+    await reads("If you import now: 3,000 new.");
+    let sent = 0;
+    await page.route("**/plants/import*", async (route) => {
+      sent += 1;
+      const response = await route.fetch();
+      // The second slice is stored, and its answer comes when the dialog is gone.
+      if (sent === 2) await dialog.waitFor({ state: "detached" });
+      await route.fulfill({ response }).catch(() => {});
+    });
+    await button("Import 3,000 plants").click();
+    await reads("1,000 of 3,000");
+    await page.goBack();
+    await reads("The import stopped after 2,000 of 3,000 lines. Its dialog was closed. What was sent is saved");
+    await reads("2,002 plants.");
+    expect(await (await place.service.request("/plants/count")).json()).toMatchObject({ plants: 2_002 });
+  });
+
+  it("is told what may be stored of an import that Back has ended", async () => {
     await place.plant(GINKGO);
     const { page, signIn, button, field, reads, dialog } = await place.visit();
     await signIn();
@@ -262,7 +286,7 @@ describe("work whose dialog was closed before it ended", () => {
     await reads("0 of 1");
     await page.goBack();
     await dialog.waitFor({ state: "detached" });
-    await reads("The import stopped after 0 of 1 lines. Its dialog was closed.");
+    await reads("The import stopped after 0 of 1 lines. Its dialog was closed. The next one may be saved too");
     await button("Import").click();
     expect(await field("Or paste the rows").inputValue()).toBe("id,name\n3,Quercus\n");
   });

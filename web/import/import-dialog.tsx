@@ -8,7 +8,7 @@ import { useShown } from "../ui/shown.ts";
 import { useForecast } from "./asked-forecast.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
 import { ImportPreview } from "./import-preview.tsx";
-import { ImportResult, stoppedText } from "./import-result.tsx";
+import { countsText, ImportResult, stoppedText } from "./import-result.tsx";
 import { useImportRun } from "./import-run.ts";
 import { atStakeIn } from "./import-step.ts";
 import { LosingQuestion } from "./losing-question.tsx";
@@ -34,7 +34,10 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
         pasted.set("");
         pasted.forget();
       }
-      if (reason !== undefined && !isShown()) notices.add({ kind: "problem", text: stoppedText(checked, progress, reason) });
+      if (isShown()) return;
+      // It went on behind the closed dialog until the service had said what became of the lines on their way.
+      if (reason === undefined) notices.add({ kind: "done", text: countsText(progress.counts) });
+      else notices.add({ kind: "problem", text: stoppedText(checked, progress, reason) });
     },
   });
   const told = useForecast(step.kind === "preview" ? step.checked : undefined, { client: catalogue.client, onConflict });
@@ -101,6 +104,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           progress={step.progress}
           startedAt={step.startedAt}
           startRows={step.startRows}
+          isStopping={step.isStopping}
           onCancel={cancel}
         />
       ) : null}

@@ -18,13 +18,7 @@ type ImportResultProps = Readonly<{
 
 /** What became of an import. */
 export function ImportResult({ checked, progress, reason, onContinue, onClose }: ImportResultProps) {
-  const { created, unchanged, replaced, refused } = progress.counts;
-  const parts = [
-    `${count(created, "plant")} added`,
-    ...(replaced === 0 ? [] : [`${replaced.toLocaleString()} replaced`]),
-    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString()} already there`]),
-    ...(refused === 0 ? [] : [`${refused.toLocaleString()} refused`]),
-  ];
+  const { refused } = progress.counts;
   return (
     <div>
       {reason === undefined ? null : (
@@ -33,7 +27,7 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
         </p>
       )}
       <p role="status">
-        <strong>{parts.join(", ")}.</strong>
+        <strong>{countsText(progress.counts)}</strong>
       </p>
       <UnusedColumns columns={checked.unusedColumns} />
       <ProblemList problems={progress.problems} total={refused} />
@@ -69,8 +63,23 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
   );
 }
 
-export function stoppedText({ rows }: CheckedFile, { counts: { read } }: SentSoFar, reason: string): string {
-  return `The import stopped after ${read.toLocaleString()} of ${rows.toLocaleString()} lines. ${reason} What was sent is saved, and it is safe to send it again.`;
+export function stoppedText({ rows }: CheckedFile, { counts: { read }, underWay }: SentSoFar, reason: string): string {
+  const sent =
+    underWay === 0
+      ? "What was sent is saved, and it is safe to send it again."
+      : `The next ${underWay === 1 ? "one" : underWay.toLocaleString()} may be saved too: it is safe to send all again.`;
+  return `The import stopped after ${read.toLocaleString()} of ${rows.toLocaleString()} lines. ${reason} ${sent}`;
+}
+
+/** "3 plants added, 1 refused." */
+export function countsText({ created, unchanged, replaced, refused }: SentSoFar["counts"]): string {
+  const parts = [
+    `${count(created, "plant")} added`,
+    ...(replaced === 0 ? [] : [`${replaced.toLocaleString()} replaced`]),
+    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString()} already there`]),
+    ...(refused === 0 ? [] : [`${refused.toLocaleString()} refused`]),
+  ];
+  return `${parts.join(", ")}.`;
 }
 
 /** As the command `plant-store import --refused` writes them. */

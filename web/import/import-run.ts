@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, isAbort } from "../failure-text.ts";
 import { useShown } from "../ui/shown.ts";
@@ -31,6 +32,11 @@ type RunOptions = Readonly<{ catalogue: Catalogue; onConflict: OnConflict; onEnd
 const CANCELLED = "You cancelled it.";
 const CLOSED = "Its dialog was closed.";
 
+/** Whether the service says that it has stored nothing of what was under way. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof ServiceError && thrown.status < 500;
+}
+
 export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): ImportRun {
   const [step, setStep] = useState<ImportStep>({ kind: "choosing" });
   const [problem, setProblem] = useState<string>();
@@ -38,12 +44,8 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
   useEffect(() => () => stop.current.abort(), []);
   const isShown = useShown();
 
-  function cancel(): void {
-    stop.current.abort();
-  }
-
   function begin(): AbortSignal {
-    cancel();
+    stop.current.abort();
     stop.current = new AbortController();
     setProblem(undefined);
     return stop.current.signal;
@@ -88,7 +90,7 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
     },
     async send(checked, from) {
       const signal = begin();
-      const sending = { kind: "sending", checked, startedAt: performance.now(), startRows: from.counts.read } as const;
+      const sending = { kind: "sending", checked, startedAt: performance.now(), startRows: from.counts.read, isStopping: false } as const;
       let progress = from;
       setStep({ ...sending, progress });
       let reason: string | undefined;
@@ -105,15 +107,19 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
         });
       } catch (thrown) {
         reason = isAbort(thrown) ? (isShown() ? CANCELLED : CLOSED) : failureText(thrown);
+        if (isRefusal(thrown)) progress = { ...progress, underWay: 0 };
       }
       const ended: Ended = { kind: "ended", checked, progress, reason };
       onEnd(ended);
       setStep(ended);
       void catalogue.reload();
     },
-    cancel,
+    cancel() {
+      stop.current.abort();
+      setStep((now) => (now.kind === "sending" ? { ...now, isStopping: true } : now));
+    },
     chooseAnother() {
-      cancel();
+      stop.current.abort();
       setStep({ kind: "choosing" });
     },
   };

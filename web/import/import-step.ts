@@ -18,7 +18,7 @@ export type ImportStep =
   | Readonly<{ kind: "choosing" }>
   | Readonly<{ kind: "checking"; name: string; rows: number; share: number }>
   | PreviewStep
-  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: SentSoFar; startedAt: number; startRows: number }>
+  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: SentSoFar; startedAt: number; startRows: number; isStopping: boolean }>
   | Readonly<{ kind: "ended"; checked: CheckedFile; progress: SentSoFar; reason: string | undefined }>;
 
 /** What an import has that is nowhere else: the columns chosen for it, its refused lines, or the lines that are not sent yet. */

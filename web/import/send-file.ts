@@ -18,6 +18,8 @@ export type SentSoFar = Readonly<{
   problems: readonly Problem[];
   /** The refused lines as they stand in the file; of CSV without the first line. */
   refusedLines: readonly Blob[];
+  /** Rows on their way: whether they are stored is not known yet. */
+  underWay: number;
   /** Whether the last slice did not go through, and is tried again. */
   isWaiting: boolean;
 }>;
@@ -37,6 +39,7 @@ export const NOTHING_SENT: SentSoFar = {
   counts: { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 },
   problems: [],
   refusedLines: [],
+  underWay: 0,
   isWaiting: false,
 };
 
@@ -46,18 +49,31 @@ const PROBLEMS_KEPT = 10_000;
 const TRIES = 6;
 const PAUSE_MS = 500;
 
+/** What is under way may be stored, whoever wants it or not: its answer is waited for so long. */
+const GRACE_MS = 2_000;
+
 /**
  * Imports a file slice by slice, as a browser does not tell how far a single request is. Begins where `from` ended. What was stored stays
- * stored, whatever it throws; `onProgress` has told how far it came.
+ * stored, whatever it throws; `onProgress` has told how far it came. When it is aborted, it first hears what became of the slice under way.
  */
 export async function sendFile(checked: CheckedFile, from: SentSoFar, options: SendOptions): Promise<void> {
   let progress = from;
+  const signal = abortedLater(options.signal);
   for (const slice of checked.slices.slice(from.slices)) {
+    options.signal.throwIfAborted();
     const body = sliceBody(checked, slice);
-    const summary = await sendSlice({ body, slice, checked }, options, () => options.onProgress({ ...progress, isWaiting: true }));
+    options.onProgress({ ...progress, underWay: slice.rows, isWaiting: false });
+    const onWait = () => options.onProgress({ ...progress, underWay: slice.rows, isWaiting: true });
+    const summary = await sendSlice({ body, slice, checked }, { ...options, signal }, onWait);
     progress = await withSummary({ progress, summary, checked, slice, body });
     options.onProgress(progress);
   }
+}
+
+function abortedLater(signal: AbortSignal): AbortSignal {
+  const later = new AbortController();
+  signal.addEventListener("abort", () => setTimeout(() => later.abort(signal.reason), GRACE_MS), { once: true });
+  return later.signal;
 }
 
 export function sliceBody({ file, header }: CheckedFile, { start, end }: Slice): Blob {
@@ -88,7 +104,10 @@ export async function sendSlice(
       if (tries >= TRIES || !isPassing(thrown)) throw thrown;
       onWait();
       const asked = thrown instanceof ServiceError ? (thrown.retryAfterMs ?? 0) : 0;
-      await new Promise((resolve) => setTimeout(resolve, asked + PAUSE_MS * tries));
+      await new Promise((resolve) => {
+        setTimeout(resolve, asked + PAUSE_MS * tries);
+        signal.addEventListener("abort", resolve, { once: true });
+      });
       signal.throwIfAborted();
     }
   }
@@ -113,6 +132,7 @@ async function withSummary({ progress, summary, checked, slice, body }: Step): P
     },
     problems: problems.length < PROBLEMS_KEPT ? [...problems, ...told] : problems,
     refusedLines: [...refusedLines, ...picked],
+    underWay: 0,
     isWaiting: false,
   };
 }

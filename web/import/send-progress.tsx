@@ -7,10 +7,11 @@ type SendProgressProps = Readonly<{
   /** By performance.now(); how many rows were sent before that. */
   startedAt: number;
   startRows: number;
+  isStopping: boolean;
   onCancel: () => void;
 }>;
 
-export function SendProgress({ rows, progress, startedAt, startRows, onCancel }: SendProgressProps) {
+export function SendProgress({ rows, progress, startedAt, startRows, isStopping, onCancel }: SendProgressProps) {
   const { counts, isWaiting } = progress;
   const seconds = (performance.now() - startedAt) / 1000;
   const sent = counts.read - startRows;
@@ -18,9 +19,11 @@ export function SendProgress({ rows, progress, startedAt, startRows, onCancel }:
   return (
     <div>
       <p role="status">
-        {isWaiting
-          ? "The service accepts nothing at the moment. The page tries again."
-          : "Importing. What was sent is saved, whatever happens."}
+        {isStopping
+          ? "Stopping. The lines that are on their way still count."
+          : isWaiting
+            ? "The service accepts nothing at the moment. The page tries again."
+            : "Importing. What was sent is saved, whatever happens."}
       </p>
       <progress value={counts.read} max={rows} aria-label="Sent so far" />
       <p class="send-progress">
