@@ -423,6 +423,33 @@ describe("the page", () => {
     expect(await focused(page)).toBe("BUTTON Add plant");
   });
 
+  it("gives the caret back to the search box when a dialog is closed", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, sees, field, dialog } = await place.visit();
+    await signIn();
+    await sees(["Monstera deliciosa", "Ginkgo biloba", "Untagged"]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("9007199254740994");
+    await page.keyboard.press("Enter");
+    await field("Name").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("monst");
+    await sees(["Monstera deliciosa"]);
+    expect(await field("Search names").inputValue()).toBe("monst");
+  });
+
+  it("keeps the focus on the plants when their selection is cleared", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, button } = await place.visit();
+    await signIn();
+    await page.getByRole("checkbox", { name: "Select Untagged" }).check();
+    await button("Clear the selection").press("Enter");
+    await button("Clear the selection").waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("SECTION#plants");
+  });
+
   it("keeps the focus in a dialog if the focused element disappears", async () => {
     const { page, signIn, button, reads, choose } = await place.visit();
     await signIn();

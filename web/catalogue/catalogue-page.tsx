@@ -10,6 +10,7 @@ import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
 import { TagDialog } from "../plants/tag-dialog.tsx";
 import { useValue } from "../state.ts";
+import { FOCUS_HOME } from "../ui/focus.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
 import { count } from "./bulk-text.ts";
@@ -78,6 +79,8 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     else if (action === "untag") void setTag(bulkChanges, notices, plants, undefined);
     else {
       if (action === "delete") deletions.remove(plants);
+      // Its buttons go with the selection.
+      else document.getElementById(FOCUS_HOME)?.focus({ preventScroll: true });
       ticks.clear();
     }
   }
@@ -145,9 +148,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
           </main>
         </div>
       )}
-      {ticked.plants.size > 0 || ticked.isGathering ? (
-        <TickBar ticked={ticked} listed={listed} mayChange={access.write} onAction={actOnTicked} />
-      ) : null}
+      <TickBar ticked={ticked} listed={listed} mayChange={access.write} onAction={actOnTicked} />
       {asked && opened.kind === "tag" ? <AskTag asked={asked} context={context} catalogue={catalogue} onClose={opening.close} /> : null}
       <Front context={context} catalogue={catalogue} importCode={importCode} opened={opened} />
     </>

@@ -14,9 +14,17 @@ const CUT = ". No more can be selected at once: search for fewer, or export all.
 
 type TickBarProps = Readonly<{ ticked: Ticked; listed: Listed; mayChange: boolean; onAction: (action: TickAction) => void }>;
 
+/** It is there before a plant is selected, as only then what it says is read out. */
 export function TickBar({ ticked: { plants, isGathering, isCut }, listed, mayChange, onAction }: TickBarProps) {
   const bar = useDock("ticks");
   const areAll = listed.phase === "whole" && listed.plants.every(({ id }) => plants.has(id));
+  if (plants.size === 0 && !isGathering) {
+    return (
+      <section ref={bar}>
+        <p role="status" />
+      </section>
+    );
+  }
 
   function button(action: TickAction, label: string, kind = "") {
     return (
@@ -28,9 +36,7 @@ export function TickBar({ ticked: { plants, isGathering, isCut }, listed, mayCha
 
   return (
     <section class="dock tick-bar" aria-label="Selected plants" id={SELECTION} tabIndex={-1} ref={bar}>
-      <p role="status">
-        {count(plants.size)} selected{isCut ? CUT : ""}
-      </p>
+      <p role="status">{`${count(plants.size)} selected${isCut ? CUT : ""}`}</p>
       {areAll || isGathering || isCut ? null : button("all", "Select all", "quiet")}
       {mayChange ? button("tag", "Set tag") : null}
       {mayChange ? button("untag", "Remove tag") : null}

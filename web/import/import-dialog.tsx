@@ -7,14 +7,15 @@ import { Dialog } from "../ui/dialog.tsx";
 import { useShown } from "../ui/shown.ts";
 import { useForecast } from "./asked-forecast.ts";
 import { ChooseFile, PASTED } from "./choose-file.tsx";
-import { ImportPreview } from "./import-preview.tsx";
+import { describe, ImportPreview } from "./import-preview.tsx";
 import { countsText, ImportResult, stoppedText } from "./import-result.tsx";
 import { useImportRun } from "./import-run.ts";
 import { atStakeIn } from "./import-step.ts";
+import type { ImportStep } from "./import-step.ts";
 import { LosingQuestion } from "./losing-question.tsx";
 import { NOTHING_SENT } from "./send-file.ts";
 import type { OnConflict } from "./send-file.ts";
-import { SendProgress } from "./send-progress.tsx";
+import { SendProgress, sendingText } from "./send-progress.tsx";
 
 type ImportDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; file: File | undefined; onClose: () => void }>;
 
@@ -71,6 +72,8 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           {problem}
         </p>
       )}
+      {/* The same element in all steps: what comes together with its text is not read out. */}
+      <p role="status">{headlineOf(step)}</p>
       {losing && atStake ? (
         <LosingQuestion
           atStake={atStake}
@@ -82,7 +85,6 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       {step.kind === "choosing" ? <ChooseFile text={pasted.value} onText={pasted.set} onFile={open} /> : null}
       {step.kind === "checking" ? (
         <div>
-          <p role="status">Reading {step.name}. Nothing is sent yet.</p>
           <progress value={step.share} aria-label="Read so far" />
           <p class="hint">{step.rows.toLocaleString()} rows</p>
         </div>
@@ -98,16 +100,7 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
           onBack={chooseAnother}
         />
       ) : null}
-      {step.kind === "sending" ? (
-        <SendProgress
-          rows={step.checked.rows}
-          progress={step.progress}
-          startedAt={step.startedAt}
-          startRows={step.startRows}
-          isStopping={step.isStopping}
-          onCancel={cancel}
-        />
-      ) : null}
+      {step.kind === "sending" ? <SendProgress step={step} onCancel={cancel} /> : null}
       {step.kind === "ended" && !losing ? (
         <ImportResult
           checked={step.checked}
@@ -119,4 +112,12 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
       ) : null}
     </Dialog>
   );
+}
+
+/** What is told first of a step, and read out. */
+function headlineOf(step: ImportStep): string {
+  if (step.kind === "checking") return `Reading ${step.name}. Nothing is sent yet.`;
+  if (step.kind === "preview") return describe(step.checked);
+  if (step.kind === "sending") return sendingText(step);
+  return step.kind === "ended" ? countsText(step.progress.counts) : "";
 }

@@ -43,7 +43,7 @@ const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
   const { checked, notes, isReading } = step;
   const { forecast, failure: forecastFailure } = told;
-  const { file, rows, refused, plants, problems, unusedColumns, failure } = checked;
+  const { rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
   return (
     <form
@@ -52,9 +52,6 @@ export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSe
         onSend();
       }}
     >
-      <p role="status">
-        <strong>{file.name}</strong> {describe(checked)}
-      </p>
       {failure === undefined ? null : (
         <p class="problem" role="alert">
           {FAILURES.get(failure) ?? failure}
@@ -127,12 +124,13 @@ function notesOf({ csv, format }: CheckedFile, notes: readonly string[]): string
   return [...notes.map((note) => `Of this file: ${note}.`), ...(format === "csv" && csv.encoding === "windows-1252" ? [guess] : [])];
 }
 
-function describe({ file, format, rows, refused, failure }: CheckedFile): string {
+/** What a file holds, in a sentence. */
+export function describe({ file, format, rows, refused, failure }: CheckedFile): string {
   const what = WORKBOOK.test(file.name) ? "a workbook" : FORMATS[format];
-  if (failure !== undefined) return `cannot be read as ${what}.`;
-  if (rows === 0) return "holds no plants: choose another file.";
+  if (failure !== undefined) return `${file.name} cannot be read as ${what}.`;
+  if (rows === 0) return `${file.name} holds no plants: choose another file.`;
   const refusals = refused === 0 ? "" : ` and ${count(refused, "line")} that will be refused`;
-  return `is ${what} with ${count(rows - refused, "plant")}${refusals}. Nothing is stored yet.`;
+  return `${file.name} is ${what} with ${count(rows - refused, "plant")}${refusals}. Nothing is stored yet.`;
 }
 
 export function count(number: number, noun: string): string {

@@ -26,9 +26,6 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
           {stoppedText(checked, progress, reason)}
         </p>
       )}
-      <p role="status">
-        <strong>{countsText(progress.counts)}</strong>
-      </p>
       <UnusedColumns columns={checked.unusedColumns} />
       <ProblemList problems={progress.problems} total={refused} />
       {refused === 0 ? null : (

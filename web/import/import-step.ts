@@ -13,12 +13,22 @@ export type PreviewStep = Readonly<{
   isKnown: boolean;
 }>;
 
+/** `startedAt` by performance.now(); `startRows`: how many rows were sent before that. */
+export type SendingStep = Readonly<{
+  kind: "sending";
+  checked: CheckedFile;
+  progress: SentSoFar;
+  startedAt: number;
+  startRows: number;
+  isStopping: boolean;
+}>;
+
 /** How far an import is. "ended": all is sent, or it stopped: `reason` says why, undefined when it came to its end. */
 export type ImportStep =
   | Readonly<{ kind: "choosing" }>
   | Readonly<{ kind: "checking"; name: string; rows: number; share: number }>
   | PreviewStep
-  | Readonly<{ kind: "sending"; checked: CheckedFile; progress: SentSoFar; startedAt: number; startRows: number; isStopping: boolean }>
+  | SendingStep
   | Readonly<{ kind: "ended"; checked: CheckedFile; progress: SentSoFar; reason: string | undefined }>;
 
 /** What an import has that is nowhere else: the columns chosen for it, its refused lines, or the lines that are not sent yet. */

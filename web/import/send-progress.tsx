@@ -1,30 +1,17 @@
-import type { SentSoFar } from "./send-file.ts";
+import type { SendingStep } from "./import-step.ts";
 import { takeFocus } from "../ui/focus.ts";
 
-type SendProgressProps = Readonly<{
-  rows: number;
-  progress: SentSoFar;
-  /** By performance.now(); how many rows were sent before that. */
-  startedAt: number;
-  startRows: number;
-  isStopping: boolean;
-  onCancel: () => void;
-}>;
+type SendProgressProps = Readonly<{ step: SendingStep; onCancel: () => void }>;
 
-export function SendProgress({ rows, progress, startedAt, startRows, isStopping, onCancel }: SendProgressProps) {
-  const { counts, isWaiting } = progress;
+export function SendProgress({ step, onCancel }: SendProgressProps) {
+  const { checked, progress, startedAt, startRows } = step;
+  const { rows } = checked;
+  const { counts } = progress;
   const seconds = (performance.now() - startedAt) / 1000;
   const sent = counts.read - startRows;
   const rate = sent === 0 || seconds === 0 ? undefined : sent / seconds;
   return (
     <div>
-      <p role="status">
-        {isStopping
-          ? "Stopping. The lines that are on their way still count."
-          : isWaiting
-            ? "The service accepts nothing at the moment. The page tries again."
-            : "Importing. What was sent is saved, whatever happens."}
-      </p>
       <progress value={counts.read} max={rows} aria-label="Sent so far" />
       <p class="send-progress">
         <span>
@@ -41,6 +28,13 @@ export function SendProgress({ rows, progress, startedAt, startRows, isStopping,
       </footer>
     </div>
   );
+}
+
+/** What is going on, in a sentence. */
+export function sendingText({ isStopping, progress }: SendingStep): string {
+  if (isStopping) return "Stopping. The lines that are on their way still count.";
+  if (progress.isWaiting) return "The service accepts nothing at the moment. The page tries again.";
+  return "Importing. What was sent is saved, whatever happens.";
 }
 
 function left(seconds: number): string {

@@ -26,6 +26,7 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
     return () => {
       isOpen.current = false;
       dialog?.close();
+      refocus();
       // What had the focus before may be gone.
       setTimeout(() => {
         const isLost = document.activeElement === document.body || document.activeElement === null;
@@ -73,4 +74,12 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
       <NoticeList notices={notices} isInDialog />
     </dialog>
   );
+}
+
+/** Chromium gives an input its focus back, but not the caret: Control+A would select the page. */
+function refocus(): void {
+  const back = document.activeElement;
+  if (!(back instanceof HTMLInputElement)) return;
+  back.blur();
+  back.focus({ preventScroll: true });
 }

@@ -5,12 +5,12 @@ import { useDock } from "./dock.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
-/** All short messages, read out as they come. What is behind a dialog cannot be reached, so the dialog repeats what asks for something. */
+/** All short messages, each read out as it comes, without those that are there. What is behind a dialog cannot be reached, so the dialog repeats what asks for something. */
 export function NoticeList({ notices, isInDialog = false }: { notices: Notices; isInDialog?: boolean }) {
   const shown = useValue(notices.state).filter(({ action }) => !isInDialog || action !== undefined);
   const list = useDock("notices", !isInDialog);
   return (
-    <div class={isInDialog ? "notice-list" : "dock notice-list"} role="status" aria-live="polite" ref={list}>
+    <div class={isInDialog ? "notice-list" : "dock notice-list"} role="status" aria-atomic="false" ref={list}>
       {shown.map((notice) => (
         <NoticeItem
           key={notice.key}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "bun:test";
+import { listenTo } from "../support/web/hearing.ts";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
+
+const place = usePlace();
+
+const PLANTS = ["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"];
+
+async function open(): Promise<Visit & Readonly<{ heard: () => Promise<readonly string[]> }>> {
+  await place.plant(PLANTS);
+  const visit = await place.visit("/", { reducedMotion: "reduce" });
+  await visit.signIn();
+  await visit.sees(["Acer", "Rosa", "Tilia"]);
+  return { ...visit, heard: await listenTo(visit.page) };
+}
+
+describe("a screen reader tells, once each,", () => {
+  it("messages as they come, also beside those that stay", async () => {
+    const { page, button, reads, heard, field, dialog } = await open();
+    await page.getByRole("checkbox", { name: "Select Acer" }).check();
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await reads("“Acer” is tagged “herb” now.");
+    expect((await heard()).filter((text) => text.includes("herb"))).toEqual(["“Acer” is tagged “herb” now."]);
+    await button("Delete Rosa").click();
+    await reads("“Rosa” will be deleted in 7 seconds.");
+    expect(await heard()).toEqual(["“Rosa” will be deleted in 8 seconds."]);
+  });
+
+  it("how many plants are selected, from the first on", async () => {
+    const { page, button, reads, heard } = await open();
+    await page.getByRole("checkbox", { name: "Select Acer" }).check();
+    await reads("1 plant selected");
+    expect(await heard()).toEqual(["1 plant selected"]);
+    await page.getByRole("checkbox", { name: "Select Tilia" }).check();
+    await reads("2 plants selected");
+    expect(await heard()).toEqual(["2 plants selected"]);
+    await button("Clear the selection").click();
+    await page.getByRole("checkbox", { name: "Select Rosa" }).check();
+    await reads("1 plant selected");
+    expect(await heard()).toEqual(["1 plant selected"]);
+  });
+
+  it("each step of an import", async () => {
+    const { button, field, reads, heard } = await open();
+    await button("Import").click();
+    await field("Or paste the rows").fill("id,name\n4,Quercus\nx,Bad\n");
+    await button("Preview the rows").click();
+    await reads("If you import now: 1 new, 1 refused.");
+    const preview = (await heard()).filter((text) => !text.startsWith("Reading") && !text.startsWith("Asking"));
+    expect(preview).toEqual([
+      "pasted is CSV with 1 plant and 1 line that will be refused. Nothing is stored yet.",
+      "If you import now: 1 new, 1 refused.",
+    ]);
+    await button("Import 1 plant").click();
+    await reads("1 plant added, 1 refused.");
+    expect(await heard()).toEqual(["Importing. What was sent is saved, whatever happens.", "1 plant added, 1 refused."]);
+  });
+});
