@@ -1,4 +1,4 @@
-import { beforeEach, describe, it } from "bun:test";
+import { beforeEach, describe, expect, it } from "bun:test";
 import type { Route } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 
@@ -35,6 +35,28 @@ describe("when things go wrong, the page", () => {
     await button("Save").click();
     await sees(["Monstera", "Ginkgo biloba"]);
     await page.getByText("The service does not respond.").waitFor({ state: "hidden" });
+  });
+
+  it("stays where it was scrolled to when the connection was away in between, and goes on there", async () => {
+    place.expectStatus(0);
+    await place.plant(Array.from({ length: 3_000 }, (_, at) => `${at + 1},Plant ${at + 1},`));
+    const { page, signIn, reads, button } = await place.visit();
+    await signIn();
+    const toEnd = () => page.evaluate("scrollTo(0, document.body.scrollHeight)");
+    for (const loaded of ["600", "1,100"]) {
+      await reads(`The first ${loaded} are here`);
+      await toEnd();
+    }
+    await reads("The first 1,600 are here");
+    await page.context().setOffline(true);
+    await toEnd();
+    await button("Try again").waitFor();
+    const before = await page.evaluate<number>("scrollY");
+    await page.context().setOffline(false);
+    await button("Try again").waitFor({ state: "detached" });
+    await reads("The first 2,100 are here");
+    // The button is gone that stood below the rows.
+    expect(await page.evaluate<number>("scrollY")).toBeGreaterThan(before - 200);
   });
 
   it("says in plain words that the service is busy, and tries again if asked to", async () => {

@@ -141,7 +141,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
               mayChange={access.write}
               onMore={() => void listing.loadMore()}
               onSort={sortBy}
-              onRetry={() => void (listed.plants.length === 0 ? catalogue.reload() : listing.loadMore())}
+              onRetry={() => void catalogue.retry()}
               onShow={(next) => views.show(next, "push")}
               onAction={act}
             />

@@ -41,6 +41,8 @@ export type Catalogue = Readonly<{
   newSecret: State<string | undefined>;
   /** Loads all that is shown from its beginning. */
   reload: () => Promise<void>;
+  /** Asks again for what did not come: the rows behind those that are here, or all. */
+  retry: () => Promise<void>;
   /** Asks the service for all that is shown, again, without moving it. */
   refresh: () => Promise<void>;
 }>;
@@ -80,6 +82,9 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
     if (changes.length > COUNTED_MAX) void tagCounts.load();
     else for (const { before, after } of changes) tagCounts.note(before, after);
   }
+  async function reload(): Promise<void> {
+    if (access.read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
+  }
   const bulkChanges = createBulkChanges({ client, notices, keptUndo, changesSent, signedOut: signOut.signal, onChanged: noteAll });
   const ticks = createTicks({ client, listing, notices });
   const renaming = createRenaming({ client, bulkChanges, notices, storage: tabStorage() });
@@ -106,9 +111,8 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
       if (!listing.state.get().plants.some(({ id }) => id === plant.id)) views.show({ q: "", tag: undefined, sort: "newest" }, "replace");
       revealed.set(plant.id);
     },
-    async reload() {
-      if (access.read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
-    },
+    reload,
+    retry: () => (listing.state.get().plants.length === 0 ? reload() : listing.loadMore()),
     async refresh() {
       if (access.read) await Promise.all([listing.refresh(), tagCounts.load()]);
     },

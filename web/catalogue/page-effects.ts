@@ -24,7 +24,7 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
   }, [renaming]);
   useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view]);
   // What failed while nobody was signed in.
-  useEffect(() => void (listing.state.get().phase === "failed" && catalogue.reload()), [who]);
+  useEffect(() => void (listing.state.get().phase === "failed" && catalogue.retry()), [who]);
   useEffect(() => {
     document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");
   }, [view]);
@@ -39,7 +39,7 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
   useEffect(
     () =>
       reaching.state.watch(() => {
-        if (reaching.state.get() === "reached" && listing.state.get().phase === "failed") void catalogue.reload();
+        if (reaching.state.get() === "reached" && listing.state.get().phase === "failed") void catalogue.retry();
       }),
     [catalogue],
   );
