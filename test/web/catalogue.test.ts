@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 
 /** Past 2^53, where neighbouring ids are the same number in JavaScript. */
@@ -275,6 +276,7 @@ describe("the catalogue", () => {
     expect(await last.getAttribute("aria-rowindex")).toBe("10001");
     expect(await last.locator("td.plant-row-id").innerText()).toBe(String(BASE + 9_999n));
     expect(await rows.count()).toBeLessThan(80);
+    expect(await countNodes(page)).toBeLessThan(2_000);
   });
 
   it("welcomes the first visitor, says what can be imported, and has thirty plants to try", async () => {
@@ -295,3 +297,10 @@ describe("the catalogue", () => {
     expect(await rows.first().innerText()).toContain("9007199254740993");
   });
 });
+
+/** All nodes that the memory of the page holds, also those that it shows no more. */
+async function countNodes(page: Page): Promise<number> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("HeapProfiler.collectGarbage");
+  return (await devtools.send("Memory.getDOMCounters")).nodes;
+}

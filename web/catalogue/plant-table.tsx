@@ -49,7 +49,6 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
   const printed = Math.min(plants.length, PRINTED_MAX);
   const range = isPrinting ? { first: 0, end: printed, size: printed } : inSight;
   const [focused, setFocused] = useState<number>();
-  const drawn = useRef(new Map<number, Drawn>());
 
   const isPartial = (phase === "partial" || phase === "loading") && plants.length < ROWS_MAX;
   const isNearEnd = range.end + AHEAD_ROWS > plants.length;
@@ -59,9 +58,7 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
 
   useScroll({ listed, position, revealed, body, rowPx });
 
-  const rows = toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx, before: drawn.current });
   const topPx = Math.min(range.first, plants.length) * rowPx;
-  drawn.current = rows;
   return (
     <table
       class={phase === "searching" ? "plant-table plant-table-old" : "plant-table"}
@@ -109,7 +106,7 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
           onAction(action as RowAction, plant);
         }}
       >
-        {[...rows.values()].map(({ row }) => row)}
+        {toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx })}
       </tbody>
     </table>
   );
@@ -139,9 +136,6 @@ export function TableSkeleton() {
   return <div class="plant-table plant-table-skeleton skeleton" />;
 }
 
-/** A row as it was drawn: what is drawn of the same again costs nothing. */
-type Drawn = Readonly<{ plant: Plant; isRevealed: boolean; isTicked: boolean; key: number; topPx: number | undefined; row: VNode }>;
-
 type RowsOptions = Readonly<{
   plants: readonly Plant[];
   revealed: bigint | undefined;
@@ -151,33 +145,33 @@ type RowsOptions = Readonly<{
   /** The place of the row with the focus, which would be lost with it. */
   focused: number | undefined;
   rowPx: number;
-  before: ReadonlyMap<number, Drawn>;
 }>;
 
-/** The rows to draw, by their place. An element whose row is out of sight draws one that comes into it. */
-function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx, before }: RowsOptions): Map<number, Drawn> {
+/**
+ * The rows to draw. An element whose row is out of sight draws one that comes into it. Each drawing makes them anew: a node of Preact that is
+ * used again holds all those that were drawn before it, with the lists that they came from.
+ */
+function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
   const kept = focused === undefined || focused >= plants.length || places.includes(focused) ? [] : [focused];
-  const rows = new Map<number, Drawn>();
-  for (const at of [...places, ...kept].toSorted((left, right) => left - right)) {
-    const plant = plants[at]!;
-    const slot = at % range.size;
-    const key = kept.length > 0 && at !== focused && slot === focused! % range.size ? range.size : slot;
-    const old = before.get(at);
-    // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
-    const topPx = kept.includes(at) ? at * rowPx : undefined;
-    const isRevealed = plant.id === revealed;
-    const isTicked = ticked.plants.has(plant.id);
-    const isSame =
-      old?.plant === plant && old.isRevealed === isRevealed && old.isTicked === isTicked && old.key === key && old.topPx === topPx;
-    const row = isSame ? (
-      old.row
-    ) : (
-      <PlantRow key={key} plant={plant} isRevealed={isRevealed} isTicked={isTicked} mayChange={mayChange} at={at} topPx={topPx} />
-    );
-    rows.set(at, { plant, isRevealed, isTicked, key, topPx, row });
-  }
-  return rows;
+  return [...places, ...kept]
+    .toSorted((left, right) => left - right)
+    .map((at) => {
+      const plant = plants[at]!;
+      const slot = at % range.size;
+      return (
+        <PlantRow
+          key={kept.length > 0 && at !== focused && slot === focused! % range.size ? range.size : slot}
+          plant={plant}
+          isRevealed={plant.id === revealed}
+          isTicked={ticked.plants.has(plant.id)}
+          mayChange={mayChange}
+          at={at}
+          // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
+          topPx={kept.includes(at) ? at * rowPx : undefined}
+        />
+      );
+    });
 }
 
 /** The place in the list of the row that holds an element. */
