@@ -87,3 +87,20 @@ describe("on a screen of 1280x1024 pixels that is enlarged", () => {
     });
   }
 });
+
+describe("with letters twice as large as usual", () => {
+  it("icons grow with the words, a phone leaves its width to the search box, and nothing is wider than it", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, sees, field } = await place.visit("/", { viewport: { width: 360, height: 740 } });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Page.enable");
+    await devtools.send("Page.setFontSizes", { fontSizes: { standard: 32 } });
+    await page.reload();
+    await signIn();
+    await sees(["Acer", "Rosa", "Tilia"]);
+    expect(await page.locator(".header .brand svg").boundingBox()).toMatchObject({ width: 52, height: 52 });
+    expect(await page.locator(".search-box .icon").boundingBox()).toMatchObject({ width: 40, height: 40 });
+    expect((await field("Search names").boundingBox())!.width).toBeGreaterThan(250);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
+  });
+});

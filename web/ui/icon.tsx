@@ -13,7 +13,7 @@ const PATHS = {
 /** A picture beside a word, or in a button that has a label. */
 export function Icon({ name }: { name: keyof typeof PATHS }) {
   return (
-    <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   );
