@@ -21,8 +21,8 @@ export type StatementFault = Readonly<
   | { kind: "fatal"; sqlstate: "57P01" }
 >;
 
-/** The faults of a new connection: too many connections, or a server that is starting. */
-export type StartupFault = Readonly<{ kind: "refusal"; sqlstate: "53300" | "57P03" }>;
+/** The faults of a new connection: too many connections, or a server that is starting. Some poolers' errors have no end. */
+export type StartupFault = Readonly<{ kind: "refusal"; sqlstate: "53300" | "57P03"; isEndless?: true }>;
 
 export type Fault = StatementFault | StartupFault;
 

@@ -49,9 +49,9 @@ export function stringsOf({ bytes }: Message): readonly [string, string] {
 }
 
 /** ErrorResponse, as the server writes it. */
-export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string): Buffer {
+export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string, { isEndless = false } = {}): Buffer {
   const fields = [`S${severity}`, `V${severity}`, `C${sqlstate}`, "Minjected by the proxy of the tests"];
-  return write("E", `${fields.join("\0")}\0\0`);
+  return write("E", `${fields.join("\0")}\0${isEndless ? "" : "\0"}`);
 }
 
 /**

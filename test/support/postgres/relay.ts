@@ -32,7 +32,7 @@ export async function relay({ client, target, faults }: RelayOptions): Promise<v
   const refusal = first.type === "startup" ? faults.takeForStartup() : undefined;
   if (refusal) {
     faults.count(refusal);
-    client.end(errorResponse("FATAL", refusal.sqlstate));
+    client.end(errorResponse("FATAL", refusal.sqlstate, refusal));
     return discard(messages);
   }
   const server = connect({ ...target, noDelay: true });

@@ -1,5 +1,6 @@
 import pg from "pg";
 import type { Client } from "pg";
+import { mendErrors } from "./error-ends.ts";
 
 /** What pg has, and its types do not say. */
 type Wire = pg.Connection &
@@ -20,6 +21,7 @@ const CANCEL_MS_MAX = 1000;
 export function cancel(client: Client): Promise<boolean> {
   const { host, port, ssl, processID, secretKey, sslNegotiation } = client as Client & Key;
   const wire = new pg.Connection({ ssl, sslnegotiation: sslNegotiation } as object) as Wire;
+  mendErrors(wire);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => {
     resolve(false);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
+import { mendErrors } from "./error-ends.ts";
 import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 import {
@@ -72,6 +73,7 @@ export class DatabaseConnection extends pg.Client {
   constructor({ hosts, serverMs, ...config }: ConnectionConfig) {
     const url = hosts.current();
     super({ ...config, connectionString: url });
+    mendErrors((this as unknown as Readonly<{ connection: pg.Connection }>).connection);
     this.url = url;
     this.#hosts = hosts;
     this.#serverMs = serverMs;

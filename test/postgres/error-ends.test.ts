@@ -1,0 +1,63 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { createErrorMender } from "../../src/store/postgres/engine/error-ends.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { errorResponse } from "../support/postgres/messages.ts";
+import { startProxy } from "../support/postgres/proxy.ts";
+import { killServices, startService } from "../support/service-process.ts";
+import { readToken } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+
+afterAll(killServices);
+
+function mendAll(pieces: readonly Uint8Array[]): string {
+  const mend = createErrorMender();
+  return Buffer.concat(pieces.map((piece) => mend(Buffer.from(piece)))).toString("latin1");
+}
+
+describe("an error from a server", () => {
+  const row = Buffer.from("D\0\0\0\x0b\0\x01\0\0\0\x01E", "latin1");
+  const ready = Buffer.from("Z\0\0\0\x05I", "latin1");
+  const whole = errorResponse("FATAL", "53300");
+  const nothing = Buffer.from("N\0\0\0\x05\0", "latin1");
+  const messages = (error: Uint8Array) => Buffer.concat([row, error, nothing, ready, row]);
+  const right = messages(whole).toString("latin1");
+
+  for (const [name, error] of [
+    ["that has an end stays as it is", whole],
+    ["that has none gets one", errorResponse("FATAL", "53300", { isEndless: true })],
+  ] as const) {
+    const bytes = messages(error);
+    it(`${name}, in whatever two pieces it arrives`, () => {
+      const places = Array.from(bytes.keys());
+      expect(places.filter((at) => mendAll([bytes.subarray(0, at), bytes.subarray(at)]) !== right)).toEqual([]);
+    });
+
+    it(`${name}, byte by byte`, () => {
+      expect(mendAll(Array.from(bytes.keys(), (at) => bytes.subarray(at, at + 1)))).toBe(right);
+    });
+  }
+});
+
+describe("a service that is refused with an error without an end", () => {
+  it("goes on responding, says why, and serves again when it is let in", async () => {
+    const server = await sharedCluster();
+    const proxy = await startProxy({ target: server });
+    const data = temporaryFolder();
+    const service = await startService({ data, flags: ["--database", proxy.url(await server.createDatabase())] });
+    proxy.randomly({ faults: [{ kind: "refusal", sqlstate: "53300", isEndless: true }], probability: 1, seed: 1 });
+    proxy.cutAll();
+    // A service that reads such an error for ever responds to nothing.
+    const statusOf = async (path: string) => (await fetch(service.url + path, { signal: AbortSignal.timeout(5000) })).status;
+    await until("The service is not ready", async () => (await statusOf("/readyz")) === 503);
+    expect(await statusOf("/livez")).toBe(200);
+    expect(proxy.injected.get("refusal 53300")).toBeGreaterThan(0);
+    expect(service.lines.join("\n")).toContain("injected by the proxy of the tests");
+    proxy.clear();
+    await until("The service is ready", async () => (await statusOf("/readyz")) === 200);
+    const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
+    const made = await fetch(`${service.url}/plants`, { method: "POST", headers, body: '{"id":1,"name":"Ficus"}' });
+    expect(made.status).toBe(200);
+    await proxy.stop();
+  });
+});
