@@ -19,7 +19,7 @@ const CONNECTION = "src/store/postgres/engine/database-connection.ts";
 const TRUST_THE_POOLER = [
   { file: CONNECTION, from: "await this.#lookForPooler();", to: "" },
   { file: CONNECTION, from: "if (!isOurs && !this.isShared)", to: "if (false)" },
-  { file: CONNECTION, from: "_${this.#mark}", to: "" },
+  { file: CONNECTION, from: "if (isNamed && isMissing(thrown))", to: "if (false)" },
 ];
 
 /** What another program leaves behind on a connection to the server. */
@@ -75,9 +75,12 @@ describe("behind a pooler that lends each transaction another connection, and te
     const other = await connect();
     const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
     for (let id = 1; id <= 20; id += 1) {
-      await other.query(LEAVE);
+      // The first create has the service connect before: later it would see at once what the other program has set.
+      if (id > 1) await other.query(LEAVE);
       const body = JSON.stringify({ id, name: NAME });
-      expect((await fetch(`${service.url}/plants`, { method: "POST", headers, body })).status).toBe(200);
+      const { status } = await fetch(`${service.url}/plants`, { method: "POST", headers, body });
+      // With the bug, the look of each second may meet the settings of the other program, and refuse the server.
+      expect(root === undefined ? [200] : [200, 503]).toContain(status);
     }
     const rows = await queryOnce(database, "SELECT DISTINCT settings, name FROM seen, plants");
     return rows.map(({ settings, name }) => `${String(settings)} ${String(name)}`).join(", ");
@@ -88,7 +91,7 @@ describe("behind a pooler that lends each transaction another connection, and te
   });
 
   it("would lose both if it took a connection for its own", async () => {
-    expect(await createDisturbed(plantBugs(TRUST_THE_POOLER))).not.toBe(`on 250ms ${NAME}`);
+    expect(await createDisturbed(plantBugs(TRUST_THE_POOLER))).toMatch(/off 1min|GrÃ¼ner/);
   });
 
   it("a statement that was prepared fails on the first other connection, and later ones begin with their own settings", async () => {
