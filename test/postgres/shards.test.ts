@@ -1,12 +1,16 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/plant.ts";
-import type { PlantId } from "../../src/plant.ts";
+import type { NewPlant, PlantId } from "../../src/plant.ts";
+import { createLog } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { hashOf } from "../../src/store/postgres/engine/shards.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
+const SILENT = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
 const SHARDS = 8;
 const PLANTS = 200;
 
@@ -282,6 +286,34 @@ describe("a service whose database has its plants on workers", () => {
     await useEach(service, ALL, async () => 0);
     expect(service.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
     await service.stop();
+  });
+
+  it("asks Citus again for what it did not change of several plants: it may have planned for where a shard was", async () => {
+    const url = await standInForCitus("planned", SHARDS, "public");
+    const options = { url, isServing: true, isNew: true, queueMax: 1024, queueWaitMs: 3000, log: SILENT };
+    const open = () => openPostgresStore({ ...options, metrics: createMetrics() });
+    await (await open()).close();
+    await distribute(url, SHARDS);
+    for (const sql of [
+      "DROP VIEW plants_2",
+      // Each plant is missed once.
+      "CREATE TABLE missed (id BIGINT PRIMARY KEY)",
+      `CREATE FUNCTION miss() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO missed VALUES (OLD.id) ON CONFLICT DO NOTHING;
+        IF FOUND THEN RETURN NULL; END IF;
+        RETURN COALESCE(NEW, OLD); END $$`,
+      "CREATE TRIGGER misses BEFORE UPDATE OR DELETE ON plants FOR EACH ROW EXECUTE FUNCTION miss()",
+    ])
+      await WORKERS[0].query(sql, "planned");
+    const { plants, close } = await open();
+    const all = ALL.filter((id) => workerOf(id) === 0).map((id) => ({ id: asPlantId(BigInt(id)), name: "a" }));
+    await Promise.all(all.map((plant) => plants.create(plant)));
+    const change = (from: NewPlant, to?: NewPlant) => plants.compareAndSwap({ from, to });
+    expect(new Set(await Promise.all(all.map((from) => change(from, { ...from, tag: "t" }))))).toEqual(new Set([true]));
+    await WORKERS[0].query("TRUNCATE missed", "planned");
+    expect(new Set(await Promise.all(all.map((from) => change({ ...from, tag: "t" }))))).toEqual(new Set([true]));
+    expect(await WORKERS[0].query("SELECT id FROM plants", "planned")).toEqual([]);
+    await close();
   });
 
   it("names only the tables that have the plants when its worker has many", async () => {

@@ -8,7 +8,7 @@ import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLAN
 /** A change of a plant that must be `from` before. */
 export type Update = Readonly<{ id: PlantId; from: NewPlant; to: NewPlant }>;
 
-type Ids = ReadonlyArray<[id: bigint]>;
+export type Ids = ReadonlyArray<[id: bigint]>;
 
 /** Where the plants of one server are. A change is one commit, in which no id may occur twice. */
 export type PlantTables = Readonly<{

@@ -14,7 +14,7 @@ import {
   UPDATE_PLANTS,
 } from "./plant-statements.ts";
 import { updateColumnsOf } from "./plant-tables.ts";
-import type { OpenTables } from "./plant-tables.ts";
+import type { Ids, OpenTables } from "./plant-tables.ts";
 import { changeInShards, findInShards, guardShards } from "./shard-statements.ts";
 
 type ShardsOptions = Readonly<{
@@ -118,11 +118,27 @@ const askCitus: OpenTables = (execute, how) => {
     find: (ids) => execute(inBlock(FIND_PLANTS, ids), [ids], how),
     insert: async (plants) => execute(insertRows(plants.length), await rowsOf(plants), how),
     replace: async (plants) => execute(replaceRows(plants.length), await rowsOf(plants), how),
-    update: async (updates) => execute(inBlock(UPDATE_PLANTS, updates), await updateColumnsOf(updates), how),
-    remove: async (plants) => execute(inBlock(DELETE_PLANTS, plants), await columnsOf(plants), how),
+    update: (updates) => askAgain(updates, async (some) => execute(inBlock(UPDATE_PLANTS, some), await updateColumnsOf(some), how)),
+    remove: (plants) => askAgain(plants, async (some) => execute(inBlock(DELETE_PLANTS, some), await columnsOf(some), how)),
     confirm: async (plants) => (await execute(inBlock(CONFIRM_PLANTS, plants), await columnsOf(plants), how)).length === plants.length,
   };
 };
+
+/**
+ * Asks again for what was not changed, plant by plant. A change of several shards Citus plans before it waits for a shard
+ * that moves, and then makes it where the shard was; of one plant it looks behind its lock where that is.
+ */
+async function askAgain<Plant extends Identified>(
+  plants: readonly Plant[],
+  change: (some: readonly Plant[]) => Promise<Ids>,
+): Promise<Ids> {
+  const rows = await change(plants);
+  if (plants.length === 1) return rows;
+  const changed = new Set(rows.map(([id]) => id as PlantId));
+  const more: Ids[] = [];
+  for (const plant of plants) if (!changed.has(plant.id)) more.push(await change([plant]));
+  return [rows, ...more].flat();
+}
 
 function toIdentified(id: PlantId): Identified {
   return { id };
