@@ -8,17 +8,17 @@ import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLAN
 /** A change of a plant that must be `from` before. */
 export type Update = Readonly<{ id: PlantId; from: NewPlant; to: NewPlant }>;
 
-export type Ids = ReadonlyArray<[id: bigint]>;
+export type ChangedIds = ReadonlyArray<[id: bigint]>;
 
 /** Where the plants of one server are. A change is one commit, in which no id may occur twice. */
 export type PlantTables = Readonly<{
   find(ids: readonly PlantId[]): Promise<readonly PlantRow[]>;
   /** Resolves with the ids that were created: the others are in use. */
-  insert(plants: readonly NewPlant[]): Promise<Ids>;
-  replace(plants: readonly NewPlant[]): Promise<Ids>;
+  insert(plants: readonly NewPlant[]): Promise<ChangedIds>;
+  replace(plants: readonly NewPlant[]): Promise<ChangedIds>;
   /** These resolve with the ids of plants that were as expected. */
-  update(updates: readonly Update[]): Promise<Ids>;
-  remove(plants: readonly NewPlant[]): Promise<Ids>;
+  update(updates: readonly Update[]): Promise<ChangedIds>;
+  remove(plants: readonly NewPlant[]): Promise<ChangedIds>;
   /**
    * Whether all these plants are durable as they are. A write to one of them waits for all that was committed before on
    * its server: see CONFIRM_PLANTS.
@@ -50,9 +50,9 @@ export async function updateColumnsOf(updates: readonly Update[]): Promise<strin
  */
 export async function changeOrRefuse<Plant>(
   plants: readonly Plant[],
-  change: (plants: readonly Plant[]) => Promise<Ids>,
+  change: (plants: readonly Plant[]) => Promise<ChangedIds>,
   refuse: (plant: Plant, reason: Error) => void,
-): Promise<Ids> {
+): Promise<ChangedIds> {
   if (plants.length === 0) return [];
   try {
     return await change(plants);

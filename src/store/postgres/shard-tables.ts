@@ -14,7 +14,7 @@ import {
   UPDATE_PLANTS,
 } from "./plant-statements.ts";
 import { updateColumnsOf } from "./plant-tables.ts";
-import type { Ids, OpenTables } from "./plant-tables.ts";
+import type { ChangedIds, OpenTables } from "./plant-tables.ts";
 import { changeInShards, findInShards, guardShards } from "./shard-statements.ts";
 
 type ShardsOptions = Readonly<{
@@ -130,12 +130,12 @@ const askCitus: OpenTables = (execute, how) => {
  */
 async function askAgain<Plant extends Identified>(
   plants: readonly Plant[],
-  change: (some: readonly Plant[]) => Promise<Ids>,
-): Promise<Ids> {
+  change: (some: readonly Plant[]) => Promise<ChangedIds>,
+): Promise<ChangedIds> {
   const rows = await change(plants);
   if (plants.length === 1) return rows;
   const changed = new Set(rows.map(([id]) => id as PlantId));
-  const more: Ids[] = [];
+  const more: ChangedIds[] = [];
   for (const plant of plants) if (!changed.has(plant.id)) more.push(await change([plant]));
   return [rows, ...more].flat();
 }
