@@ -22,10 +22,13 @@ describe("an error from a server", () => {
   const nothing = Buffer.from("N\0\0\0\x05\0", "latin1");
   const messages = (error: Uint8Array) => Buffer.concat([row, error, nothing, ready, row]);
   const right = messages(whole).toString("latin1");
+  const cut = Buffer.from(whole.subarray(0, -2));
+  cut.writeInt32BE(cut.length - 1, 1);
 
   for (const [name, error] of [
     ["that has an end stays as it is", whole],
     ["that has none gets one", errorResponse("FATAL", "53300", { isEndless: true })],
+    ["whose last field has none either gets both", cut],
   ] as const) {
     const bytes = messages(error);
     it(`${name}, in whatever two pieces it arrives`, () => {

@@ -10,8 +10,6 @@ const ERRORS: readonly number[] = [0x45, 0x4e];
 /** A letter, and the length of the rest with itself. */
 const HEAD_BYTES = 5;
 
-const END = Buffer.from([0]);
-
 /**
  * Gives errors the end that some poolers leave out: pg-protocol 1.16 reads such an error for ever, and nothing else runs
  * any more. That of pgagroal, when its pool is full or its server away, lacks the zero byte behind the last field.
@@ -44,11 +42,13 @@ export function createErrorMender(): (bytes: Buffer) => Buffer {
         rest = Math.max(0, end - all.length);
         at = end - rest;
       } else if (end > all.length) break;
-      else if (isEnded(all.subarray(at, end))) at = end;
       else {
-        all = Buffer.concat([all.subarray(0, end), END, all.subarray(end)]);
-        all.writeUInt32BE(end - at, at + 1);
-        at = end + 1;
+        const missing = missingEnd(all.subarray(at, end));
+        if (missing > 0) {
+          all = Buffer.concat([all.subarray(0, end), Buffer.alloc(missing), all.subarray(end)]);
+          all.writeUInt32BE(end + missing - at - 1, at + 1);
+        }
+        at = end + missing;
       }
     }
     held = Buffer.from(all.subarray(at));
@@ -56,7 +56,8 @@ export function createErrorMender(): (bytes: Buffer) => Buffer {
   };
 }
 
-/** Whether a zero byte follows the last field, which ends with one itself, or there is no field. */
-function isEnded(error: Buffer): boolean {
-  return error.at(-1) === 0 && (error.at(-2) === 0 || error.length === HEAD_BYTES + 1);
+/** How many zero bytes are missing: one ends the last field, and one the error. */
+function missingEnd(error: Buffer): number {
+  if (error.at(-1) !== 0) return 2;
+  return error.at(-2) === 0 || error.length === HEAD_BYTES + 1 ? 0 : 1;
 }
