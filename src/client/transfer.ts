@@ -88,7 +88,7 @@ function openExport({ transport, policy, idleMs }: ClientContext, query: Query, 
     (limitMs) => {
       const limit = startLimit(limitMs);
       return transport.exchange(outgoing, limit, async (response) => {
-        const format = FORMATS[(response.headers.get("content-type") ?? "").split(";")[0]!];
+        const format = FORMATS.get((response.headers.get("content-type") ?? "").split(";")[0]!.trim());
         if (!response.ok || !format) return readResponse(response, { isRepeatable: true, parse: refuse });
         const body = response.body ?? new Blob([]).stream();
         const lastId = response.headers.get("x-last-id");
@@ -101,7 +101,10 @@ function openExport({ transport, policy, idleMs }: ClientContext, query: Query, 
 }
 
 /** By the media type of an export. */
-const FORMATS: Readonly<Record<string, FileFormat>> = { "application/x-ndjson": "ndjson", "text/csv": "csv" };
+const FORMATS: ReadonlyMap<string, FileFormat> = new Map([
+  ["application/x-ndjson", "ndjson"],
+  ["text/csv", "csv"],
+]);
 
 function refuse(): never {
   throw new TypeError("neither NDJSON nor CSV");

@@ -148,8 +148,8 @@ type RowsOptions = Readonly<{
 }>;
 
 /**
- * The rows to draw. An element whose row is out of sight draws one that comes into it. Each drawing makes them anew: a node of Preact that is
- * used again holds all those that were drawn before it, with the lists that they came from.
+ * The rows to draw. An element whose row is out of sight draws one that comes into it. Each drawing makes new nodes: a
+ * node of Preact that is used again holds all those that were drawn before it, with the lists that they came from.
  */
 function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);

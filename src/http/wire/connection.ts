@@ -253,14 +253,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     const { isHttp10, isKeepAlive: isKept } = head.section;
     // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
     // request. What follows CONNECT may be meant for the other end of a tunnel.
-    const isKeepAlive = !(
+    const isLast =
       !isKept ||
       isRetiring ||
       response.isLast === true ||
       head.method === "CONNECT" ||
       (isContinueDue && !incoming.isComplete()) ||
-      !incoming.isShort()
-    );
+      !incoming.isShort();
+    const isKeepAlive = !isLast;
     const sending = isClosed() ? drop(response) : output.send(response, { method: head.method, isHttp10, isKeepAlive });
     if (sending) return sending.then(() => sent(incoming, response, isKeepAlive));
     sent(incoming, response, isKeepAlive);

@@ -51,6 +51,9 @@ const BLOCK = {
 
 /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
 export class DatabaseConnection extends pg.Client {
+  // What pg has, and its types do not say.
+  declare readonly connection: pg.Connection;
+  declare readonly processID: number | null;
   readonly url: string;
   readonly #serverMs: number;
   /** The process of the server. */
@@ -73,7 +76,7 @@ export class DatabaseConnection extends pg.Client {
   constructor({ hosts, serverMs, ...config }: ConnectionConfig) {
     const url = hosts.current();
     super({ ...config, connectionString: url });
-    mendErrors((this as unknown as Readonly<{ connection: pg.Connection }>).connection);
+    mendErrors(this.connection);
     this.url = url;
     this.#hosts = hosts;
     this.#serverMs = serverMs;
@@ -181,7 +184,7 @@ export class DatabaseConnection extends pg.Client {
     this.backend = Number(backend);
     this.#isCockroach = version.startsWith("CockroachDB");
     if (this.#isCockroach) return;
-    const isOurs = this.backend === (this as unknown as { processID: number | null }).processID;
+    const isOurs = this.backend === this.processID;
     if (!isOurs && !this.isShared) this.#hosts.pooler.kind = "own numbers";
     if (isOurs && this.isShared) this.#hosts.pooler.kind = "server numbers";
   }

@@ -66,8 +66,9 @@ export type Settings = [
 /**
  * Settings that our statements rely on, whatever the user or the database has set. Warnings of a commit that did not
  * wait get through. An unquoted NULL in an array is null. No statement spends all its time on the locks of another
- * program. Text is UTF-8, as we send it: not every pooler keeps that apart. The server ends a statement whose client has gone, one that takes longer than `serverMs`, and a transaction
- * whose client is silent. Rows that a policy hides are an error, so no list or export leaves them out without a word.
+ * program. Text is UTF-8, as we send it: not every pooler keeps that apart. The server ends a statement whose client has
+ * gone, one that takes longer than `serverMs`, and a transaction whose client is silent. Rows that a policy hides are an
+ * error, so no list or export leaves them out without a word.
  * With less memory, the places of a million plants are kept by page, and every plant of a page is looked at again: with a
  * tag of 1 % and a word of 12 % of ten million plants, a count takes 4.1 s instead of 0.6 s. If a place elsewhere on the
  * disk counted four times as much as the next one, as by default, 300,000 plants of a tag would be sorted to count 10,000:
