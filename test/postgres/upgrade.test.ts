@@ -257,14 +257,19 @@ describe("an upgrade", () => {
     await until("A write waits long", async () => (await waitOfWrites(BLOCK_WRITES)) > SHARE_MAX);
   });
 
-  /** Kills a migration while it builds an index. The next two then start at once. */
-  async function startAfterCut(bugs: readonly PlantedBug[]) {
-    const database = await makeLarge();
-    // No index is whole while there is an older snapshot.
-    const reader = new Client({ connectionString: database.url });
+  /** No index is whole while there is an older snapshot: a build lasts until this client has ended. */
+  async function startReader({ url }: Database): Promise<Client> {
+    const reader = new Client({ connectionString: url });
     await reader.connect();
     await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await reader.query("SELECT 1");
+    return reader;
+  }
+
+  /** Kills a migration while it builds an index. The next two then start at once. */
+  async function startAfterCut(bugs: readonly PlantedBug[]) {
+    const database = await makeLarge();
+    const reader = await startReader(database);
     const cut = serve(database, bugs);
     cut.started.catch(() => {});
     await until("It builds", async () => (await database.query("SELECT FROM pg_index WHERE NOT indisvalid")).length > 0);
@@ -285,6 +290,7 @@ describe("an upgrade", () => {
 
   it("goes on building an index when a look at its progress fails", async () => {
     const database = await makeLarge();
+    const reader = await startReader(database);
     let looks = 0;
     await buildIndex(STEPS[2]!, {
       async run<Row extends unknown[]>({ text }: Statement, values: readonly unknown[] = []) {
@@ -293,9 +299,10 @@ describe("an upgrade", () => {
         const { rows } = await client.query<Row>({ text, values: [...values], rowMode: "array" });
         await client.end();
         const isLook = text === INDEX.state.text && (await isBuilding(database));
-        if (isLook) looks += 1;
-        if (isLook) throw new Error("sorry, too many clients already");
-        return rows;
+        if (!isLook) return rows;
+        looks += 1;
+        await reader.end();
+        throw new Error("sorry, too many clients already");
       },
       isNew: true,
       name: "test",

@@ -108,6 +108,7 @@ describe("signing in", () => {
     await button("Save").click();
     await reads("The service no longer accepts this token: it has expired or was revoked.");
     await signIn();
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
     await reads("This was not done, as you were not signed in any more: try again.");
     expect(await dialog.innerText()).not.toContain("token");
     await button("Save").click();
