@@ -2,7 +2,7 @@ import { PlantStoreError } from "../errors.ts";
 import { openPauses } from "../event-loop.ts";
 import { toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
-import type { Snapshot } from "../store/plants.ts";
+import type { ListQuery, Snapshot } from "../store/plants.ts";
 import { isFound } from "../tokenizer.ts";
 import type { SearchTerms } from "../tokenizer.ts";
 import { CSV_HEADER, csvWriter } from "./csv-writer.ts";
@@ -29,31 +29,47 @@ const PIECE_BYTES = 500_000;
 
 type ExportOptions = Readonly<{ form: ExportForm; terms: SearchTerms }>;
 
-/**
- * The id of the last plant that an export of these plants will hold. Undefined if there is none, or if only the export
- * itself can tell.
- */
-export async function findLastId(plants: Pick<Snapshot, "list">, { words, tag }: SearchTerms): Promise<PlantId | undefined> {
-  if (words.length > 0 || tag === null) return undefined;
-  const page = await plants.list({ isFalling: true, limit: 1, bytesMax: 1, after: undefined, tag, words });
-  return page.plants[0]?.id;
-}
+/** How many pieces to look at for the last plant that matches: some dozens of milliseconds, before the first byte. */
+const LAST_PIECES_MAX = 40;
 
 /**
- * The plants that match, by id, as text in pieces. Each piece is read only on demand. It looks at each plant of the
- * snapshot, or of a tag, because an index of words is of another moment.
+ * The id of the last plant that an export of these plants will hold. Undefined if none of the last ones matches: only
+ * the export itself can tell then.
  */
+export async function findLastId(plants: Pick<Snapshot, "list">, terms: SearchTerms): Promise<PlantId | undefined> {
+  let pieces = 0;
+  for await (const [last] of findAll(plants, terms, { isFalling: true })) {
+    pieces += 1;
+    if (last || pieces === LAST_PIECES_MAX) return last?.id;
+  }
+  return undefined;
+}
+
+/** The plants that match, by id, as text in pieces. Each piece is read only on demand. */
 export async function* exportPlants(plants: Pick<Snapshot, "list">, { form, terms }: ExportOptions): AsyncGenerator<string, void, void> {
-  const tag = terms.tag ?? undefined;
   const write = form.format === "csv" ? csvWriter(form) : toLine;
   if (form.format === "csv") yield CSV_HEADER[form.profile];
+  for await (const found of findAll(plants, terms, { isFalling: false })) if (found.length > 0) yield found.map(write).join("");
+}
+
+type Direction = Required<Pick<ListQuery, "isFalling">>;
+
+/**
+ * The plants that match, of one piece after the other. It looks at each plant of the snapshot, or of a tag, because an
+ * index of words is of another moment.
+ */
+async function* findAll(
+  plants: Pick<Snapshot, "list">,
+  terms: SearchTerms,
+  { isFalling }: Direction,
+): AsyncGenerator<readonly NewPlant[], void, void> {
+  const tag = terms.tag ?? undefined;
   let after: PlantId | undefined;
   for (;;) {
     // If the store never waits, nor the reader, other requests must still get their turn.
     await new Promise(setImmediate);
-    const page = await plants.list({ limit: PIECE_PLANTS, bytesMax: PIECE_BYTES, after, tag, words: [] });
-    const text = (await findAmong(page.plants, terms)).map(write).join("");
-    if (text !== "") yield text;
+    const page = await plants.list({ isFalling, limit: PIECE_PLANTS, bytesMax: PIECE_BYTES, after, tag, words: [] });
+    yield findAmong(page.plants, terms);
     if (page.isLast) return;
     after = page.plants.at(-1)?.id;
   }

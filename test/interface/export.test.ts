@@ -59,8 +59,10 @@ describe("an export", () => {
     { query: "?format=csv&profile=dwc", lastId: "9223372036854775807" },
     { query: "?tag=", lastId: "1" },
     { query: "?tag=none", lastId: null },
-    { query: "?untagged=true", lastId: null },
-    { query: "?q=b", lastId: null },
+    { query: "?untagged=true", lastId: "-9223372036854775808" },
+    { query: "?q=a+b", lastId: "1" },
+    { query: "?q=least&untagged=true", lastId: "-9223372036854775808" },
+    { query: "?q=b&tag=x", lastId: null },
   ]) {
     it(`with ${query || "no query"} names its last plant before it begins: ${lastId ?? "none"}`, async () => {
       const response = await (await own).request(`/plants/export${query}`);
@@ -68,6 +70,20 @@ describe("an export", () => {
       await expectConform(EXPORT, response);
     });
   }
+
+  it("names no last plant if the last 20,000 do not match, and has it all the same", async () => {
+    const large = await startTestService();
+    const plants = ["rare", ...Array.from({ length: 20_000 }, () => "frequent")].map(
+      (name, at) => `{"id":${at + 1},"name":"${name}","tag":"x"}\n`,
+    );
+    expect(await importAll(plants.join(""), { on: large })).toEqual(clean({ read: 20_001, created: 20_001 }));
+    const named = async (q: string) => (await large.request(`/plants/export?q=${q}`, { method: "HEAD" })).headers.get("x-last-id");
+    expect([await named("frequent"), await named("rare")]).toEqual(["20001", null]);
+    expect(await exportAll({ query: "?q=rare", on: large })).toBe(plants[0]!);
+    await large.request("/plants/20001", { method: "DELETE" });
+    expect(await named("rare")).toBe("1");
+    await large.stop();
+  });
 
   it("answers HEAD with the same headers and no body", async () => {
     const response = await (await own).request("/plants/export?format=csv", { method: "HEAD" });
