@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { FLOODS_MS } from "./flood-log.ts";
 import { createFairShares } from "./fair-shares.ts";
-import { createAudit, REFUSALS_MS } from "./auth/audit.ts";
+import { createAudit } from "./auth/audit.ts";
 import { openFirstToken } from "./auth/first-token.ts";
 import { createAuthenticator } from "./auth/authenticate.ts";
 import { createUsage } from "./auth/usage.ts";
@@ -182,7 +183,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
       audit.flushRefusals();
       rates.flush();
     };
-    const everyTenSeconds = setInterval(flushRefused, REFUSALS_MS).unref();
+    const everyTenSeconds = setInterval(flushRefused, FLOODS_MS).unref();
     return {
       url: server.url,
       tracesUrl: config.traces?.url,

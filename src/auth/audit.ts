@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../errors.ts";
+import { createFloodLog } from "../flood-log.ts";
 import type { Log } from "../log.ts";
 import type { PlantId } from "../plant.ts";
 import type { Principal } from "../principal.ts";
@@ -14,14 +15,11 @@ export type Audit = Readonly<{
    * nothing.
    */
   failed(who: Who, change: ChangeKind, id: PlantId, reason: unknown): void;
-  /**
-   * Logs a refused request; `outcome` is the name of the error. The first one from an address is logged at once, and
-   * the number that followed it every REFUSALS_MS.
-   */
+  /** Logs a refused request; `outcome` is the name of the error. Those that follow it are counted. */
   refused(who: Who, outcome: string): void;
   /** Logs the counts of changes and resets them. Call it once a minute, and before the process ends. */
   flushChanges(): void;
-  /** Logs the counts of refusals. Call it every REFUSALS_MS, and before the process ends. */
+  /** Logs the counts of refusals. Call it every FLOODS_MS, and before the process ends. */
   flushRefusals(): void;
 }>;
 
@@ -36,17 +34,14 @@ export type ChangeLog = (typeof CHANGE_LOGS)[number];
 /** Who made a request. Every `Call` has these fields. */
 export type Who = Readonly<{ principal: Principal; requestId: string }>;
 
-export const REFUSALS_MS = 10_000;
-
-/** How many addresses or tokens have their own count. All others share one. */
+/** How many tokens have their own count. All others share one. */
 const COUNTED_MAX = 100;
 const OTHERS = "others";
 
-type Refusals = { count: number; readonly fields: Readonly<Record<string, unknown>> };
 type Sum = Record<ChangeKind | "unknown", number>;
 
 export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }): Audit {
-  const refusals = new Map<string, Refusals>();
+  const refusals = createFloodLog((fields, count) => log.info("login_refused", { ...fields, count }));
   const sums = new Map<string, Readonly<{ name: string | undefined; sum: Sum }>>();
 
   function sumOf(id: string, name: string | undefined): Sum {
@@ -75,30 +70,14 @@ export function createAudit({ log, changes }: { log: Log; changes: ChangeLog }):
       if (mayBeMade(reason)) logChange(who, change, id, "unknown");
     },
     refused(who, outcome) {
-      const isCounted = refusals.size < COUNTED_MAX;
       const { requestId, ...own } = toFields(who);
-      const apart = `${outcome} ${own.address} ${own.principal ?? ""}`;
-      const key = isCounted || refusals.has(apart) ? apart : `${outcome} ${OTHERS}`;
-      const known = refusals.get(key);
-      if (known) {
-        known.count += 1;
-        return;
-      }
-      const fields = { ...(key === apart ? own : { address: OTHERS }), outcome };
-      refusals.set(key, { count: 0, fields });
-      log.info("login_refused", { ...fields, requestId, count: 1 });
+      refusals.note(`${own.address} ${own.principal ?? ""}`, { own, kind: { outcome }, requestId });
     },
     flushChanges() {
       for (const [principal, { name, sum }] of sums) log.info("plants_changed", { principal, principalName: name, ...sum });
       sums.clear();
     },
-    flushRefusals() {
-      for (const [key, refused] of refusals) {
-        if (refused.count === 0) refusals.delete(key);
-        else log.info("login_refused", { ...refused.fields, count: refused.count });
-        refused.count = 0;
-      }
-    },
+    flushRefusals: refusals.flush,
   };
 }
 

@@ -1,6 +1,7 @@
 import { ownerOf } from "../principal.ts";
 import type { Principal } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
+import { createFloodLog } from "../flood-log.ts";
 import type { Log } from "../log.ts";
 import type { Allowance, Rate } from "../leaky-bucket.ts";
 import { networkOf } from "./client-address.ts";
@@ -13,7 +14,7 @@ export type RateLimits = Readonly<{
   refuse(refusal: PlantStoreError, address: string, requestId: string): PlantStoreError;
   /** Reports a request that got 503 because there was no room for it. */
   overloaded(principal: Principal, requestId: string): void;
-  /** Reports how many followed the first of each owner. Called every REFUSALS_MS, and at the end. */
+  /** Reports how many followed the first of each owner. Call it every FLOODS_MS, and before the process ends. */
   flush(): void;
 }>;
 
@@ -31,24 +32,13 @@ type RateLimitsOptions = Readonly<{
 type Kind = "token" | "address" | "refused" | "overload";
 type Counted = Readonly<{ kind: Kind; rate: Rate; allowance: Allowance }>;
 
-type Fields = Readonly<{ principal?: string | undefined; address: string; requestId: string }>;
-type Reported = { count: number; readonly fields: Readonly<Record<string, unknown>> };
-
-/** How many owners over a limit are logged separately; all others are logged together. */
-const REPORTED_MAX = 100;
+type From = Readonly<{ principal?: string | undefined; address: string; requestId: string }>;
 
 export function createRateLimits({ token, address, refused, log }: RateLimitsOptions): RateLimits {
-  const reported = new Map<string, Reported>();
+  const floods = createFloodLog((fields, requests) => log.warn("limit_hit", { ...fields, requests }));
 
-  /** Logs the first refusal of an owner at once, and counts those that follow. */
-  function report(kind: Kind, owner: string, { requestId, ...own }: Fields): void {
-    const apart = `${kind} ${owner}`;
-    const key = reported.size < REPORTED_MAX || reported.has(apart) ? apart : kind;
-    const known = reported.get(key);
-    if (known) return void (known.count += 1);
-    const fields = { kind, ...(key === apart ? own : { address: "others" }) };
-    reported.set(key, { count: 0, fields });
-    log.warn("limit_hit", { ...fields, requestId, requests: 1 });
+  function report(kind: Kind, owner: string, { requestId, ...own }: From): void {
+    floods.note(owner, { own, kind: { kind }, requestId });
   }
 
   return {
@@ -75,13 +65,7 @@ export function createRateLimits({ token, address, refused, log }: RateLimitsOpt
     overloaded(principal, requestId) {
       report("overload", ownerOf(principal), { principal: principal.token?.id, address: principal.address, requestId });
     },
-    flush() {
-      for (const [key, one] of reported) {
-        if (one.count === 0) reported.delete(key);
-        else log.warn("limit_hit", { ...one.fields, requests: one.count });
-        one.count = 0;
-      }
-    },
+    flush: floods.flush,
   };
 }
 
