@@ -1,11 +1,4 @@
-import {
-  ConnectionError,
-  ERROR_NUMBERS,
-  FileFormatError,
-  ServiceError,
-  TimeoutError,
-  UnexpectedAnswerError,
-} from "../src/client/client.ts";
+import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
 import { PlantStoreError } from "../src/errors.ts";
 import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
 import { TableError } from "../src/transfer/table-error.ts";
@@ -46,7 +39,6 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof ConnectionError) return "The service cannot be reached: check the connection, then try again.";
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError) return `Something else responded instead of the service (${thrown.status}): try again.`;
-  if (thrown instanceof FileFormatError) return thrown.message;
   if (thrown instanceof SignedOutError) return "You signed out before it was over.";
   // Of a file that the page reads itself.
   if (thrown instanceof PlantStoreError || thrown instanceof TableError) return thrown.message;

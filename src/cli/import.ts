@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { detectFormat } from "../client/client.ts";
+import { detectFormat, splitList } from "../client/client.ts";
 import type { FileFormat, ImportCounts, ImportSummary } from "../transfer/import.ts";
 import { parsePlantId } from "../plant.ts";
 import type { CsvReading, Ids } from "../transfer/row.ts";
@@ -33,7 +33,7 @@ type Flags = Readonly<{
 
 export function importCommand(): Command {
   const command = new Command("import")
-    .argument("[files...]", "CSV, NDJSON (also .gz) or .xlsx; without a file, or with -, standard input")
+    .argument("[files...]", "CSV, NDJSON or a JSON list (also .gz), or .xlsx; without a file, or with -, standard input")
     .description("Import plants from files. You can safely import a file again. Exits with 1 if a line was refused.")
     .addOption(
       new Option("--format <format>", "format of the files, if their names and first bytes do not show it").choices(["ndjson", "csv"]),
@@ -85,12 +85,15 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   let counts: ImportCounts | undefined;
   let summary: ImportSummary | undefined;
   try {
-    const { head, bytes, packed, table, format, notes } = await openSource(source, progress);
-    for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
-    const importing = plants.import(bytes, {
-      packed,
+    const { head, table, format: known, notes, ...opened } = await openSource(source, progress);
+    const format = flags.format ?? known ?? detectFormat(table, head);
+    const isList = format === "list";
+    for (const note of isList ? [...notes, "one JSON list: its plants are counted as lines"] : notes)
+      process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
+    const importing = plants.import(isList ? splitList(opened.bytes) : opened.bytes, {
+      packed: isList ? undefined : opened.packed,
       onSent: progress.count,
-      format: flags.format ?? format ?? detectFormat(table, head),
+      format: isList ? "ndjson" : format,
       csv: toReading(flags),
       onConflict: flags.onConflict,
       dryRun,

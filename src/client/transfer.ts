@@ -26,7 +26,13 @@ export function fileCalls(context: ClientContext): FileCalls {
       const isPacked = await isGzip(source);
       const limit = startLimit(idleMs);
       const bytesTotal = source instanceof Blob ? { bytesTotal: source.size } : {};
-      const upload = createUpload(source, { limit, idleMs, signal, onBytes: (bytes) => onProgress?.({ bytes, ...bytesTotal }) });
+      const upload = createUpload(source, {
+        isList: format === "list",
+        limit,
+        idleMs,
+        signal,
+        onBytes: (bytes) => onProgress?.({ bytes, ...bytesTotal }),
+      });
       const outgoing: Outgoing = {
         method: "POST",
         path: `/plants/import${queryText(query)}`,
@@ -60,7 +66,7 @@ export function fileCalls(context: ClientContext): FileCalls {
  * Ignores the type of a Blob: where a spreadsheet program is installed, CSV gets that program's type. A stream is never
  * read in advance.
  */
-async function formatOf(source: ImportSource): Promise<FileFormat> {
+async function formatOf(source: ImportSource): Promise<FileFormat | "list"> {
   if (typeof source === "string") return detectFormat(undefined, new TextEncoder().encode(source.slice(0, HEAD_BYTES)));
   if (source instanceof Uint8Array) return detectFormat(undefined, source);
   if (!(source instanceof Blob)) return "ndjson";

@@ -1,4 +1,5 @@
 import type { ImportChunk, ImportSource } from "./import.ts";
+import { splitList } from "./json-list.ts";
 import type { Limit } from "./limit.ts";
 import { plantText } from "./plant.ts";
 
@@ -12,6 +13,8 @@ export type Upload = Readonly<{
 }>;
 
 type UploadOptions = Readonly<{
+  /** Whether the source is one JSON list. */
+  isList: boolean;
   /** Restarted whenever bytes move. When it expires, the source is released. */
   limit: Limit;
   /** How long no byte may move, in milliseconds. */
@@ -23,7 +26,7 @@ type UploadOptions = Readonly<{
 
 /** Reads nothing from the source before `open`. */
 export function createUpload(source: ImportSource, options: UploadOptions): Upload {
-  const { limit, idleMs, signal, onBytes } = options;
+  const { isList, limit, idleMs, signal, onBytes } = options;
   const closing = new AbortController();
   const ends = AbortSignal.any([limit.signal, closing.signal, ...(signal ? [signal] : [])]);
   let failure: { thrown: unknown } | undefined;
@@ -37,7 +40,9 @@ export function createUpload(source: ImportSource, options: UploadOptions): Uplo
       if (canStream()) return toStream(source, { ...options, ends, fail });
       // A browser keeps a large Blob on disk, and sends it from there.
       const gathered =
-        source instanceof Blob ? source : new Response(toStream(source, { ...options, onBytes: () => undefined, ends, fail })).blob();
+        source instanceof Blob && !isList
+          ? source
+          : new Response(toStream(source, { ...options, onBytes: () => undefined, ends, fail })).blob();
       const blob = await gathered;
       // Its progress cannot be seen, so it gets the time that a slow line and a slow store need.
       limit.restart(idleMs + blob.size / BYTES_PER_MS_MIN);
@@ -63,9 +68,9 @@ function canStream(): boolean {
 type StreamOptions = UploadOptions & Readonly<{ ends: AbortSignal; fail: (thrown: unknown) => void }>;
 
 /** The bytes of a source as a stream that reads more only when there is room. */
-function toStream(source: ImportSource, { limit, idleMs, onBytes, ends, fail }: StreamOptions): ReadableStream<Uint8Array> {
+function toStream(source: ImportSource, { isList, limit, idleMs, onBytes, ends, fail }: StreamOptions): ReadableStream<Uint8Array> {
   const chunks = openChunks(source);
-  const pieces = encode(chunks);
+  const pieces = isList ? splitList(encode(chunks)) : encode(chunks);
   let bytes = 0;
   return new ReadableStream<Uint8Array>(
     {

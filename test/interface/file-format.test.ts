@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "bun:test";
-import { createClient, FileFormatError } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/client.ts";
+import { toText } from "../../src/plant.ts";
 import { checkFile } from "../../web/import/check-file.ts";
-import { rejectionOf } from "../support/rejection.ts";
+import { openFile } from "../../web/import/open-file.ts";
 import { runCommand } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -46,26 +47,30 @@ const FILES: readonly { name: string; text: string; format: "csv" | "ndjson" }[]
   { name: "mark", text: "\ufeff", format: "ndjson" },
 ];
 
+const ITEMS = `[
+  {"id": 9223372036854775807, "name": "Acer [\\"red\\"]", "tag": "{"},{"id":2,
+  "name":"Rosa,"}
+]`;
+const LINES = ITEMS.slice(1, -2).trim().replace("},{", "}\n{").replace(",\n", ",\t");
 const LISTS: readonly { name: string; text: string }[] = [
-  { name: "list.json", text: LIST },
-  { name: "list.txt", text: `\n${LIST}` },
-  { name: "list", text: `\ufeff${LIST}` },
+  { name: "list.json", text: ITEMS },
+  { name: "list.txt", text: `\n${ITEMS}` },
+  { name: "list", text: `\ufeff${ITEMS}\n` },
 ];
-
-const MESSAGE = "The file is one JSON list: write each plant on a line of its own instead (NDJSON), as jq -c '.[]' does.";
 
 /** The types of the bodies that a service would receive. */
 const sent: (string | null)[] = [];
+const bodies: string[] = [];
 const recorder = Bun.serve({
   port: 0,
   async fetch(request) {
     sent.push(request.headers.get("content-type"));
-    await request.arrayBuffer();
+    bodies.push(await request.text());
     return Response.json({ read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0, problems: [] });
   },
 });
 afterAll(() => recorder.stop(true));
-beforeEach(() => void (sent.length = 0));
+beforeEach(() => void (sent.length = bodies.length = 0));
 
 const client = createClient({ url: recorder.url, token: "t" });
 
@@ -76,8 +81,9 @@ function importByCommand(files: readonly { name: string; text: string }[]) {
   return runCommand(words, { environment: { PLANT_STORE_TOKEN: "t" } });
 }
 
-function preview(text: string, name: string) {
-  return checkFile(new File([text], name), { signal: new AbortController().signal });
+async function preview(text: string, name: string) {
+  const { file, format } = await openFile(new File([text], name));
+  return checkFile(file, { signal: new AbortController().signal, format });
 }
 
 describe("the format of a file", () => {
@@ -97,14 +103,25 @@ describe("the format of a file", () => {
   }, 20_000);
 
   for (const { name, text } of LISTS) {
-    it(`is refused by all three if it is one JSON list, with what to do, as in ${name}`, async () => {
-      for (const refused of [preview(text, name), client.importPlants(new File([text], name))]) {
-        expect(await rejectionOf(refused)).toEqual(new FileFormatError());
-      }
-      expect(await importByCommand([{ name, text }])).toEqual({ status: 1, stdout: "", stderr: `plant-store: ${MESSAGE}\n` });
-      expect(sent).toEqual([]);
+    it(`is NDJSON for all three if it is one JSON list, as in ${name}`, async () => {
+      const { plants, ...checked } = await preview(text, name);
+      expect(checked).toMatchObject({ format: "ndjson", rows: 2, refused: 0 });
+      expect(plants.map(({ plant }) => toText(plant)).join("\n")).toBe(LINES.replace(/(?<=[:,])\s+/g, ""));
+      await client.importPlants(new File([text], name));
+      expect(await importByCommand([{ name, text }])).toMatchObject({ status: 0, stderr: expect.stringContaining("one JSON list") });
+      expect(sent).toEqual(["application/x-ndjson", "application/x-ndjson"]);
+      expect(bodies.map((body) => body.trim())).toEqual([LINES, LINES]);
     });
   }
+
+  it("is NDJSON too if a JSON list is packed, and goes into a data folder as it goes into a service", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "list.json.gz");
+    writeFileSync(file, Bun.gzipSync(Buffer.from(ITEMS)));
+    const data = ["--data", join(folder, "data")];
+    expect(await runCommand(["import", file, ...data])).toMatchObject({ status: 0, stdout: expect.stringContaining("2 created") });
+    expect((await runCommand(["export", ...data])).stdout.split("\n")[1]).toBe(LINES.split("\n")[0]!.replace(/(?<=[:,]) /g, ""));
+  });
 
   it("is also found from the beginning of text and bytes, unless the caller gives it", async () => {
     await client.importPlants(CSV);

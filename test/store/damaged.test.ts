@@ -208,7 +208,11 @@ describe("page, command and service", () => {
     const folder = temporaryFolder();
     for (const [at, { text }] of fc.sample(file, { seed, numRuns: 3 }).entries()) {
       const whole = `${text}${"1,again,x\n".repeat(3000)}`;
-      const checked = await checkFile(new File([whole], "x.csv"), { signal: new AbortController().signal, onRows: () => {} });
+      const checked = await checkFile(new File([whole], "x.csv"), {
+        signal: new AbortController().signal,
+        format: "csv",
+        onRows: () => {},
+      });
       let sent: SentSoFar = NOTHING_SENT;
       const told = await client.importPlants(whole, { format: "csv", dryRun: true, onConflict: "replace" });
       await sendFile(checked, NOTHING_SENT, {

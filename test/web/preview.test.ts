@@ -10,6 +10,7 @@ import type { Forecast } from "../../web/import/forecast.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
+import { openFile } from "../../web/import/open-file.ts";
 import { pickRows, refusedFile } from "../../web/import/refused-rows.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
@@ -74,7 +75,8 @@ const FILES: { what: string; text: string | Uint8Array }[] = [
 
 /** What the page says of a file before it sends it. */
 async function check(text: string | Uint8Array) {
-  return checkFile(new File([text], "file"), { signal: new AbortController().signal, onRows: () => {} });
+  const { file, format } = await openFile(new File([text], "file"));
+  return checkFile(file, { signal: new AbortController().signal, format, onRows: () => {} });
 }
 
 /** The same as in a browser, which has no Buffer. */
@@ -108,14 +110,14 @@ describe("the preview of a file says what the service will say of", () => {
 
 describe("the guess for a file", () => {
   it("makes no ids where a spreadsheet has shortened those of the file", async () => {
-    const options = { signal: new AbortController().signal, onRows: () => {} };
+    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
     const read = (id: string) => guessFile(new File([`Nr,name\n${id},Acer\n`], "guess.csv"), options);
     expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
   });
 
   it("is that the first line is a plant if it begins with a number and has no name that is known", async () => {
-    const options = { signal: new AbortController().signal, onRows: () => {} };
+    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
     const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
     expect(await read("1,Acer\n2,Rosa\n")).toMatchObject({ rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } });
     expect(await read("2025,name\n3,Acer\n")).toMatchObject({ rows: 1, csv: { hasHeader: true } });
@@ -125,7 +127,7 @@ describe("the guess for a file", () => {
   });
 
   it("is that the first line is a plant if it begins with a code like the one below, which is no name", async () => {
-    const options = { signal: new AbortController().signal, onRows: () => {} };
+    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
     const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
     for (const { text, rows, tag } of [
       { text: "A-17,Monstera\nA-18,Ficus\n", rows: 2, tag: undefined },
@@ -148,7 +150,7 @@ describe("the numbers of a file", () => {
     const file = new File(["name\nNumbered one\nNumbered two\nNumbered three\n"], "numbered.csv");
     const { signal } = new AbortController();
     const csv = { ...PLAIN, ids: { kind: "from", first: 1n } } as const;
-    const checked = await checkFile(file, { signal, onRows: () => {}, csv });
+    const checked = await checkFile(file, { signal, format: "csv", onRows: () => {}, csv });
     const client = createClient({ url: service.url, token: service.token });
     const lagging: Client = {
       ...client,
@@ -167,7 +169,7 @@ describe("the forecast for a file", () => {
     const file = new File([`id,name\n${made},First\n,Second\n7,Third\n7,Fourth\n`], "made.csv");
     const { signal } = new AbortController();
     const csv = { ...PLAIN, ids: { kind: "content" } } as const;
-    const checked = await checkFile(file, { signal, onRows: () => {}, csv });
+    const checked = await checkFile(file, { signal, format: "csv", onRows: () => {}, csv });
     const client = createClient({ url: service.url, token: service.token });
     let last: Forecast | undefined;
     await foretell(checked, { client, onConflict: "replace", signal, onForecast: (forecast) => (last = forecast) });
@@ -205,7 +207,7 @@ describe("a file in slices", () => {
     const unnamed = Array.from({ length: 2_500 }, (_, at) => `${50_000 + at};Acer${at === 1_200 ? ";tree;lawn;x" : ""}\n`);
     const file = new File([`\ufeffsep=;\n50000;Acer;;lawn\n${unnamed.slice(1).join("")}`], "unnamed.csv");
     const { signal } = new AbortController();
-    const checked = await checkFile(file, { signal, csv: { ...PLAIN, hasHeader: false } });
+    const checked = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, hasHeader: false } });
     expect(checked).toMatchObject({ rows: 2_500, refused: 1, problems: [{ line: 1_202, error: 40_009 }], unusedColumns: ["column 4"] });
     const sent = await send(checked);
     expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_499, refused: 1 }, problems: checked.problems });
@@ -216,7 +218,7 @@ describe("a file in slices", () => {
     const file = new File(["Acer;\nRosa, big;\n"], "single.csv");
     const { signal } = new AbortController();
     const csv = { ...PLAIN, hasHeader: false, columns: { id: "", name: "column 1", tag: "" }, ids: { kind: "content" } } as const;
-    const checked = await checkFile(file, { signal, csv });
+    const checked = await checkFile(file, { signal, format: "csv", csv });
     expect(checked.plants.map(({ plant }) => plant.name)).toEqual(["Acer", "Rosa, big"]);
     expect(await send(checked)).toMatchObject({ counts: { read: 2, created: 2, refused: 0 } });
   });
@@ -229,7 +231,7 @@ describe("a file in slices", () => {
       { given: `${tooLong}60001,Acer\n60002,Rosa\n`, created: 2 },
       { given: 'sep=,\n60003,"a" b\n', created: 0 },
     ]) {
-      const checked = await checkFile(new File([given], "faulty.csv"), { signal, csv });
+      const checked = await checkFile(new File([given], "faulty.csv"), { signal, format: "csv", csv });
       expect(checked).toMatchObject({ rows: created + 1, refused: 1 });
       expect(await send(checked)).toMatchObject({ counts: { read: created + 1, created, refused: 1 }, problems: checked.problems });
     }
@@ -238,11 +240,11 @@ describe("a file in slices", () => {
   it("leaves a file of its refused rows that can be imported like the whole, though no line named the columns", async () => {
     const { signal } = new AbortController();
     const file = new File(["61000;Acer;tree;lawn\nx61001;Rosa\nx61002;Tilia;tree;lawn\n"], "refused.csv");
-    const checked = await checkFile(file, { signal, csv: { ...PLAIN, hasHeader: false } });
+    const checked = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, hasHeader: false } });
     const saved = await refusedFile(checked, (await send(checked)).refusedLines).text();
-    const again = await guessFile(new File([saved], "again.csv"), { signal });
+    const again = await guessFile(new File([saved], "again.csv"), { signal, format: "csv" });
     expect(again).toMatchObject({ rows: 2, refused: 2, places: checked.places });
-    const mended = await guessFile(new File([saved.replaceAll("x610", "610")], "again.csv"), { signal });
+    const mended = await guessFile(new File([saved.replaceAll("x610", "610")], "again.csv"), { signal, format: "csv" });
     expect(mended.plants.map(({ plant: { id, name, tag } }) => [id as bigint, name, tag])).toEqual([
       [61001n, "Rosa", undefined],
       [61002n, "Tilia", "tree"],

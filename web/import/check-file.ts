@@ -1,4 +1,3 @@
-import { detectFormat, HEAD_BYTES } from "../../src/client/client.ts";
 import type { FileFormat } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { NewPlant } from "../../src/plant.ts";
@@ -52,8 +51,7 @@ export type CheckedFile = Readonly<{
 export type CheckOptions = Readonly<{
   signal: AbortSignal;
   onRows?: (rows: number, bytes: number) => void;
-  /** If it is known; otherwise its name and its beginning tell it. */
-  format?: FileFormat | undefined;
+  format: FileFormat;
   csv?: CsvReading;
 }>;
 
@@ -68,8 +66,7 @@ const SLICE_BYTES = 1_000_000;
 const TURN_MS = 12;
 
 /** Reads the whole file without holding up the page. */
-export async function checkFile(file: File, { signal, onRows, format: known, csv: asked = PLAIN }: CheckOptions): Promise<CheckedFile> {
-  const format = known ?? detectFormat(file.name, new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()));
+export async function checkFile(file: File, { signal, onRows, format, csv: asked = PLAIN }: CheckOptions): Promise<CheckedFile> {
   const slices: Slice[] = [];
   const plants: { plant: NewPlant; row: number }[] = [];
   const lines: number[] = [];

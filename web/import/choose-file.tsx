@@ -20,8 +20,8 @@ export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
       }}
     >
       <p>
-        A spreadsheet (.xlsx), CSV, a list of names, one on each line, or NDJSON; also compressed. You see what will happen to each row
-        before anything is stored.
+        A spreadsheet (.xlsx), CSV, a list of names, one on each line, NDJSON, or a JSON list; also compressed. You see what will happen to
+        each row before anything is stored.
       </p>
       <div
         class={isOver ? "choose-file choose-file-over" : "choose-file"}
@@ -40,7 +40,7 @@ export function ChooseFile({ text, onText, onFile }: ChooseFileProps) {
           ref={input}
           tabIndex={-1}
           aria-label="File to import"
-          accept=".csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.gz,.zip"
+          accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,.xlsx,.gz,.zip"
           onChange={({ currentTarget: { files } }) => {
             const file = files?.[0];
             if (file) onFile(file);

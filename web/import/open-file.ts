@@ -1,3 +1,4 @@
+import { detectFormat, HEAD_BYTES, splitList } from "../../src/client/client.ts";
 import type { FileFormat } from "../../src/client/client.ts";
 import { toUtf8 } from "../../src/transfer/encodings.ts";
 import { isGzip } from "../../src/transfer/gunzip.ts";
@@ -7,18 +8,28 @@ import type { Table } from "../../src/transfer/table-file.ts";
 import { bytesOf } from "../../src/transfer/zip.ts";
 import { unpackMembers } from "./gzip-members.ts";
 
-/** A file that can be read and cut: CSV or NDJSON, neither packed nor in UTF-16. */
+/** A file that can be read and cut: neither packed, nor in UTF-16, nor one JSON list. */
 export type OpenedFile = Readonly<{
   file: File;
-  /** If it is known. */
-  format: FileFormat | undefined;
+  format: FileFormat;
   /** What people should know of it. */
   notes: readonly string[];
 }>;
 
-/** Unpacks a file, if it is packed. Throws a TableError or PlantStoreError. */
+/** Makes CSV or NDJSON of a file that is neither. Throws a TableError or PlantStoreError. */
 export async function openFile(file: File): Promise<OpenedFile> {
-  const head = new Uint8Array(await file.slice(0, PACKING_BYTES).arrayBuffer());
+  const { file: text, format: known, notes } = await openText(file);
+  const format = known ?? detectFormat(text.name, await headOf(text, HEAD_BYTES));
+  if (format !== "list") return { file: text, format, notes };
+  const lines = await gather(splitList(bytesOf(text.stream())));
+  return { file: new File([lines], text.name), format: "ndjson", notes: [...notes, "one JSON list: its plants are counted as lines"] };
+}
+
+type TextFile = Pick<OpenedFile, "file" | "notes"> & Readonly<{ format: FileFormat | undefined }>;
+
+/** Unpacks a file, if it is packed. */
+async function openText(file: File): Promise<TextFile> {
+  const head = await headOf(file, PACKING_BYTES);
   const table = isGzip(head) ? openGzip(file) : await openTable(file.name, head, fileOf(file));
   const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (!table && !isUtf16) return { file, format: undefined, notes: [] };
@@ -26,6 +37,10 @@ export async function openFile(file: File): Promise<OpenedFile> {
   const blob = await gather(text.bytes);
   const opened = new File([blob], table?.name ?? file.name);
   return { file: opened, format: table?.format, notes: [...(table?.notes ?? []), ...describe(text.encoding)] };
+}
+
+async function headOf(file: Blob, length: number): Promise<Uint8Array> {
+  return new Uint8Array(await file.slice(0, length).arrayBuffer());
 }
 
 function openGzip(file: File): Table {

@@ -1,0 +1,99 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const LIST_OPEN = 0x5b;
+const LIST_CLOSE = 0x5d;
+/** What makes an opening or closing bracket the brace of the same side. */
+const BRACE = 0x20;
+
+/**
+ * The items of a JSON list (RFC 8259) as lines of NDJSON, in constant memory. Nothing is lost without a word: a comma too
+ * many, a list without an end, and what follows the list get lines as well, which are no JSON and will be refused.
+ */
+export async function* splitList(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const splitter = createSplitter();
+  for await (const piece of bytes) yield splitter.split(piece);
+  yield splitter.end();
+}
+
+function createSplitter(): Readonly<{ split: (piece: Uint8Array) => Uint8Array; end: () => Uint8Array }> {
+  let lines = new Uint8Array();
+  let length = 0;
+  /** How many brackets are open: one between the items, and none before the list. */
+  let depth = 0;
+  let isOver = false;
+  let isInText = false;
+  let isEscaped = false;
+  /** Whether something is on the line that is being written, and whether a comma is before it. */
+  let isBegun = false;
+  let isDue = false;
+
+  function put(byte: number): void {
+    lines[length] = byte;
+    length += 1;
+  }
+
+  /** A line cannot hold a newline. Within a text JSON allows neither that nor a tab. */
+  function keep(byte: number): void {
+    isBegun ||= !isSpace(byte);
+    put(byte === NEWLINE ? TAB : byte);
+  }
+
+  function endItem(): void {
+    if (!isBegun) put(COMMA);
+    put(NEWLINE);
+    isBegun = false;
+  }
+
+  function readText(byte: number): void {
+    keep(byte);
+    isInText = isEscaped || byte !== QUOTE;
+    isEscaped = !isEscaped && byte === BACKSLASH;
+  }
+
+  function readBehind(byte: number): void {
+    if (!isBegun && isSpace(byte)) return;
+    // It must not pass for an item.
+    if (!isBegun) put(LIST_CLOSE);
+    keep(byte);
+  }
+
+  function read(byte: number): void {
+    if (isInText) readText(byte);
+    else if (isOver) readBehind(byte);
+    else if (depth === 0) depth = byte === LIST_OPEN ? 1 : 0;
+    else if (depth === 1 && byte === COMMA) {
+      endItem();
+      isDue = true;
+    } else if (depth === 1 && byte === LIST_CLOSE) {
+      if (isBegun || isDue) endItem();
+      isOver = true;
+    } else {
+      isInText = byte === QUOTE;
+      if ((byte | BRACE) === (LIST_OPEN | BRACE)) depth += 1;
+      else if ((byte | BRACE) === (LIST_CLOSE | BRACE) && depth > 1) depth -= 1;
+      keep(byte);
+    }
+  }
+
+  return {
+    split(piece) {
+      // A comma too many becomes two bytes.
+      lines = new Uint8Array(2 * piece.length);
+      length = 0;
+      for (const byte of piece) read(byte);
+      return lines.subarray(0, length);
+    },
+    end() {
+      // An item that is cut off is refused by itself.
+      const isCut = isInText || depth > 1;
+      return new TextEncoder().encode(isOver || isCut ? "" : isBegun ? "\n[" : "[");
+    },
+  };
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === TAB || byte === NEWLINE || byte === 0x0d;
+}
