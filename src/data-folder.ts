@@ -82,7 +82,7 @@ function isThere(folder: string): boolean {
 
 function filesIn(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => BEGINNINGS.some((beginning) => name.startsWith(beginning)));
-  return names.map((name) => join(folder, name));
+  return names.toSorted().map((name) => join(folder, name));
 }
 
 function expectMode(path: string, mode: number): void {

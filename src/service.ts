@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { findUnfit } from "./file-system.ts";
 import { FLOODS_MS } from "./flood-log.ts";
 import { createFairShares } from "./fair-shares.ts";
 import { createAudit } from "./auth/audit.ts";
@@ -100,7 +101,7 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
     : opened;
   let metricsServer: HttpServer | undefined;
   try {
-    warnIfExposed(config, log);
+    warnOfFolder(config, log);
     const { tokens } = store;
     const first = await openFirstToken({ tokens, path: firstTokenFile(config.data), random: randomBytes, now: Date.now, log });
     const usage = createUsage(tokens);
@@ -234,13 +235,16 @@ function startMetricsServer(address: { host: string; port: number }, metrics: Me
 }
 
 /** Warns at start if other users of the machine may read or change the plants or the token. */
-function warnIfExposed({ data }: Config, log: Log): void {
+function warnOfFolder({ data, database }: Config, log: Log): void {
   const exposed = findExposed(data);
-  if (exposed.length === 0) return;
-  log.warn("data_exposed", {
-    paths: exposed,
-    todo: "Other users of this machine may read or change these: prevent that with chmod -R go=.",
-  });
+  if (exposed.length > 0) {
+    log.warn("data_exposed", {
+      paths: exposed,
+      todo: "Other users of this machine may read or change these: prevent that with chmod -R go=.",
+    });
+  }
+  const unfit = database.kind === "sqlite" ? findUnfit(data) : undefined;
+  if (unfit) log.warn("data_at_risk", { path: data, ...unfit });
 }
 
 /** The rate limits. Undefined means no limit. */

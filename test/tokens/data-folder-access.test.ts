@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -13,12 +13,17 @@ async function makeData(): Promise<string> {
   return data;
 }
 
-async function exposedIn(data: string): Promise<readonly string[] | undefined> {
+/** What a start says of a folder in the one event with this name. */
+async function toldOf(data: string, event: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const service = await startProcess({ data });
   await service.end("SIGTERM");
-  const told = service.lines.filter((line) => line.includes('"event":"data_exposed"'));
+  const told = service.lines.filter((line) => line.includes(`"event":"${event}"`));
   expect(told.length).toBeLessThanOrEqual(1);
-  return told[0] === undefined ? undefined : (JSON.parse(told[0]) as { paths: string[] }).paths;
+  return told[0] === undefined ? undefined : (JSON.parse(told[0]) as Record<string, unknown>);
+}
+
+async function exposedIn(data: string): Promise<readonly string[] | undefined> {
+  return (await toldOf(data, "data_exposed"))?.["paths"] as string[] | undefined;
 }
 
 describe("a data folder that others may read or write", () => {
@@ -29,13 +34,39 @@ describe("a data folder that others may read or write", () => {
     expect(await exposedIn(data)).toEqual([data]);
     chmodSync(join(data, "plants.db"), 0o640);
     chmodSync(join(data, "first-token"), 0o604);
-    expect((await exposedIn(data))?.toSorted()).toEqual([
+    expect(await exposedIn(data)).toEqual([
       data,
       // The last two get the mode of the database.
       ...["first-token", "plants.db", "plants.db-shm", "plants.db-wal"].map((name) => join(data, name)),
     ]);
     chmodSync(data, 0o700);
     expect(await exposedIn(data)).toBeUndefined();
+  });
+});
+
+describe("a data folder on a file system", () => {
+  const MEMORY = "/dev/shm";
+  const isMemoryThere = existsSync(MEMORY) && statfsSync(MEMORY).type === 0x01021994;
+
+  it.skipIf(!isMemoryThere)("in memory is reported at start, with what to do", async () => {
+    const data = mkdtempSync(join(MEMORY, "plant-store-test-"));
+    try {
+      expect(await toldOf(data, "data_at_risk")).toMatchObject({
+        level: "warn",
+        path: data,
+        fileSystem: "tmpfs",
+        todo: expect.stringContaining("choose a folder on a disk with --data"),
+      });
+    } finally {
+      rmSync(data, { recursive: true });
+    }
+  });
+
+  /** ext4, XFS and Btrfs. */
+  const isDisk = [0xef53, 0x58465342, 0x9123683e].includes(statfsSync(temporaryFolder()).type >>> 0);
+
+  it.skipIf(!isDisk)("of a disk is not reported", async () => {
+    expect(await toldOf(join(temporaryFolder(), "data"), "data_at_risk")).toBeUndefined();
   });
 });
 
@@ -78,7 +109,7 @@ describe("a data folder of another user", () => {
     if (isRoot) chownSync(data, OTHER, OTHER);
     else chmodSync(data, 0o700);
     if (!isRoot) chmodSync(join(data, "plants.db"), 0o400);
-    expect(await refusal()).toContain(`plants.db`);
+    expect(await refusal()).toContain(join(data, isRoot ? "first-token" : "plants.db"));
     expect(await refusal()).toContain(advice);
   });
 
