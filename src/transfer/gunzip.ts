@@ -94,11 +94,20 @@ const CR = 0x0d;
 function createLineCounter(): Readonly<{ count: (more: Uint8Array) => number }> {
   let lines = 0;
   let isEnd = true;
+  let size = 0;
+  let before = 0;
+  /** Of UTF-16, by its mark. One byte of a letter in Gujarati or Malayalam looks like an end. */
+  let order: "little" | "big" | undefined;
   return {
     count(more) {
       for (const byte of more) {
+        size += 1;
+        const unit = order === undefined ? byte : order === "little" ? before | (byte << 8) : (before << 8) | byte;
+        if (size === 2 && before + byte === 0x1fd) order = before === 0xff ? "little" : "big";
+        before = byte;
+        if (order !== undefined && size % 2 === 1) continue;
         const wasEnd = isEnd;
-        isEnd = byte === LF || byte === CR;
+        isEnd = unit === LF || unit === CR;
         if (isEnd && !wasEnd) lines += 1;
       }
       return lines;

@@ -388,6 +388,21 @@ describe("an import of gzip", () => {
     }
   });
 
+  for (const [encoding, swap] of [
+    ["UTF-16LE", (bytes: Buffer<ArrayBuffer>) => bytes],
+    ["UTF-16BE", (bytes: Buffer<ArrayBuffer>) => Buffer.from(bytes).swap16()],
+  ] as const) {
+    it(`refuses more than 4 lines for each byte of ${encoding}, and takes no letter for the end of a line`, async () => {
+      const pack = (text: string) => Bun.gzipSync(swap(Buffer.from(`\ufeffid,name\n${text}`, "utf16le")), { level: 9 });
+      const { message } = await refusal(await post(pack("1\n".repeat(3_000_000)), packed));
+      expect(message).toContain("4 lines for each of its bytes");
+      // In each unit of these, one byte is that of LF or of CR.
+      const rows = Array.from({ length: 10_000 }, (_, at) => `${at},${"ગુલાબ ബ".repeat(4)}\n`).join("");
+      const response = await post(pack(rows), { ...packed, query: "?dryRun=true" });
+      expect(await response.json()).toMatchObject({ read: 10_000, refused: 0 });
+    });
+  }
+
   it("ends with its connection", async () => {
     const whole = Bun.gzipSync(Buffer.from("id,name\n1,a\n"));
     const socket = await openSocket(service.url);
