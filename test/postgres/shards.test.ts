@@ -313,6 +313,17 @@ describe("a service whose database has its plants on workers", () => {
     await WORKERS[0].query("TRUNCATE missed", "planned");
     expect(new Set(await Promise.all(all.map((from) => change({ ...from, tag: "t" }))))).toEqual(new Set([true]));
     expect(await WORKERS[0].query("SELECT id FROM plants", "planned")).toEqual([]);
+    // One that is refused when it is asked for again: the others are made all the same, and their callers hear so.
+    for (const sql of [
+      "TRUNCATE missed",
+      "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$",
+      `CREATE TRIGGER refuses BEFORE UPDATE ON plants FOR EACH ROW WHEN (OLD.id = ${all.at(-1)!.id}) EXECUTE FUNCTION refuse()`,
+    ])
+      await WORKERS[0].query(sql, "planned");
+    await Promise.all(all.map((plant) => plants.create(plant)));
+    const others = all.slice(0, -1).map((from) => change(from, { ...from, tag: "t" }));
+    await Promise.allSettled([change(all.at(-1)!, { ...all.at(-1)!, tag: "t" })]);
+    expect(new Set(await Promise.all(others))).toEqual(new Set([true]));
     await close();
   });
 

@@ -13,7 +13,7 @@ import {
   replaceRows,
   UPDATE_PLANTS,
 } from "./plant-statements.ts";
-import { updateColumnsOf } from "./plant-tables.ts";
+import { changeOrRefuse, updateColumnsOf } from "./plant-tables.ts";
 import type { ChangedIds, OpenTables } from "./plant-tables.ts";
 import { changeInShards, findInShards, guardShards } from "./shard-statements.ts";
 
@@ -136,9 +136,12 @@ async function askAgain<Plant extends Identified>(
   if (plants.length === 1) return rows;
   const changed = new Set(rows.map(([id]) => id as PlantId));
   const more: ChangedIds[] = [];
-  for (const plant of plants) if (!changed.has(plant.id)) more.push(await change([plant]));
+  for (const plant of plants) if (!changed.has(plant.id)) more.push(await changeOrRefuse([plant], change, refuseLater));
   return [rows, ...more].flat();
 }
+
+/** Others are changed by now, so a refusal must not have all tried again. Who asks for this plant alone gets it. */
+function refuseLater(): void {}
 
 function toIdentified(id: PlantId): Identified {
   return { id };
