@@ -484,6 +484,22 @@ describe("the preview of an import", () => {
     expect(stored).toBe('[{"id":1,"name":"Rose","tag":"Beet"},{"id":2,"name":"Tulpe","tag":"Wiese"}]');
   });
 
+  it("shows no choice that was not read, when the next one fails", async () => {
+    place.expectStatus(0);
+    const visit = await open();
+    const rows = Array.from({ length: 100_000 }, (_, at) => `Rose ${at},rot,Beet\n`).join("");
+    await upload(visit, "liste.csv", `Name,Farbe,Ort\n${rows}`);
+    await visit.reads("100,000 plants");
+    await visit.page.route("**/plants?*", (route) => route.abort());
+    // The first is not read to its end.
+    await visit.field("Tag").selectOption("Farbe");
+    await visit.field("New ids").selectOption("free");
+    await visit.page.getByRole("alert").waitFor();
+    const tag = await visit.field("Tag").locator("option:checked").innerText();
+    expect(["Farbe", "no column: no tags"]).toContain(tag);
+    expect(await visit.page.locator(".import-preview tbody tr").first().innerText()).toMatch(tag === "Farbe" ? /\trot\t/ : /\t\t/);
+  });
+
   it("makes ids for a file without them, which change nothing when it comes again", async () => {
     for (const times of [1, 2]) {
       const visit = await open();

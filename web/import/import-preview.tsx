@@ -41,7 +41,7 @@ const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
 export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
-  const { checked, notes, isReading } = step;
+  const { checked, notes, choices, read } = step;
   const { forecast, failure: forecastFailure } = told;
   const { rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
@@ -106,7 +106,7 @@ export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSe
         <button class="button" type="button" onClick={onBack}>
           Choose another file
         </button>
-        <button class="button primary" type="submit" disabled={good === 0 || isReading} autofocus ref={takeFocus}>
+        <button class="button primary" type="submit" disabled={good === 0 || choices !== read} autofocus ref={takeFocus}>
           Import {count(good, "plant")}
         </button>
       </footer>

@@ -65,7 +65,7 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
           format,
           onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
         });
-        setStep({ kind: "preview", checked, notes, choices: NO_CHOICES, isReading: false, isKnown: false });
+        setStep({ kind: "preview", checked, notes, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false });
       } catch (thrown) {
         if (isAbort(thrown)) return;
         setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
@@ -74,18 +74,15 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
     },
     async choose(before, choices) {
       const signal = begin();
-      setStep({ ...before, choices, isReading: true });
+      setStep({ ...before, choices });
       try {
-        setStep({
-          ...before,
-          choices,
-          isReading: false,
-          ...(await readAsChosen(before.checked, choices, { client: catalogue.client, signal })),
-        });
+        const chosen = await readAsChosen(before.checked, choices, { client: catalogue.client, signal });
+        setStep({ ...before, ...chosen, choices, read: choices });
       } catch (thrown) {
         if (isAbort(thrown)) return;
         setProblem(failureText(thrown));
-        setStep({ ...before, isReading: false });
+        // Also what was chosen just before, and not read to its end: nothing is shown that is not what is imported.
+        setStep({ ...before, choices: before.read });
       }
     },
     async send(checked, from) {

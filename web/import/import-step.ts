@@ -3,13 +3,16 @@ import { NO_CHOICES } from "./choices.ts";
 import type { Choices } from "./choices.ts";
 import type { SentSoFar } from "./send-file.ts";
 
-/** `choices`: how people want it to be read; while `isReading`, it is not yet. `isKnown`: it is already there under the numbers that it gets. */
+/**
+ * `choices`: how people want it to be read; `read`: how it was read, which is not the same while it is read again. `isKnown`: it is already
+ * there under the numbers that it gets.
+ */
 export type PreviewStep = Readonly<{
   kind: "preview";
   checked: CheckedFile;
   notes: readonly string[];
   choices: Choices;
-  isReading: boolean;
+  read: Choices;
   isKnown: boolean;
 }>;
 
