@@ -42,7 +42,7 @@ describe("behind a pooler that lends each transaction another connection, and te
   });
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
-    lender.stop();
+    await lender.stop();
   });
 
   async function connect(): Promise<Client> {

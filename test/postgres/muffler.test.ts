@@ -12,5 +12,5 @@ it("refuses a router that drops rows of several statements in one message, with 
   expect(String(await rejectionOf(startProcess({ data: temporaryFolder(), flags })))).toContain(
     "drops what the last of several statements in one message returns: name the server itself, or use another pooler.",
   );
-  muffler.stop();
+  await muffler.stop();
 });

@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { readMessages } from "./messages.ts";
+import { listenAsStandIn, type StandIn } from "./stand-in.ts";
 
 type Address = Readonly<{ host: string; port: number }>;
 
@@ -11,9 +11,8 @@ type Loan = { readonly server: Socket; readonly greeting: Buffer[]; client?: Soc
  * A pooler that lends the first free connection to each transaction, and greets each client with what the server said on
  * that connection: also the number of its process, as pgagroal 1.6 does in its transaction pipeline. It resets nothing.
  */
-export async function startLender({ target }: Readonly<{ target: Address }>) {
+export async function startLender({ target }: Readonly<{ target: Address }>): Promise<StandIn> {
   const loans: Loan[] = [];
-  const clients = new Set<Socket>();
 
   /** The first free connection, or a new one. */
   async function lend(client: Socket, startup: Buffer): Promise<Loan> {
@@ -67,22 +66,11 @@ export async function startLender({ target }: Readonly<{ target: Address }>) {
     }
   }
 
-  const listener = createServer({ noDelay: true }, (client) => {
-    clients.add(client.once("close", () => clients.delete(client)));
-    client.on("error", () => {});
-    void serve(client).finally(() => client.end());
-  });
-  await once(listener.listen(0, "127.0.0.1"), "listening");
+  const standIn = await listenAsStandIn((client) => void serve(client).finally(() => client.end()));
   return {
-    /** The URL of a database through the pooler. */
-    url(databaseUrl: string): string {
-      const url = new URL(databaseUrl);
-      url.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
-      return url.href;
-    },
-    stop(): void {
-      listener.close();
-      for (const client of clients) client.destroy();
+    ...standIn,
+    async stop() {
+      await standIn.stop();
       for (const { server } of loans) server.destroy();
     },
   };

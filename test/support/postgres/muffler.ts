@@ -1,33 +1,17 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { readMessages, stringsOf } from "./messages.ts";
+import { listenAsStandIn, type StandIn } from "./stand-in.ts";
 
 type Address = Readonly<{ host: string; port: number }>;
 
 /** What a router for shards does with several statements in one message, as that of SPQR does: it drops the rows. */
-export async function startMuffler({ target }: Readonly<{ target: Address }>) {
-  const clients = new Set<Socket>();
-  const listener = createServer({ noDelay: true }, (client) => {
-    clients.add(client.once("close", () => clients.delete(client)));
+export function startMuffler({ target }: Readonly<{ target: Address }>): Promise<StandIn> {
+  return listenAsStandIn((client) => {
     const server = connect({ ...target, noDelay: true });
-    for (const [one, other] of [[client, server] as const, [server, client] as const]) {
-      one.on("error", () => {}).once("close", () => other.destroy());
-    }
+    server.on("error", () => {}).once("close", () => client.destroy());
+    client.once("close", () => server.destroy());
     void route(client, server);
   });
-  await once(listener.listen(0, "127.0.0.1"), "listening");
-  return {
-    /** The URL of a database through the router. */
-    url(databaseUrl: string): string {
-      const url = new URL(databaseUrl);
-      url.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
-      return url.href;
-    },
-    stop(): void {
-      listener.close();
-      for (const client of clients) client.destroy();
-    },
-  };
 }
 
 async function route(client: Socket, server: Socket): Promise<void> {

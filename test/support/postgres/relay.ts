@@ -25,7 +25,6 @@ const TEAR_MS = 20;
 
 /** Relays one connection from start to end. */
 export async function relay({ client, target, faults }: RelayOptions): Promise<void> {
-  client.on("error", () => {}); // the messages end, that is enough
   const messages = readMessages(client, "client");
   const first = await readFirst(client, messages);
   if (!first) return;

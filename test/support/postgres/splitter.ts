@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { readMessages, stringsOf } from "./messages.ts";
+import { listenAsStandIn, type StandIn } from "./stand-in.ts";
 
 type Address = Readonly<{ host: string; port: number }>;
 
@@ -11,26 +11,8 @@ const READ = /^\s*SELECT(?![^]*\bpg_class\b)(?!.*;)/i;
  * A pooler that answers reads from a standby and everything else from the primary, as pgpool-II 4.3 does by default.
  * Only statements without parameters count as reads here: these are what a connection begins with.
  */
-export async function startSplitter({ primary, standby }: Readonly<{ primary: Address; standby: Address }>) {
-  const clients = new Set<Socket>();
-  const listener = createServer({ noDelay: true }, (client) => {
-    clients.add(client.once("close", () => clients.delete(client)));
-    void split(client, open(primary, client), open(standby, client));
-  });
-  await once(listener.listen(0, "127.0.0.1"), "listening");
-  const { port } = listener.address() as AddressInfo;
-  return {
-    /** The URL of a database through the pooler. */
-    url(databaseUrl: string): string {
-      const url = new URL(databaseUrl);
-      url.host = `127.0.0.1:${port}`;
-      return url.href;
-    },
-    stop(): void {
-      listener.close();
-      for (const client of clients) client.destroy();
-    },
-  };
+export function startSplitter({ primary, standby }: Readonly<{ primary: Address; standby: Address }>): Promise<StandIn> {
+  return listenAsStandIn((client) => void split(client, open(primary, client), open(standby, client)));
 }
 
 function open(target: Address, client: Socket): Socket {
@@ -41,7 +23,6 @@ function open(target: Address, client: Socket): Socket {
 }
 
 async function split(client: Socket, primary: Socket, standby: Socket): Promise<void> {
-  client.on("error", () => {});
   void answer(primary, client, true);
   void answer(standby, client, false);
   for await (const message of readMessages(client, "client")) {
