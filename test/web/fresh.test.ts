@@ -67,6 +67,25 @@ describe("the list", () => {
     await sees(["Acer", "Ginkgo"]);
   });
 
+  it("is that of the search on its way, if the page comes into sight meanwhile", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees, field } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    const late = Promise.withResolvers<void>();
+    await page.route("**/plants?*q=*", async (route) => {
+      await late.promise;
+      await route.continue().catch(() => {});
+    });
+    const [searching] = await Promise.all([page.waitForRequest(/\/plants\?.*q=/), field("Search names").fill("ginkgo")]);
+    const again = page.waitForRequest((request) => /\/plants\?/.test(request.url()) && request !== searching);
+    await showAgain(page);
+    await again;
+    late.resolve();
+    await sees(["Ginkgo"]);
+    expect(await field("Search names").inputValue()).toBe("ginkgo");
+  });
+
   it("follows what another tab changes", async () => {
     await place.plant(FEW);
     const { page, signIn, sees } = await place.visit();

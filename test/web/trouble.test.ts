@@ -51,6 +51,17 @@ describe("when things go wrong, the page", () => {
     await page.context().setOffline(true);
     await toEnd();
     await button("Try again").waitFor();
+    // As if another window came before the page, and went again: the page asks for its rows, and gets none.
+    const asked = Promise.withResolvers<void>();
+    await page.route("**/plants?*", async (route) => {
+      await asked.promise;
+      await route.abort();
+    });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await button("Try again").waitFor({ state: "detached" });
+    asked.resolve();
+    await button("Try again").waitFor();
+    await page.unrouteAll();
     const before = await page.evaluate<number>("scrollY");
     await page.context().setOffline(false);
     await button("Try again").waitFor({ state: "detached" });

@@ -59,12 +59,14 @@ type Change = NotedChange & Readonly<{ at: number }>;
 type Start = Readonly<{ after?: bigint; cursor?: string }>;
 const TOP: Start = {};
 
-type LoadOptions = Readonly<{ rows: number; /** Whether a failure leaves all as it was. */ isQuiet?: boolean }>;
+type LoadOptions = Readonly<{ rows: number; /** Whether what is here is asked for again: it stays if that fails. */ isAgain?: boolean }>;
 
 export function createListing(client: Client, view: View): Listing {
   const state = createState<Listed>({ view, plants: [], phase: "searching", failure: undefined });
   /** With the plants that are hidden. */
   let all = state.get();
+  /** What was asked for last. Until it is here, `all` is of the view before. */
+  let wanted = view;
   const hidden = new Set<bigint>();
   let running = new AbortController();
   let changes: Change[] = [];
@@ -83,12 +85,13 @@ export function createListing(client: Client, view: View): Listing {
     return unknown.reduce(withChange, listed);
   }
 
-  async function load(asked: View, start: Start, { rows, isQuiet = false }: LoadOptions): Promise<void> {
+  async function load(asked: View, start: Start, { rows, isAgain = false }: LoadOptions): Promise<void> {
     running.abort();
+    wanted = asked;
     const mine = new AbortController();
     running = mine;
     const askedAt = performance.now();
-    const phaseBefore = all.phase;
+    const { phase: phaseBefore, failure: failureBefore } = all;
     set({ ...all, phase: start === TOP ? "searching" : "loading", failure: undefined });
     try {
       const sort = asked.sort === "id" ? {} : { sort: asked.sort };
@@ -104,8 +107,9 @@ export function createListing(client: Client, view: View): Listing {
       set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
     } catch (failure) {
       if (running !== mine || isAbort(failure)) return;
-      if (isQuiet) return set({ ...all, phase: phaseBefore });
-      set({ ...all, view: asked, plants: start === TOP ? [] : all.plants, phase: "failed", failure });
+      const isSettled = phaseBefore !== "searching" && phaseBefore !== "loading";
+      if (isAgain && isSettled) return set({ ...all, phase: phaseBefore, failure: failureBefore });
+      set({ ...all, view: asked, plants: start === TOP && !isAgain ? [] : all.plants, phase: "failed", failure });
     }
   }
 
@@ -113,9 +117,10 @@ export function createListing(client: Client, view: View): Listing {
     state,
     show: (asked, rows = FIRST_PAGE) => load(asked, TOP, { rows: Math.max(FIRST_PAGE, Math.min(rows, ROWS_AT_ONCE_MAX)) }),
     async refresh() {
-      const { view: asked, plants, phase } = all;
+      const { view: shown, plants } = all;
       if (plants.length > ROWS_AT_ONCE_MAX) return;
-      await load(asked, TOP, { rows: Math.max(FIRST_PAGE, plants.length), isQuiet: phase === "whole" || phase === "partial" });
+      const isAgain = wanted === shown;
+      await load(wanted, TOP, { rows: isAgain ? Math.max(FIRST_PAGE, plants.length) : FIRST_PAGE, isAgain });
     },
     async loadMore() {
       const { phase, plants, view: asked } = all;
@@ -137,7 +142,7 @@ export function createListing(client: Client, view: View): Listing {
       const appearing = noted.filter(({ after }) => after && !here.has(after.id));
       const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
       if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
-      if (appearing.length > NOTED_MAX) void load(all.view, TOP, { rows: FIRST_PAGE });
+      if (appearing.length > NOTED_MAX) void load(wanted, TOP, { rows: FIRST_PAGE });
       else set(appearing.reduce(withChange, { ...all, plants }));
     },
     hide(ids) {
