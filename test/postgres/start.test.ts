@@ -175,6 +175,8 @@ describe("a start on existing tables", () => {
     const data = temporaryFolder();
     await (await startProcess({ data, flags: ["--database", cluster.url(name)] })).end("SIGTERM");
     await cluster.query("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest", name);
+    // Usually everybody may read it.
+    await cluster.query("REVOKE SELECT ON pg_stat_activity FROM PUBLIC", name);
 
     const service = await startProcess({ data, flags: ["--database", addressOf(name, { user: "guest" }), "--queue-wait-ms", "10000"] });
     const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };

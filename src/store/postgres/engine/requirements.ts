@@ -36,9 +36,12 @@ export const INSPECT = {
  */
 export const FIND_READER = { text: `SELECT current_setting('in_hot_standby', true)` } as const;
 
-/** How old our process of the server is, in milliseconds: older than the connection, if a pooler had it before. */
+/**
+ * How old our process of the server is, in milliseconds: older than the connection, if a pooler had it before. Not every
+ * server lets everybody read pg_stat_activity, which is made of this.
+ */
 export const FIND_AGE = {
-  text: `SELECT (extract(epoch FROM clock_timestamp() - backend_start) * 1000)::bigint FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
+  text: `SELECT (extract(epoch FROM clock_timestamp() - backend_start) * 1000)::bigint FROM pg_stat_get_activity(pg_backend_pid())`,
 } as const;
 
 /** For a statement that may take hours. */
