@@ -66,7 +66,7 @@ export function createListing(client: Client, view: View): Listing {
   /** With the plants that are hidden. */
   let all = state.get();
   /** What was asked for last. Until it is here, `all` is of the view before. */
-  let wanted = view;
+  let wanted = { view, rows: FIRST_PAGE };
   const hidden = new Set<bigint>();
   let running = new AbortController();
   let changes: Change[] = [];
@@ -87,7 +87,7 @@ export function createListing(client: Client, view: View): Listing {
 
   async function load(asked: View, start: Start, { rows, isAgain = false }: LoadOptions): Promise<void> {
     running.abort();
-    wanted = asked;
+    wanted = { view: asked, rows };
     const mine = new AbortController();
     running = mine;
     const askedAt = performance.now();
@@ -119,8 +119,8 @@ export function createListing(client: Client, view: View): Listing {
     async refresh() {
       const { view: shown, plants } = all;
       if (plants.length > ROWS_AT_ONCE_MAX) return;
-      const isAgain = wanted === shown;
-      await load(wanted, TOP, { rows: isAgain ? Math.max(FIRST_PAGE, plants.length) : FIRST_PAGE, isAgain });
+      const isAgain = wanted.view === shown;
+      await load(wanted.view, TOP, { rows: Math.max(wanted.rows, isAgain ? plants.length : 0), isAgain });
     },
     async loadMore() {
       const { phase, plants, view: asked } = all;
@@ -142,7 +142,7 @@ export function createListing(client: Client, view: View): Listing {
       const appearing = noted.filter(({ after }) => after && !here.has(after.id));
       const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
       if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
-      if (appearing.length > NOTED_MAX) void load(wanted, TOP, { rows: FIRST_PAGE });
+      if (appearing.length > NOTED_MAX) void load(wanted.view, TOP, { rows: FIRST_PAGE });
       else set(appearing.reduce(withChange, { ...all, plants }));
     },
     hide(ids) {
