@@ -94,7 +94,9 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     session.signOut();
   }
 
-  const isEmpty = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
+  const isAll = isEverything(listed.view) && isEverything(view);
+  // Lists by name or time may be behind a large import, and counts are not.
+  const isEmpty = listed.phase === "whole" && listed.plants.length === 0 && isAll && !total?.plants;
   return (
     <>
       <Header
