@@ -116,7 +116,7 @@ describe("the list", () => {
 });
 
 describe("the position in the list", () => {
-  for (const again of ["a reload", "Back", "reading it again"]) {
+  for (const again of ["a reload", "Back", "Back, and a look at another window before the rows are here", "reading it again"]) {
     it(`is the same after ${again}`, async () => {
       await place.plant(MANY);
       const { page, signIn, rows, button, reads } = await place.visit();
@@ -131,11 +131,22 @@ describe("the position in the list", () => {
       if (again === "a reload") {
         await page.reload();
         await page.getByText("Plant 1200", { exact: true }).waitFor();
-      } else if (again === "Back") {
+      } else if (again.startsWith("Back")) {
         await button(/^even/).first().click();
         await reads(/found/);
         await page.waitForFunction("scrollY === 0");
-        await page.goBack();
+        const late = Promise.withResolvers<void>();
+        await page.route("**/plants?*", async (route) => {
+          await late.promise;
+          await route.continue().catch(() => {});
+        });
+        const [asked] = await Promise.all([page.waitForRequest(/\/plants\?/), page.goBack()]);
+        if (again !== "Back") {
+          const same = page.waitForRequest((request) => /\/plants\?/.test(request.url()) && request !== asked);
+          await showAgain(page);
+          await same;
+        }
+        late.resolve();
         await page.getByText("Plant 1201", { exact: true }).waitFor();
       } else {
         const response = page.waitForResponse(/\/plants\?.*after/);
