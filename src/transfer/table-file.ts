@@ -16,18 +16,21 @@ export type Table = Readonly<{
   notes: readonly string[];
 }>;
 
-/** How many bytes at the start of a file show whether it is packed. */
-export const PACKING_BYTES = 4;
+/** How many bytes at the start of a file show whether it is packed, or no table. */
+export const PACKING_BYTES = 12;
 
-/** What begins with these bytes is no table, and what to do. */
-const OTHERS: readonly (readonly [readonly number[], string])[] = [
-  [[0xd0, 0xcf, 0x11, 0xe0], "The file is a workbook of an old Excel (.xls): save it as .xlsx or as CSV."],
-  [toSignature("%PDF"), "The file is a PDF: save the table that it was made from as .xlsx or as CSV."],
-  // PNG, JPEG, GIF, WebP, TIFF of both byte orders; HEIC, as phones make it, begins with its length.
-  ...["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF", "II*\0", "MM\0*", "\0\0\0"].map(
-    (start) =>
-      [toSignature(start), "The file is a picture or a film, and no table: type or copy what it shows into a spreadsheet."] as const,
-  ),
+/**
+ * What begins like this is no table, and what to do. Each byte is a letter here. As much is compared as each format has, because a text may
+ * begin with RIFF or GIF8 too.
+ */
+const OTHERS: readonly (readonly [RegExp, string])[] = [
+  [/^\xd0\xcf.\xe0/, "The file is a workbook of an old Excel (.xls): save it as .xlsx or as CSV."],
+  [/^%PDF-/, "The file is a PDF: save the table that it was made from as .xlsx or as CSV."],
+  [
+    // PNG, JPEG, GIF, WebP and its kind, TIFF of both byte orders; HEIC, as phones make it, begins with its length.
+    /^(\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}(WEBP|WAVE|AVI )|II\*\0|MM\0\*|\0\0\0)/,
+    "The file is a picture or a film, and no table: type or copy what it shows into a spreadsheet.",
+  ],
 ];
 
 const TABLE = /\.(csv|tsv|txt|ndjson|jsonl)$/i;
@@ -47,7 +50,8 @@ export async function openTable(
   head: Uint8Array,
   file: Readonly<{ bytes: Bytes; whole: () => Promise<Blob> }>,
 ): Promise<Table | undefined> {
-  const [, refusal] = OTHERS.find(([start]) => start.every((byte, at) => head[at] === byte)) ?? [];
+  const start = String.fromCharCode(...head.subarray(0, PACKING_BYTES));
+  const [, refusal] = OTHERS.find(([signature]) => signature.test(start)) ?? [];
   if (refusal !== undefined) throw new TableError(refusal);
   if (isGzip(head)) return { name: name.replace(/\.gz$/i, ""), bytes: gunzip(file.bytes), notes: [] };
   if (!isZip(head)) return undefined;
@@ -87,8 +91,4 @@ function openArchive(file: Blob, zip: Zip): Table {
 /** A Blob as a file of which all is there. */
 export function fileOf(blob: Blob): Readonly<{ bytes: Bytes; whole: () => Promise<Blob> }> {
   return { bytes: bytesOf(blob.stream()), whole: () => Promise.resolve(blob) };
-}
-
-function toSignature(text: string): readonly number[] {
-  return Array.from(text, (letter) => letter.charCodeAt(0));
 }

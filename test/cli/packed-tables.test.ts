@@ -67,14 +67,20 @@ describe("plant-store import refuses", () => {
     { what: "a workbook without a sheet", name: "none.xlsx", bytes: makeZip({ "xl/workbook.xml": "<workbook/>" }), says: "no sheet" },
     { what: "a workbook of an old Excel", name: "old.xls", bytes: Buffer.from("d0cf11e0a1b11ae1", "hex"), says: "save it as .xlsx" },
     { what: "a PDF", name: "a.pdf", bytes: Buffer.from("%PDF-1.7\n"), says: "The file is a PDF: save the table" },
-    ...Object.entries({ png: "89504e47", jpg: "ffd8ffe0", gif: "47494638", webp: "52494646", tif: "49492a00", heic: "00000024" }).map(
-      ([kind, start]) => ({
-        what: `a picture, ${kind}`,
-        name: `a.${kind}`,
-        bytes: Buffer.from(start, "hex"),
-        says: "a picture or a film, and no",
-      }),
-    ),
+    ...Object.entries({
+      png: "\x89PNG",
+      jpg: "\xff\xd8\xff\xe0",
+      gif: "GIF89a",
+      webp: "RIFF\x24\n\0\0WEBPVP8 ",
+      avi: "RIFF\x24\x01\0\0AVI LIST",
+      tif: "II*\0",
+      heic: "\0\0\0\x24ftypheic",
+    }).map(([kind, start]) => ({
+      what: `a picture or film, ${kind}`,
+      name: `a.${kind}`,
+      bytes: Buffer.from(start, "latin1"),
+      says: "a picture or a film, and no",
+    })),
     { what: "a document that is no table", name: "a.odt", bytes: makeZip({ "content.xml": "<x/>" }), says: "without a single table" },
     { what: "a spreadsheet of LibreOffice", name: "a.ods", bytes: makeZip({ mimetype: ODS, "content.xml": "<x/>" }), says: "(.ods): save" },
     { what: "a text of LibreOffice", name: "b.odt", bytes: makeZip({ mimetype: ODT, "content.xml": "<x/>" }), says: "without a single" },
@@ -92,6 +98,27 @@ describe("plant-store import refuses", () => {
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toContain(says);
       expect(stderr).not.toContain("    at ");
+    });
+  }
+});
+
+describe("plant-store import reads a list of names whose first one begins like", () => {
+  for (const [name, like] of Object.entries({ "RIFFELBLATT-SALBEI": "a film", "GIF8 Rose": "a picture", "%PDF": "a PDF" })) {
+    it(`${like}: ${name}`, async () => {
+      const file = join(folder, "names.txt");
+      writeFileSync(file, `${name}\nAcer\n`);
+      const { status, stderr } = await runCommand([
+        "import",
+        file,
+        "--data",
+        join(folder, like),
+        "--no-header",
+        "--ids",
+        "content",
+        "--name-column",
+        "column 1",
+      ]);
+      expect([status, stderr]).toEqual([0, expect.not.stringContaining("no table")]);
     });
   }
 });
