@@ -39,4 +39,8 @@ const context = {
   opening: createOpening(window),
   tabs: openTabs(base),
 };
+// A key that is held down presses what comes under it next, such as the button that asks once more.
+addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
+});
 render(<Root context={context} />, document.getElementById("app")!);

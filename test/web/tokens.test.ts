@@ -1,7 +1,30 @@
 import { describe, expect, it } from "bun:test";
+import type { Locator, Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 
 const place = usePlace();
+
+/** What some people do where one press is enough. */
+const PRESSED_ONCE: readonly Readonly<{ how: string; press: (page: Page, button: Locator) => Promise<void> }>[] = [
+  { how: "a double click", press: (_, button) => button.dblclick() },
+  {
+    how: "two quick taps",
+    async press(page, button) {
+      await button.scrollIntoViewIfNeeded();
+      const { x, y } = (await button.boundingBox())!;
+      // Not by its name, which is another one then.
+      for (const _ of [1, 2]) await page.touchscreen.tap(x + 9, y + 9);
+    },
+  },
+  {
+    how: "a key that is held down",
+    async press(page, button) {
+      await button.focus();
+      for (const _ of [1, 2, 3]) await page.keyboard.down("Enter");
+      await page.keyboard.up("Enter");
+    },
+  },
+];
 
 describe("tokens", () => {
   it("are created, shown once, copied, and revoked", async () => {
@@ -36,4 +59,20 @@ describe("tokens", () => {
     await page.waitForTimeout(700);
     expect((await fetch(`${place.service.url}/plants`, { headers })).status).toBe(401);
   });
+
+  for (const { how, press } of PRESSED_ONCE) {
+    it(`ask whether they are to be revoked for good, and wait for the answer, however they were pressed: by ${how}`, async () => {
+      await place.service.request("/tokens", { method: "POST", body: '{"name":"Anna","scopes":["plants:read"],"days":30}' });
+      const { page, signIn, button, choose, dialog } = await place.visit("/", { hasTouch: true });
+      await signIn();
+      await choose("Tokens");
+      const sent: string[] = [];
+      page.on("request", (request) => sent.push(request.method()));
+      await press(page, button("Revoke Anna"));
+      await button("Revoke for good? Anna").waitFor();
+      expect(sent).not.toContain("DELETE");
+      await button("Revoke for good? Anna").click();
+      await dialog.getByText(/^revoked/).waitFor();
+    });
+  }
 });
