@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isSameView } from "../view.ts";
 import type { View } from "../view.ts";
 import type { Listed } from "./listing.ts";
@@ -13,7 +13,10 @@ type ScrollOptions = Readonly<{
   rowPx: number;
 }>;
 
-/** Takes a view to its top, or to where it was, and a plant that was just added into the middle of the window. */
+/**
+ * Takes a view to its top, or to where it was, and a plant that was just added into the middle of the window. Leaves the row there that is in
+ * it when all rows get another height, as when a phone is turned.
+ */
 export function useScroll({ listed: { view, plants }, position, revealed, body, rowPx }: ScrollOptions): void {
   const shown = useRef<View>(undefined);
   const done = useRef(revealed);
@@ -29,4 +32,19 @@ export function useScroll({ listed: { view, plants }, position, revealed, body, 
     if (top < innerHeight / 4 || top > (3 * innerHeight) / 4) scrollBy(0, top - innerHeight / 2);
     done.current = revealed;
   }, [revealed, plants]);
+  useRowInMiddle(body, rowPx);
+}
+
+function useRowInMiddle(body: RefObject<HTMLElement | null>, rowPx: number): void {
+  /** Which row it is, in parts of rows; undefined at the top of the page. */
+  const middle = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    const topPx = () => (body.current?.getBoundingClientRect().top ?? 0) - innerHeight / 2;
+    if (middle.current !== undefined) scrollBy(0, topPx() + middle.current * rowPx);
+    function keep(): void {
+      middle.current = scrollY === 0 ? undefined : -topPx() / rowPx;
+    }
+    addEventListener("scroll", keep, { passive: true });
+    return () => removeEventListener("scroll", keep);
+  }, [rowPx]);
 }
