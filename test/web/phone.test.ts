@@ -40,3 +40,53 @@ describe("on a phone that is turned", () => {
     });
   }
 });
+
+/** Text fields with letters so small that a browser zooms in on them. */
+const SMALL = `[...document.querySelectorAll("input:not([type=checkbox], [type=file]), select, textarea")]
+  .filter((field) => Number.parseFloat(getComputedStyle(field).fontSize) < 16)
+  .map((field) => field.outerHTML)`;
+
+describe("where people type with their fingers", () => {
+  for (const viewport of [PORTRAIT, LANDSCAPE, { width: 820, height: 1180 }]) {
+    it(`no browser zooms in on what they touch, ${viewport.width} pixels wide`, async () => {
+      const { page, signIn, button, field, reads, choose } = await place.visit("/", { ...PHONE, viewport });
+      const found: string[] = await page.evaluate(SMALL);
+      const look = async () => found.push(...(await page.evaluate<string[]>(SMALL)));
+      await signIn();
+      await button("Add a plant").click();
+      await button("Choose the id").click();
+      await look();
+      await button("Cancel").click();
+      await button("Import a file").click();
+      await field("Or paste the rows").fill("Name;Place\nAcer;Jena\n");
+      await look();
+      await button("Preview the rows").click();
+      await reads("If you import now: 1 new.");
+      await look();
+      await page.goBack();
+      await choose("Tokens");
+      await button("New token").click();
+      await field("Days until it expires").waitFor();
+      await look();
+      expect(found).toEqual([]);
+    });
+  }
+
+  it("their phone puts no other words in the place of a name, a tag, a search or a token, and no capital into a tag", async () => {
+    await place.plant(["1,Acer,tree"]);
+    const { page, signIn, button, field, sees } = await place.visit("/", PHONE);
+    const look = (label: string) =>
+      field(label).evaluate((input) => [
+        (input as unknown as { autocorrect: boolean }).autocorrect,
+        (input as unknown as { autocapitalize: string }).autocapitalize,
+      ]);
+    expect(await look("Token")).toEqual([false, "none"]);
+    await signIn();
+    await sees(["Acer"]);
+    expect(await look("Search names")).toEqual([false, ""]);
+    await page.locator("[data-action=edit]").click();
+    await button("Save").waitFor();
+    expect(await look("Name")).toEqual([false, ""]);
+    expect(await look("Tag")).toEqual([false, "none"]);
+  });
+});

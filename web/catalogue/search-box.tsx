@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SEARCHED_LENGTH_MAX } from "../../src/tokenizer.ts";
 import { useValue } from "../state.ts";
+import { AS_TYPED } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { parseId } from "../plants/draft.ts";
 import type { Views } from "../view.ts";
@@ -61,8 +62,7 @@ export function SearchBox({ views, onOpen }: Readonly<{ views: Views; onOpen: (i
         ref={input}
         aria-label="Search names"
         placeholder="Search names"
-        autocomplete="off"
-        spellcheck={false}
+        {...AS_TYPED}
         maxLength={SEARCHED_LENGTH_MAX}
         value={text}
         onInput={({ currentTarget: { value } }) => {

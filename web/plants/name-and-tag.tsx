@@ -1,5 +1,5 @@
 import type { TagCount } from "../../src/client/client.ts";
-import { Field } from "../ui/field.tsx";
+import { AS_TYPED, Field } from "../ui/field.tsx";
 import type { Draft } from "./draft.ts";
 import { takeFocus } from "../ui/focus.ts";
 import { TagField } from "./tag-field.tsx";
@@ -19,7 +19,7 @@ export function NameAndTag({ draft, onDraft, tags }: FieldsProps) {
             onInput={({ currentTarget: { value } }) => onDraft({ ...draft, name: value })}
             autofocus
             ref={takeFocus}
-            autocomplete="off"
+            {...AS_TYPED}
           />
         )}
       </Field>

@@ -1,5 +1,5 @@
 import type { TagCount } from "../../src/client/client.ts";
-import { Field } from "../ui/field.tsx";
+import { AS_TYPED, Field } from "../ui/field.tsx";
 import { takeFocus } from "../ui/focus.ts";
 
 type TagFieldProps = Readonly<{
@@ -28,7 +28,9 @@ export function TagField({ value, onValue, tags, hint, isFirst = false }: TagFie
             onInput={({ currentTarget }) => onValue(currentTarget.value)}
             autofocus={isFirst}
             {...(isFirst ? { ref: takeFocus } : {})}
-            autocomplete="off"
+            {...AS_TYPED}
+            // A phone would begin it with a capital: another tag.
+            autocapitalize="none"
           />
           <datalist id={`${id}-tags`}>
             {tags.slice(0, TAGS_OFFERED).map(({ tag }) => (

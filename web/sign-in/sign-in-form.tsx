@@ -3,7 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { createClient } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { failureText } from "../failure-text.ts";
-import { Field } from "../ui/field.tsx";
+import { AS_TYPED, Field } from "../ui/field.tsx";
 import { takeFocus } from "../ui/focus.ts";
 import { parseToken } from "./token-text.ts";
 
@@ -62,9 +62,8 @@ export function SignInForm({
               onInput={({ currentTarget }) => setText(currentTarget.value)}
               autofocus
               ref={takeFocus}
-              autocomplete="off"
+              {...AS_TYPED}
               autocapitalize="none"
-              spellcheck={false}
               required
             />
             <button class="button" type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
