@@ -1,4 +1,7 @@
 import { describe, expect, it } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -104,3 +107,57 @@ describe("with letters twice as large as usual", () => {
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
   });
 });
+
+describe("where people ask for more contrast", () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`all words stand out as WCAG's level AAA asks for, and edges as words do, ${colorScheme}`, async () => {
+      await place.plant(PLANTS);
+      const visit = await place.visit("/", { contrast: "more", colorScheme, reducedMotion: "reduce" });
+      const { page, signIn, sees, button, field, reads } = visit;
+      const found = await findPale(page);
+      await signIn();
+      await sees(["Acer", "Rosa", "Tilia"]);
+      found.push(...(await findPale(page)));
+      await button(/^tree/).first().click();
+      await sees(["Acer", "Tilia"]);
+      await page.getByRole("checkbox", { name: "Select Acer" }).click();
+      await button("Delete selected").waitFor();
+      found.push(...(await findPale(page)));
+      await button("Add plant").click();
+      await field("Name").fill("");
+      await button("Save").click();
+      await reads("The plant needs a name");
+      found.push(...(await findPale(page)));
+      expect(found).toEqual([]);
+      expect(await contrastOf(page, "--edge", "--sheet")).toBeGreaterThan(7);
+      expect(await contrastOf(page, "--line", "--sheet")).toBeGreaterThan(7);
+    });
+  }
+});
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Words with less than 7:1, or 4.5:1 if they are large. */
+async function findPale(page: Page): Promise<string[]> {
+  if (await page.evaluate<boolean>("!globalThis.axe")) await page.evaluate(AXE);
+  return page.evaluate<string[]>(
+    `axe.run({ runOnly: ["color-contrast-enhanced"], resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))`,
+  );
+}
+
+/** How much a colour of the page stands out from another (WCAG 2.2). */
+function contrastOf(page: Page, one: string, other: string): Promise<number> {
+  return page.evaluate<number>(`(() => {
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    const probe = document.body.appendChild(document.createElement("i"));
+    const [light, dark] = ["${one}", "${other}"].map((name) => {
+      probe.style.color = "var(" + name + ")";
+      context.fillStyle = getComputedStyle(probe).color;
+      context.fillRect(0, 0, 1, 1);
+      const [red, green, blue] = [...context.getImageData(0, 0, 1, 1).data].map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    }).sort((left, right) => right - left);
+    probe.remove();
+    return (light + 0.05) / (dark + 0.05);
+  })()`);
+}
