@@ -90,3 +90,27 @@ describe("where people type with their fingers", () => {
     expect(await look("Tag")).toEqual([false, "none"]);
   });
 });
+
+describe("no style of the page", () => {
+  /** The rules for which this holds, with the conditions around them. */
+  async function findRules(page: Page, test: string): Promise<readonly string[]> {
+    return page.evaluate<string[]>(`(() => {
+      const flat = (rules, around) => [...rules].flatMap((rule) =>
+        rule.cssRules?.length > 0 ? flat(rule.cssRules, around + (rule.conditionText ?? "") + " ") : [around + rule.cssText]);
+      return [...document.styleSheets].flatMap((sheet) => flat(sheet.cssRules, "")).filter((rule) => (${test})(rule));
+    })()`);
+  }
+
+  it("makes anything as high as the window would be without the bars of a phone, which hide its lower end", async () => {
+    const { page } = await place.visit();
+    expect(await findRules(page, "(rule) => /height: [^;]*100dvh/.test(rule)")).not.toEqual([]);
+    expect(await findRules(page, "(rule) => /height: [^;]*100l?vh/.test(rule)")).toEqual([]);
+  });
+
+  it("hides a button until it is pointed at, where it may be touched too: a finger would delete what it opens", async () => {
+    const { page } = await place.visit();
+    const hiding = await findRules(page, "(rule) => /opacity: 0;/.test(rule) && /hover/.test(rule)");
+    expect(hiding).not.toEqual([]);
+    expect(hiding.filter((rule) => !rule.includes("not (any-pointer: coarse)"))).toEqual([]);
+  });
+});
