@@ -3,6 +3,7 @@ import { watchReach } from "./reach.ts";
 import { createNotices } from "./notices.ts";
 import { createOpening } from "./opening.ts";
 import { createKeptUndo } from "./catalogue/kept-undo.ts";
+import { noteTime } from "./service-time.ts";
 import { createSession, isGone } from "./session.ts";
 import { Root } from "./root.tsx";
 import { deviceStorage, tabStorage } from "./storage.ts";
@@ -19,6 +20,7 @@ const reaching = watchReach({
   window,
   livenessUrl: `${base}/livez`,
   onAnswer(response) {
+    noteTime(response);
     if (response.status === 401) session.expire(EXPIRED);
   },
 });

@@ -60,6 +60,16 @@ describe("tokens", () => {
     expect((await fetch(`${place.service.url}/plants`, { headers })).status).toBe(401);
   });
 
+  it("are valid and can be revoked though the clock of the device is two days ahead of their end", async () => {
+    await place.service.request("/tokens", { method: "POST", body: '{"name":"Anna","scopes":["plants:read"],"days":1}' });
+    const { page, signIn, button, choose, dialog } = await place.visit();
+    await page.clock.setSystemTime(Date.now() + 3 * 24 * 60 * 60 * 1000);
+    await signIn();
+    await choose("Tokens");
+    await dialog.getByText(/^valid until/).waitFor();
+    await button("Revoke Anna").click();
+  });
+
   for (const { how, press } of PRESSED_ONCE) {
     it(`ask whether they are to be revoked for good, and wait for the answer, however they were pressed: by ${how}`, async () => {
       await place.service.request("/tokens", { method: "POST", body: '{"name":"Anna","scopes":["plants:read"],"days":30}' });

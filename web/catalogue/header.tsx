@@ -1,5 +1,6 @@
 import type { Session } from "../../src/client/client.ts";
 import type { Access } from "../access.ts";
+import { serviceNow } from "../service-time.ts";
 import { untilText } from "../time-text.ts";
 import { Brand } from "../ui/brand.tsx";
 import { FOCUS_HOME } from "../ui/focus.ts";
@@ -23,7 +24,7 @@ export function Header({ access, who, onImport, onExport, onTokens, onSignOut }:
     { kind: "button", label: "Export CSV", run: () => onExport("csv") },
     { kind: "button", label: "Export NDJSON", run: () => onExport("ndjson") },
   ];
-  const until = who.expires === undefined ? undefined : untilText(who.expires, Date.now());
+  const until = who.expires === undefined ? undefined : untilText(who.expires, serviceNow());
   const settings: readonly MenuItem[] = [
     ...(until === undefined ? [] : [{ kind: "text", label: until, title: `The token ${who.name} is valid ${until}.` } as const]),
     ...(access.admin ? [{ kind: "button", label: "Tokens", run: onTokens } as const] : []),

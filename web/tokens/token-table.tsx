@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Token } from "../../src/client/client.ts";
+import { serviceNow } from "../service-time.ts";
 import { dayOf, minuteOf } from "../time-text.ts";
 
 type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (id: string) => void }>;
@@ -74,7 +75,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
 function stateOf({ expires, revoked }: Token): Readonly<{ isValid: boolean; text: string }> {
   if (revoked !== undefined) return { isValid: false, text: `revoked ${dayOf(revoked)}` };
   if (expires === undefined) return { isValid: true, text: "valid" };
-  return Date.parse(expires) <= Date.now()
+  return Date.parse(expires) <= serviceNow()
     ? { isValid: false, text: `expired ${dayOf(expires)}` }
     : { isValid: true, text: `valid until ${dayOf(expires)}` };
 }
