@@ -30,7 +30,7 @@ describe("a name", () => {
     expect(await page.locator(".notice p").innerText()).toStartWith("“evil” will be deleted in 8 seconds.");
     await button("Undo").click();
     await button(/^Delete زهرة/).click();
-    expect(await page.locator(".notice p").innerText()).toStartWith("“\u2068زهرة abc\u2069” will be deleted");
+    expect(await page.locator(".notice p").last().innerText()).toStartWith("“\u2068زهرة abc\u2069” will be deleted");
     await button("Undo").click();
   });
 

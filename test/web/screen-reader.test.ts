@@ -27,6 +27,9 @@ describe("a screen reader tells, once each,", () => {
     await button("Delete Rosa").click();
     await reads("“Rosa” will be deleted in 7 seconds.");
     expect(await heard()).toEqual(["“Rosa” will be deleted in 8 seconds."]);
+    await button("Undo").last().click();
+    await reads("“Rosa” is not deleted.");
+    expect(await heard()).toEqual(["“Rosa” is not deleted."]);
   });
 
   it("how many plants are selected, from the first on", async () => {

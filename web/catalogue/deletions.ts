@@ -1,6 +1,6 @@
 import type { Plant } from "../../src/client/client.ts";
 import { holdPage } from "../leaving.ts";
-import { PROBLEM_MS, quote } from "../notices.ts";
+import { DONE_MS, PROBLEM_MS, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { count } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
@@ -48,13 +48,19 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
     // Not counted by the clock: a tab in the background has a slow one.
     const until = performance.now() + UNDO_MS;
     const text = describe(plants, UNDO_MS);
-    const notice = notices.add({ kind: "done", text, seen: text, action: { label: "Undo", run: undo, isFocused: true } });
+    const notice = notices.add({ kind: "done", text, seen: text, action: { label: "Undo", run: keep, isFocused: true } });
     const clock = setInterval(() => {
       const leftMs = until - performance.now();
       if (leftMs <= 0) void carryOut([...plants.keys()]);
       else notices.update(notice, { seen: describe(plants, leftMs) });
     }, TICK_MS);
     waiting = { notice, clock, release: holdPage() };
+  }
+
+  function keep(): void {
+    // Who does not see the rows come back hears it.
+    notices.add({ kind: "done", text: `${notDeleted(plants)}.`, lastsMs: DONE_MS });
+    undo();
   }
 
   function undo(): void {
@@ -83,7 +89,7 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
     },
     abandon() {
       if (plants.size === 0) return;
-      const text = `${whatOf(plants)} ${plants.size === 1 ? "is" : "are"} not deleted, because you signed out before.`;
+      const text = `${notDeleted(plants)}, because you signed out before.`;
       notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
       undo();
     },
@@ -94,6 +100,10 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
 function describe(plants: ReadonlyMap<bigint, Plant>, leftMs: number): string {
   const seconds = Math.ceil(leftMs / 1000);
   return `${whatOf(plants)} will be deleted in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`;
+}
+
+function notDeleted(plants: ReadonlyMap<bigint, Plant>): string {
+  return `${whatOf(plants)} ${plants.size === 1 ? "is" : "are"} not deleted`;
 }
 
 function whatOf(plants: ReadonlyMap<bigint, Plant>): string {
