@@ -299,6 +299,35 @@ describe("an import", () => {
     await visit.reads(`is CSV with ${(ROWS + 99).toLocaleString("en")} plants. Nothing is stored yet.`);
   });
 
+  it("waits while there is no network, however long, and goes on by itself when there is one", async () => {
+    place.expectStatus(0);
+    const visit = await place.visit();
+    const { page, signIn, button, reads } = visit;
+    await page.clock.install();
+    await signIn();
+    await button("Import a file").click();
+    await upload(visit, "plants.csv", `id,name\n${Array.from({ length: 2_500 }, (_, at) => `${at},Plant`).join("\n")}`);
+    await button("Import 2,500 plants").waitFor();
+    let slices = 0;
+    await page.route(isSent, async (route) => {
+      slices += 1;
+      if (slices !== 2) return route.continue();
+      await page.context().setOffline(true);
+      await route.abort("internetdisconnected");
+    });
+    await button("Import 2,500 plants").click();
+    await reads("1,000 of 2,500");
+    await reads("The service accepts nothing at the moment.");
+    for (let minutes = 0; minutes < 10; minutes += 1) {
+      await page.clock.runFor(60_000);
+      // What the clock has set going.
+      await page.waitForTimeout(50);
+    }
+    await reads("The service accepts nothing at the moment.");
+    await page.context().setOffline(false);
+    await reads("2,500 plants added.");
+  });
+
   it("shows its progress, can be cancelled, and continues where it stopped", async () => {
     const visit = await place.visit();
     const { page, signIn, button, reads } = visit;

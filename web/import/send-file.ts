@@ -47,6 +47,8 @@ const PROBLEMS_KEPT = 10_000;
 
 /** How often a slice is tried: to send one again is safe. */
 const TRIES = 6;
+/** How many of them count while there is no network. */
+const TRIES_OFFLINE = 2;
 const PAUSE_MS = 500;
 
 /** What is under way may be stored, whoever wants it or not: its answer is waited for so long. */
@@ -101,6 +103,8 @@ export async function sendSlice(
     try {
       return await client.importPlants(body, { ...query, format, onConflict, signal, ...(isDryRun ? { dryRun: true } : {}) });
     } catch (thrown) {
+      // Without a network a try tells nothing: a walk through a cellar would end the import.
+      if ((navigator as { onLine?: boolean }).onLine === false) tries = Math.min(tries, TRIES_OFFLINE);
       if (tries >= TRIES || !isPassing(thrown)) throw thrown;
       onWait();
       const asked = thrown instanceof ServiceError ? (thrown.retryAfterMs ?? 0) : 0;
