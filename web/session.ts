@@ -26,6 +26,9 @@ export type PageSession = Readonly<{
 
 const KEY = `${KEPT_PREFIX}token`;
 
+/** In the tab, in the place of a token that the device keeps: a sign-out in another tab counts here too, though this one was away or frozen. */
+const ON_DEVICE = "";
+
 /** Whether somebody has signed out, and nothing waits for them to come back. */
 export function isGone(state: SessionState): boolean {
   return state.kind === "out" && state.before === undefined;
@@ -33,7 +36,7 @@ export function isGone(state: SessionState): boolean {
 
 /** Keeps the token as long as the tab is open; in `device` too if people ask for it, until somebody signs out. */
 export function createSession(tab: Storage, device?: Storage): PageSession {
-  const kept = tab.getItem(KEY) ?? device?.getItem(KEY) ?? null;
+  const kept = findKept(tab, device);
   const state = createState<SessionState>(
     kept === null ? { kind: "out", reason: undefined, before: undefined } : { kind: "in", token: kept, who: undefined },
   );
@@ -54,8 +57,8 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     canRemember: device !== undefined,
     signIn(token, who, isRemembered) {
       // Without room for it, it lives as long as the page.
-      if (isRemembered === true && device) keepItem(device, KEY, token);
-      keepItem(tab, KEY, token);
+      const isShared = device?.getItem(KEY) === token || (isRemembered === true && device && keepItem(device, KEY, token));
+      keepItem(tab, KEY, isShared ? ON_DEVICE : token);
       state.set({ kind: "in", token, who });
     },
     signOut,
@@ -67,4 +70,11 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
       state.set({ kind: "out", reason, before: now });
     },
   };
+}
+
+function findKept(tab: Storage, device: Storage | undefined): string | null {
+  const own = tab.getItem(KEY);
+  const shared = device?.getItem(KEY) ?? null;
+  if (own === ON_DEVICE && shared === null) forgetAllKept(tab);
+  return own || shared;
 }

@@ -159,6 +159,23 @@ describe("signing in", () => {
     expect(await button("Settings").count()).toBe(0);
   });
 
+  it("ends in a tab that was at another page too, with what was typed there, when you sign out in another tab", async () => {
+    const { page, signIn, field, button } = await place.visit();
+    await page.getByLabel("Stay signed in on this device").check();
+    await signIn();
+    await button("Add a plant").click();
+    await field("Name").fill("Acer");
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.goto(`${place.service.url}/docs`);
+    const other = await page.context().newPage();
+    await other.goto(place.service.url);
+    await other.getByRole("button", { name: "Settings" }).click();
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await page.goBack();
+    await field("Token").waitFor();
+    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
+  });
+
   it("with another token goes on where the first one ended: with the view, what is typed, and the dialog", async () => {
     place.expectStatus(401);
     await place.plant(["1,Monstera deliciosa,tropical", "2,Ginkgo biloba,tree"]);
