@@ -47,6 +47,37 @@ describe("a plant", () => {
     expect(await stored(ID)).toBe(`{"id":${ID},"name":"Monstera deliciosa","tag":"tropical"}`);
   });
 
+  it("is added and found under an id in the wide digits of a Japanese keyboard", async () => {
+    const { page, signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await button("Add a plant").click();
+    await field("Name").fill("桜");
+    await button("Choose the id").click();
+    await field("Id").fill("－１２３４５６７８９０");
+    await button("Save").click();
+    await sees(["桜"]);
+    expect(await stored("-1234567890")).toBe('{"id":-1234567890,"name":"桜"}');
+    await field("Search names").fill("－１２３４５６７８９０");
+    await page.keyboard.press("Enter");
+    await reads("Id -1234567890");
+  });
+
+  it("is not saved by the Enter that ends a composition", async () => {
+    const { page, signIn, button, field, sees, dialog } = await place.visit();
+    const devtools = await page.context().newCDPSession(page);
+    await signIn();
+    await button("Add a plant").click();
+    await field("Name").focus();
+    await devtools.send("Input.imeSetComposition", { text: "さくら", selectionStart: 3, selectionEnd: 3 });
+    // What a browser is told of a key that the composition takes.
+    await devtools.send("Input.dispatchKeyEvent", { type: "rawKeyDown", windowsVirtualKeyCode: 229, key: "Enter", code: "Enter" });
+    await devtools.send("Input.insertText", { text: "桜" });
+    expect(await field("Name").inputValue()).toBe("桜");
+    expect(await dialog.count()).toBe(1);
+    await page.keyboard.press("Enter");
+    await sees(["桜"]);
+  });
+
   it("is not added under an invalid or a used id", async () => {
     place.expectStatus(409);
     await place.plant([`${OTHER},Ginkgo biloba,tree`]);

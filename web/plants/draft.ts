@@ -8,7 +8,8 @@ export const ID_RULE = `The id is a whole number from ${PLANT_ID_MIN} to ${PLANT
 
 /** Reads an id as it is typed: never through a number, which rounds long ones. Undefined when it is none. */
 export function parseId(text: string): bigint | undefined {
-  const digits = text.trim();
+  // A Japanese keyboard types digits, and a minus, as wide as its letters.
+  const digits = text.trim().replace(/[\uff0d-\uff19]/g, (wide) => wide.normalize("NFKC"));
   if (!/^-?\d{1,30}$/.test(digits)) return undefined;
   const id = BigInt(digits);
   return id < PLANT_ID_MIN || id > PLANT_ID_MAX ? undefined : id;
