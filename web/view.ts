@@ -17,6 +17,8 @@ export type Views = Readonly<{
   show: (view: View, step: Step) => void;
   /** Where the view is to be scrolled to: to where it was if people came back to it, else to its top. */
   position: () => number;
+  /** Keeps how far the view is scrolled, for when the page comes again. */
+  save: () => void;
 }>;
 
 /** The view that the address bar holds, both ways. */
@@ -37,10 +39,11 @@ export function createViews(window: Window): Views {
     isBack = true;
     state.set(view);
   });
-  window.addEventListener("pagehide", () => {
+  function save(): void {
     leave();
     positions.save();
-  });
+  }
+  window.addEventListener("pagehide", save);
   return {
     state,
     show(view, step) {
@@ -52,6 +55,7 @@ export function createViews(window: Window): Views {
       else history.replaceState(null, "", url);
       state.set(view);
     },
+    save,
     position: () => (isBack ? positions.find(viewText(state.get())) : 0),
   };
 }

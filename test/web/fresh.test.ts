@@ -116,10 +116,20 @@ describe("the list", () => {
 });
 
 describe("the position in the list", () => {
-  for (const again of ["a reload", "Back", "Back, and a look at another window before the rows are here", "reading it again"]) {
+  for (const again of [
+    "a reload",
+    "a phone has discarded it out of sight",
+    "Back",
+    "Back, and a look at another window before the rows are here",
+    "reading it again",
+  ]) {
     it(`is the same after ${again}`, async () => {
       await place.plant(MANY);
       const { page, signIn, rows, button, reads } = await place.visit();
+      // A page that is discarded is told nothing of its end.
+      if (again.includes("discarded"))
+        await page.addInitScript("addEventListener('pagehide', (event) => event.stopImmediatePropagation())");
+      await page.reload();
       await signIn();
       await rows.first().waitFor();
       for (let tries = 0; tries < 200 && !(await page.getByText("Plant 1200", { exact: true }).isVisible()); tries += 1) {
@@ -128,7 +138,8 @@ describe("the position in the list", () => {
       }
       const before = await rowInSight(page);
       expect(Number(before)).toBeGreaterThan(1_000);
-      if (again === "a reload") {
+      if (again.startsWith("a ")) {
+        if (again !== "a reload") await showAgain(page);
         await page.reload();
         await page.getByText("Plant 1200", { exact: true }).waitFor();
       } else if (again.startsWith("Back")) {

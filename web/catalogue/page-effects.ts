@@ -3,6 +3,7 @@ import type { Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { WITHOUT_TAG } from "../plants/label.ts";
 import { useValue } from "../state.ts";
+import { isSameView } from "../view.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { useFreshness } from "./freshness.ts";
 import { rowsDownTo } from "./visible-rows.ts";
@@ -15,6 +16,16 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
   const newSecret = useValue(catalogue.newSecret);
   useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view]);
   useFreshness(tabs, catalogue.refresh);
+  useEffect(() => {
+    function save(): void {
+      const listed = listing.state.get();
+      // Rows that are on their way have no position yet.
+      if (listed.plants.length > 0 && isSameView(listed.view, views.state.get())) views.save();
+    }
+    // A phone that needs the memory discards a page that is out of sight, which hears no more than this.
+    document.addEventListener("visibilitychange", save);
+    return () => document.removeEventListener("visibilitychange", save);
+  }, [listing]);
   // Nobody should change what is out of sight; another order shows the same plants.
   useEffect(() => ticks.clear(), [ticks, view.q, view.tag]);
   useEffect(() => {
