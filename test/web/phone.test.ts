@@ -91,6 +91,43 @@ describe("where people type with their fingers", () => {
   });
 });
 
+describe("where the keyboard of a phone makes the window low", () => {
+  const LOW = { width: 360, height: 300 };
+
+  it("the search box stays in sight in the middle of the list", async () => {
+    await place.plant(Array.from({ length: 300 }, (_, at) => `${at + 1},Plant ${at + 1},`));
+    const { page, signIn, reads, field, rows } = await place.visit("/", PHONE);
+    await signIn();
+    await reads("300 plants.");
+    await page.evaluate("scrollTo(0, 5_000)");
+    await field("Search names").tap();
+    await page.setViewportSize(LOW);
+    await page.waitForFunction("innerHeight === 300");
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+    expect((await field("Search names").boundingBox())!.y).toBeWithin(0, 100);
+    await page.keyboard.type("Plant 77");
+    await reads("1 plant found.");
+    expect(await rows.count()).toBe(1);
+  });
+
+  it("all of a form can be reached, and what is typed stays when the phone is turned", async () => {
+    const { page, signIn, button, field } = await place.visit("/", PHONE);
+    await signIn();
+    await button("Add a plant").tap();
+    await page.keyboard.type("Acer");
+    for (const size of [LOW, LANDSCAPE, PORTRAIT]) {
+      await page.setViewportSize(size);
+      await page.waitForFunction(`innerHeight === ${size.height}`);
+      await button("Save").scrollIntoViewIfNeeded();
+      const { y, height } = (await button("Save").boundingBox())!;
+      expect(y + height).toBeLessThan(size.height);
+    }
+    expect(await field("Name").inputValue()).toBe("Acer");
+    await button("Save").tap();
+    await button("Edit Acer").waitFor();
+  });
+});
+
 describe("no style of the page", () => {
   /** The rules for which this holds, with the conditions around them. */
   async function findRules(page: Page, test: string): Promise<readonly string[]> {
