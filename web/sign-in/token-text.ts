@@ -5,6 +5,6 @@ export function parseToken(text: string): string | undefined {
     .replace(/^["'`“”‘’]+|["'`“”‘’,;]+$/g, "")
     .replace(/^(authorization:\s*)?(bearer\s+)?/i, "")
     .replace(/^["'`“”‘’]+|["'`“”‘’]+$/g, "");
-  // One word of ASCII, as a header can hold it.
-  return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
+  // One word of ASCII, as a header can hold it; not a file that was pasted.
+  return /^[\x21-\x7e]{1,999}$/.test(token) ? token : undefined;
 }
