@@ -10,6 +10,11 @@ import { deviceStorage, tabStorage } from "./storage.ts";
 import { openTabs } from "./tabs.ts";
 import { createViews } from "./view.ts";
 
+/*
+ * The page says `translate="no"`: a browser that translates it puts other texts in the place of those that the page changes later, and rows
+ * would show the plants that were there before. Here, because a comment there would be sent.
+ */
+
 /** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
 const base = new URL(".", location.href).href.replace(/\/+$/, "");
 
