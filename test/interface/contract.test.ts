@@ -37,6 +37,11 @@ describe("the served contract", () => {
     }
   });
 
+  it("calls the files of an import and an export bytes, so that generated clients send and keep them as they are", () => {
+    const { schemas } = (JSON.parse(loadContract().served) as { components: { schemas: Record<string, unknown> } }).components;
+    for (const file of ["PlantLines", "PlantRows"]) expect(schemas[file]).toMatchObject({ type: "string", format: "binary" });
+  });
+
   it("gives POST /plants every status that the service can answer", () => {
     expect(Object.keys(served.paths["/plants"]!["post"]!.responses)).toEqual([
       "200",
