@@ -19,59 +19,44 @@ export async function* splitList(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 function createSplitter(): Readonly<{ split: (piece: Uint8Array) => Uint8Array; end: () => Uint8Array }> {
-  let lines = new Uint8Array();
-  let length = 0;
-  /** How many brackets are open: one between the items, and none before the list. */
+  let lines: number[] = [];
+  /** How many brackets are open: one between the items, none before the list, and Infinity behind it. */
   let depth = 0;
-  let isOver = false;
   let isInText = false;
   let isEscaped = false;
   /** Whether something is on the line that is being written, and whether a comma is before it. */
   let isBegun = false;
   let isDue = false;
 
-  function put(byte: number): void {
-    lines[length] = byte;
-    length += 1;
+  function endItem(): void {
+    if (!isBegun) lines.push(COMMA);
+    lines.push(NEWLINE);
+    isBegun = false;
   }
 
   /** A line cannot hold a newline. Within a text JSON allows neither that nor a tab. */
   function keep(byte: number): void {
-    isBegun ||= !isSpace(byte);
-    put(byte === NEWLINE ? TAB : byte);
-  }
-
-  function endItem(): void {
-    if (!isBegun) put(COMMA);
-    put(NEWLINE);
-    isBegun = false;
-  }
-
-  function readText(byte: number): void {
-    keep(byte);
-    isInText = isEscaped || byte !== QUOTE;
-    isEscaped = !isEscaped && byte === BACKSLASH;
-  }
-
-  function readBehind(byte: number): void {
     if (!isBegun && isSpace(byte)) return;
-    // It must not pass for an item.
-    if (!isBegun) put(LIST_CLOSE);
-    keep(byte);
+    // Behind the list it must not pass for an item.
+    if (!isBegun && depth === Infinity) lines.push(LIST_CLOSE);
+    isBegun = true;
+    lines.push(byte === NEWLINE ? TAB : byte);
   }
 
   function read(byte: number): void {
-    if (isInText) readText(byte);
-    else if (isOver) readBehind(byte);
-    else if (depth === 0) depth = byte === LIST_OPEN ? 1 : 0;
+    if (isInText) {
+      isInText = isEscaped || byte !== QUOTE;
+      isEscaped = !isEscaped && byte === BACKSLASH;
+      keep(byte);
+    } else if (depth === 0) depth = byte === LIST_OPEN ? 1 : 0;
     else if (depth === 1 && byte === COMMA) {
       endItem();
       isDue = true;
     } else if (depth === 1 && byte === LIST_CLOSE) {
       if (isBegun || isDue) endItem();
-      isOver = true;
+      depth = Infinity;
     } else {
-      isInText = byte === QUOTE;
+      isInText = byte === QUOTE && depth < Infinity;
       if ((byte | BRACE) === (LIST_OPEN | BRACE)) depth += 1;
       else if ((byte | BRACE) === (LIST_CLOSE | BRACE) && depth > 1) depth -= 1;
       keep(byte);
@@ -80,17 +65,12 @@ function createSplitter(): Readonly<{ split: (piece: Uint8Array) => Uint8Array; 
 
   return {
     split(piece) {
-      // A comma too many becomes two bytes.
-      lines = new Uint8Array(2 * piece.length);
-      length = 0;
+      lines = [];
       for (const byte of piece) read(byte);
-      return lines.subarray(0, length);
+      return Uint8Array.from(lines);
     },
-    end() {
-      // An item that is cut off is refused by itself.
-      const isCut = isInText || depth > 1;
-      return new TextEncoder().encode(isOver || isCut ? "" : isBegun ? "\n[" : "[");
-    },
+    // An item that is cut off is refused by itself.
+    end: () => new TextEncoder().encode(isInText || depth !== 1 ? "" : isBegun ? "\n[" : "["),
   };
 }
 
