@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Plant, Session, Sort } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { createImportCode } from "../import/import-code.ts";
@@ -29,6 +29,9 @@ import { Toolbar } from "./toolbar.tsx";
 import { usePageEffects } from "./page-effects.ts";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
+
+/** How often to look whether a list has followed an import. */
+const BEHIND_MS = 1000;
 
 type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; who: Session }>;
 
@@ -94,9 +97,13 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     session.signOut();
   }
 
-  const isAll = isEverything(listed.view) && isEverything(view);
-  // Lists by name or time may be behind a large import, and counts are not.
-  const isEmpty = listed.phase === "whole" && listed.plants.length === 0 && isAll && !total?.plants;
+  const isNothing = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
+  // Lists by name or time may be behind an import, and counts are not.
+  const isBehind = isNothing && (total?.plants ?? 0) > 0;
+  useEffect(() => {
+    const timer = isBehind ? setTimeout(() => void catalogue.refresh(), BEHIND_MS) : undefined;
+    return () => clearTimeout(timer);
+  }, [isBehind, listed]);
   return (
     <>
       <Header
@@ -114,7 +121,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
           onImport={() => setOpened({ kind: "import", file: undefined })}
           onTokens={() => setOpened({ kind: "tokens" })}
         />
-      ) : isEmpty ? (
+      ) : isNothing && !isBehind ? (
         <Welcome mayAdd={access.write} onAdd={() => setOpened({ kind: "add" })} onImport={(file) => setOpened({ kind: "import", file })} />
       ) : (
         <div class="catalogue-page">
