@@ -29,6 +29,21 @@ export async function receiveAll(socket: Socket): Promise<string> {
   return text;
 }
 
+/**
+ * A create that is under way: the service has read its head and waits for its body, which this sends. Resolves with all
+ * that is answered until the service closes the connection.
+ */
+export async function beginCreate(url: string, token: string): Promise<(plant: string) => Promise<string>> {
+  const socket = await openSocket(url);
+  const head = ["POST /plants HTTP/1.1", "Host: plants", `Authorization: Bearer ${token}`, "Transfer-Encoding: chunked"];
+  socket.write([...head, "Expect: 100-continue", "", ""].join("\r\n"));
+  await once(socket, "data");
+  return (plant) => {
+    socket.write(`${Buffer.byteLength(plant).toString(16)}\r\n${plant}\r\n0\r\n\r\n`);
+    return receiveAll(socket);
+  };
+}
+
 /** What came back over a socket, a character for each byte, and whether the service closed it. */
 type Received = Readonly<{ text: string; isClosed: boolean }>;
 
