@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import { Client } from "pg";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { startReplicas } from "../support/postgres/replicas.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
+import { until } from "../support/until.ts";
 
 const FOLLOWS_MS_MAX = 3000;
 
@@ -136,16 +138,17 @@ describe("the readiness of three replicas", () => {
   });
 
   it("stays while somebody locks the plants: reads go on, changes get 503, and the log names who it is, once", async () => {
-    const locked = cluster.query("BEGIN; LOCK TABLE plants IN SHARE MODE; SELECT pg_sleep(8); COMMIT", "plants");
-    await Bun.sleep(500);
+    const holder = new Client({ connectionString: database });
+    await holder.connect();
+    await holder.query("BEGIN; LOCK TABLE plants IN SHARE MODE");
     await expectUnavailable(CHANGES);
-    await Bun.sleep(500);
+    const told = () => services.map(({ lines }) => lines.filter((line) => line.includes("writes_locked")));
+    await until("All have told it", () => told().every((lines) => lines.length > 0));
     await expectUnavailable(CHANGES.slice(0, 1));
     expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
     expect(await askAll("GET", "/plants/1")).toEqual([200, 200, 200]);
-    const told = services.map(({ lines }) => lines.filter((line) => line.includes("writes_locked")));
-    expect(told).toEqual(services.map(() => [expect.stringMatching(/"table":"plants","mode":"ShareLock","pid":"\d+","program":/)]));
-    await locked;
+    expect(told()).toEqual(services.map(() => [expect.stringMatching(/"table":"plants","mode":"ShareLock","pid":"\d+","program":/)]));
+    await holder.end();
     expect(await askAll("POST", "/plants", { body: { id: 6, name: "Tilia" } })).toEqual([200, 200, 200]);
   });
 
