@@ -7,6 +7,7 @@ import { describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 
@@ -18,7 +19,7 @@ function post({ url }: ServiceProcess, token: string, id = 1): Promise<Response>
 describe("plant-store serve", () => {
   it("creates a token with all scopes on the first start, in a file that only its owner can read, and never in the log", async () => {
     const data = join(temporaryFolder(), "new", "data");
-    const service = await startProcess({ data });
+    const service = await startProcess({ data, flags: PATIENT });
     const token = await readToken(data);
     expect(statSync(join(data, "first-token")).mode & 0o777).toBe(0o600);
     expect(statSync(join(data, "plants.db")).mode & 0o777).toBe(0o600);
@@ -38,7 +39,7 @@ describe("plant-store serve", () => {
 
   it("says where it listens, where it keeps plants, where the token is, and how to create a plant", async () => {
     const data = temporaryFolder();
-    const service = await startProcess({ data });
+    const service = await startProcess({ data, flags: PATIENT });
     expect(service.started).toMatchObject({
       version: manifest.version,
       address: service.url,
@@ -54,7 +55,7 @@ describe("plant-store serve", () => {
 
   it("refuses a port of another program, and a data folder of another service, each with one line", async () => {
     const data = temporaryFolder();
-    const service = await startProcess({ data });
+    const service = await startProcess({ data, flags: PATIENT });
     const { port } = new URL(service.url);
     const samePort = await runCommand(["serve", "--port", port, "--data", temporaryFolder()]);
     expect(samePort.status).toBe(1);
@@ -104,7 +105,7 @@ describe("npm start", () => {
 describe("plant-store token", () => {
   it("creates tokens that work at once in a running service, and revokes them within a second", async () => {
     const data = temporaryFolder();
-    const service = await startProcess({ data });
+    const service = await startProcess({ data, flags: PATIENT });
     const made = await runCommand([
       "token",
       "create",

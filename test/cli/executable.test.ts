@@ -6,6 +6,7 @@ import { buildExecutable } from "../../deploy/executable.ts";
 import { loadContract } from "../../src/contract.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
 import { startCollector } from "../support/test-collector.ts";
 import { until } from "../support/until.ts";
@@ -18,7 +19,7 @@ describe("the executable", () => {
     const cwd = temporaryFolder();
     const data = join(cwd, "data");
     const collector = startCollector();
-    const service = await startProcess({ program, cwd, data, environment: collector.environment });
+    const service = await startProcess({ program, cwd, data, flags: PATIENT, environment: collector.environment });
     const headers = { authorization: `Bearer ${await readToken(data)}` };
     async function get(path: string): Promise<string> {
       const response = await fetch(`${service.url}${path}`, { headers });

@@ -4,6 +4,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
 import { cleanEnvironment, PROJECT, startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { beginCreate } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -71,7 +72,7 @@ it("a service whose terminal is closed ends with 0, as after SIGTERM", async () 
 
 it("a service drains after SIGHUP, also when a second one follows, as from the terminal and its shell", async () => {
   const data = temporaryFolder();
-  const service = await startProcess({ data });
+  const service = await startProcess({ data, flags: PATIENT });
   const create = await beginCreate(service.url, await readToken(data));
   const ended = service.end("SIGHUP");
   await until("it stops", () => service.lines.some((line) => line.includes('"stopping"')));

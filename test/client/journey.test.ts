@@ -6,6 +6,7 @@ import * as client from "../../src/client/client.ts";
 import { startBrowser } from "../support/browser.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT, startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { installClient, readModule } from "../support/client/package.ts";
@@ -256,7 +257,7 @@ describe("in a page that Vite built, on another origin, the client", () => {
   it("would visibly do so if every origin were allowed", async () => {
     const root = plantBugs([{ file: "src/http/cross-origin.ts", from: "allowed.has(origin)", to: "allowed.size > 0" }]);
     const data = temporaryFolder();
-    const service = await startProcess({ data, root, flags: ["--origins", garden.url.origin] });
+    const service = await startProcess({ data, root, flags: [...PATIENT, "--origins", garden.url.origin] });
     expect(await createAndFind(await open(stranger), { url: service.url, token: await readToken(data) })).toEqual(["Ficus", undefined]);
     await service.end("SIGTERM");
   });

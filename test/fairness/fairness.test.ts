@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { sleepPatiently } from "../support/patient-clock.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { openSocket } from "../support/raw-http.ts";
@@ -73,11 +74,11 @@ for (const { engine, openFlags } of ENGINES) {
       const flood: Array<Promise<number>> = [];
       for (let id = 2; id < 100; id += 1) {
         flood.push(create(greedy, id));
-        if (id < 8) await Bun.sleep(20);
+        if (id < 8) await sleepPatiently(20);
       }
-      await Bun.sleep(100);
+      await sleepPatiently(100);
       const one = create(other, 100);
-      await Bun.sleep(100);
+      await sleepPatiently(100);
       await unlock();
       expect(await one).toBe(200);
       expect(new Set(await Promise.all(flood))).toEqual(new Set([200, 503]));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const root = plantBugs(EDITS);
   expect(spawnSync(process.execPath, [join(root, "contract/generator/generate.ts")], { encoding: "utf8" }).stderr).toBe("");
   const data = temporaryFolder();
-  service = await startProcess({ data, root });
+  service = await startProcess({ data, root, flags: PATIENT });
   authorization = `Bearer ${await readToken(data)}`;
 });
 afterAll(() => service.end("SIGTERM"));

@@ -5,6 +5,7 @@ import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -293,7 +294,7 @@ describe("many changes", () => {
 /** How many of a thousand changes are made, though each has an outcome that says so. */
 async function countMade(root?: string): Promise<Readonly<{ said: number; made: number }>> {
   const data = temporaryFolder();
-  const running = await startProcess({ data, ...(root === undefined ? {} : { root }) });
+  const running = await startProcess({ data, flags: PATIENT, ...(root === undefined ? {} : { root }) });
   const authorization = `Bearer ${await readToken(data)}`;
   const request: TestService["request"] = (path, init = {}) =>
     fetch(`${running.url}${path}`, { ...init, headers: { authorization, ...init.headers } });

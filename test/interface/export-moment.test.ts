@@ -9,6 +9,7 @@ import type { PlantedBug } from "../support/plant-bugs.ts";
 import { openSocket, receiveAll } from "../support/raw-http.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -60,7 +61,7 @@ async function open({ openFlags }: Engine, bugs: readonly PlantedBug[] = []) {
   const data = temporaryFolder();
   const flags = await openFlags();
   const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  const service = await startProcess({ data, flags: words, ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}) });
+  const service = await startProcess({ data, flags: [...PATIENT, ...words], ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}) });
   services.push(service);
   const authorization = `Bearer ${await readToken(data)}`;
 

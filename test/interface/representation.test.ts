@@ -3,7 +3,7 @@ import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { createRepresent, packTexts } from "../../src/http/representation.ts";
 import { expectConform } from "../support/conform.ts";
 import { rejectionOf } from "../support/rejection.ts";
-import { until } from "../support/until.ts";
+import { askUntil, until } from "../support/until.ts";
 import { startTestService } from "../support/service.ts";
 
 const service = await startTestService();
@@ -114,8 +114,11 @@ describe("a compressed export", () => {
       const response = await ask("/plants/export", { "accept-encoding": "gzip" });
       await response.body!.cancel();
     }
-    await Bun.sleep(50);
-    expect((await read(await ask("/plants/export", { "accept-encoding": "gzip" })))[1]).toBe(lines);
+    const exported = await askUntil(
+      () => ask("/plants/export", { "accept-encoding": "gzip" }),
+      ({ status }) => status === 200,
+    );
+    expect((await read(exported))[1]).toBe(lines);
   });
 
   for (const coding of ["gzip", "zstd"] as const) {
@@ -137,8 +140,7 @@ describe("a compressed export", () => {
         expect(bytes.byteLength).toBeGreaterThan(0);
         break;
       }
-      await Bun.sleep(20);
-      expect(isEnded).toBe(true);
+      await until("The source has ended", () => isEnded);
     });
 
     it(`in ${coding} reads its source no faster than it is read`, async () => {

@@ -10,6 +10,7 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import { findFreePort } from "../support/port.ts";
 import { startFlood } from "../support/flood.ts";
 import { startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { readToken } from "../support/service.ts";
@@ -27,7 +28,7 @@ describe("the connections of a service", () => {
     const database = await server.createDatabase();
     const name = new URL(database).pathname.slice(1);
     const data = temporaryFolder();
-    service = await startProcess({ data, root: plantBugs([OLD_SOON]), flags: ["--database", database] });
+    service = await startProcess({ data, root: plantBugs([OLD_SOON]), flags: [...PATIENT, "--database", database] });
     const flood = startFlood({ url: service.url, token: await readToken(data), firstId: 1n, clients: 8 });
     const seen = new Map<string, string>();
     // More than there can be at a time.

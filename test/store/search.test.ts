@@ -6,6 +6,7 @@ import { expectConform } from "../support/conform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
@@ -56,7 +57,7 @@ describe("a plant that was answered before kill -9", () => {
   it("is found, and no changed or deleted one is found as it was before, 3 times", async () => {
     const data = temporaryFolder();
     for (let round = 1; round <= 3; round += 1) {
-      const service = await startProcess({ data });
+      const service = await startProcess({ data, flags: PATIENT });
       const headers = { authorization: `Bearer ${await readToken(data)}` };
       const ask = (path: string) => fetch(`${service.url}${path}`, { headers });
       const send = async (method: string, path: string, body?: string) => {
@@ -111,7 +112,7 @@ describe("a search that begins after a create was answered", () => {
   /** Creates, renames and searches on a service that imports meanwhile. Returns the answered changes that a search missed. */
   async function findMissed(root?: string): Promise<string[]> {
     const data = temporaryFolder();
-    const service = await startProcess({ data, ...(root === undefined ? {} : { root }) });
+    const service = await startProcess({ data, flags: PATIENT, ...(root === undefined ? {} : { root }) });
     const headers = { authorization: `Bearer ${await readToken(data)}` };
     const ask = (path: string, init: RequestInit = {}) => fetch(`${service.url}${path}`, { ...init, headers });
     const missed: string[] = [];

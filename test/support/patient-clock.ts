@@ -9,3 +9,8 @@ export function startPatientClock(): Readonly<{ ms(): number }> {
   setInterval(() => (ticks += 1), TICK_MS).unref();
   return { ms: () => ticks * TICK_MS };
 }
+
+/** Waits until this process had its turns for so long: what a service in it was asked before is under way. */
+export async function sleepPatiently(ms: number): Promise<void> {
+  for (let slept = 0; slept < ms; slept += TICK_MS) await Bun.sleep(TICK_MS);
+}

@@ -12,6 +12,8 @@ import { escapeControls } from "../../src/terminal-text.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
+import { sleepPatiently } from "../support/patient-clock.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -229,7 +231,7 @@ describe("the log of who did what", () => {
       const other = new DatabaseSync(join(data, "plants.db"));
       other.exec("BEGIN IMMEDIATE");
       const running = change(method, path, body);
-      await Bun.sleep(100);
+      await sleepPatiently(100);
       const waiting = change("PUT", "/plants/9", '{"name":"behind"}');
       const errors = await Promise.all([running, waiting].map(async (one) => ((await (await one).json()) as { error: number }).error));
       expect([method, path, ...errors]).toEqual([method, path, 50301, 50300]);
@@ -289,7 +291,7 @@ describe("docs/reference/log-events.md", () => {
 describe("a start", () => {
   it("logs the settings in force", async () => {
     const data = temporaryFolder();
-    const { started, lines, end } = await startProcess({ data, flags: ["--log-changes", "each"] });
+    const { started, lines, end } = await startProcess({ data, flags: [...PATIENT, "--log-changes", "each"] });
     expect(eventsOf(lines, "settings")).toEqual([
       expect.objectContaining({ data, host: "127.0.0.1", logChanges: "each", database: "sqlite" }),
     ]);

@@ -3,6 +3,7 @@ import type { Schemas } from "../../contract/generated/schemas.ts";
 import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { sleepPatiently } from "../support/patient-clock.ts";
 import { until } from "../support/until.ts";
 import { closeOf, openSocket } from "../support/raw-http.ts";
 
@@ -51,7 +52,7 @@ for (const { engine, openFlags } of ENGINES) {
     }
 
     async function expectRefused({ received, closed }: Uploading): Promise<void> {
-      await Promise.race([closed, Bun.sleep(BITES_MS_MAX)]);
+      await Promise.race([closed, sleepPatiently(BITES_MS_MAX)]);
       expect(received()).toStartWith("HTTP/1.1 401 ");
       expect(received()).toContain('"error":40101');
       expect(received().toLowerCase()).toContain('www-authenticate: bearer realm="plant-store", error="invalid_token"\r\n');
@@ -102,7 +103,7 @@ for (const { engine, openFlags } of ENGINES) {
       const reader = response.body!.getReader();
       expect((await reader.read()).done).toBe(false);
       await revoke(token);
-      await Bun.sleep(BITES_MS_MAX);
+      await sleepPatiently(BITES_MS_MAX);
       const rest = (async () => {
         while (!(await reader.read()).done);
       })();

@@ -9,9 +9,11 @@ import { SCOPES } from "../../src/scope.ts";
 import type { Scope } from "../../src/scope.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const SESSION = { method: "get", path: "/session" };
 const CHILD = JSON.stringify({ name: "child", scopes: ["plants:read"] });
@@ -130,18 +132,23 @@ for (const { engine, openFlags } of ENGINES) {
       const child = await makeChild(secret, CHILD);
       expect((await ask(child.token)).status).toBe(200);
       await service.store.tokens.revoke(token.id, Date.now(), { isKeepingChildren: false });
-      const revokedAt = performance.now();
+      const clock = startPatientClock();
       for (const one of [secret, child.token]) {
         let response = await ask(one);
-        for (; response.status === 200; response = await ask(one)) expect(performance.now() - revokedAt).toBeLessThan(BITES_MS_MAX);
+        for (; response.status === 200; response = await ask(one)) expect(clock.ms()).toBeLessThan(BITES_MS_MAX);
         expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="invalid_token"');
         expect(await expectConform(SESSION, response)).toEqual({ ...CATALOGUE.invalid_token });
       }
     });
 
     it("refuses a token from the very millisecond that it gave as its expiry", async () => {
-      const { secret } = await issue(["plants:read"], 300);
-      const { expires = "" } = (await (await ask(secret)).json()) as Schemas["Session"];
+      let [secret, expires] = ["", ""];
+      // A busy machine may take longer to use it at all.
+      await until("One is used in time", async () => {
+        secret = (await issue(["plants:read"], 300)).secret;
+        ({ expires = "" } = (await (await ask(secret)).json()) as Schemas["Session"]);
+        return expires !== "";
+      });
       await Bun.sleep(Date.parse(expires) - Date.now());
       while (Date.now() < Date.parse(expires)) await Bun.sleep(1);
       expect((await ask(secret)).status).toBe(401);

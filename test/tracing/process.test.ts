@@ -4,6 +4,7 @@ import { describe, expect, it } from "bun:test";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { PROJECT, startProcess } from "../support/process.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callerTrace, startCollector } from "../support/test-collector.ts";
@@ -19,7 +20,12 @@ async function createTraced({ root = PROJECT }: Started = {}) {
   const collector = startCollector();
   const data = temporaryFolder();
   const { environment } = collector;
-  const service = await startProcess({ data, root, environment: { ...environment, OTEL_EXPORTER_OTLP_HEADERS: "key=SECRET" } });
+  const service = await startProcess({
+    data,
+    root,
+    flags: PATIENT,
+    environment: { ...environment, OTEL_EXPORTER_OTLP_HEADERS: "key=SECRET" },
+  });
   const send = (token: string) =>
     fetch(`${service.url}/plants`, {
       method: "POST",
