@@ -2,6 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -57,9 +58,12 @@ describe("where colours are forced, people still see", () => {
     await visit.button("Import 1 plant").click();
     await visit.reads("0 of 1");
     expect(await look(visit, "progress")).toMatchObject([{ border: true }]);
-    await visit.page.evaluate(`document.querySelector("progress").value = 0.5`);
-    const [done, open] = await coloursOf(visit, "progress", [0.25, 0.75]);
-    expect(done).not.toBe(open);
+    // The dialog may not have come to rest yet.
+    await until("What is done has another colour than the rest", async () => {
+      await visit.page.evaluate(`document.querySelector("progress").value = 0.5`);
+      const [done, open] = await coloursOf(visit, "progress", [0.25, 0.75]);
+      return done !== open;
+    });
   });
 });
 
