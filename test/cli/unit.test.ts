@@ -9,7 +9,7 @@ import { cleanEnvironment, PROJECT } from "../support/process.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { until } from "../support/until.ts";
+import { askUntil, until } from "../support/until.ts";
 
 const SERVICE = join(PROJECT, "deploy/plant-store.service");
 const BACKUP = join(PROJECT, "deploy/plant-store-backup.service");
@@ -170,7 +170,10 @@ describe("a socket that systemd passes", () => {
     await until("systemd listens", () => existsSync(path));
     // Its socket is there a moment before it listens: a request that comes in between is refused, and starts nothing.
     const asking = setInterval(() => void fetch("http://plants/livez", { unix: path }).catch(() => {}), 100);
-    const ended = await Promise.race([service.exited, Bun.sleep(10_000)]);
+    const ended = await askUntil(
+      () => service.exitCode,
+      (code) => code !== null,
+    );
     clearInterval(asking);
     service.kill("SIGKILL");
     expect(ended).toBe(1);
