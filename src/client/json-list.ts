@@ -8,18 +8,15 @@ const LIST_CLOSE = 0x5d;
 /** What makes an opening or closing bracket the brace of the same side. */
 const BRACE = 0x20;
 
+/** How much is handed on at once. */
+const LINES_BYTES = 65_536;
+
 /**
  * The items of a JSON list (RFC 8259) as lines of NDJSON, in constant memory. Nothing is lost without a word: a comma too
  * many, a list without an end, and what follows the list get lines as well, which are no JSON and will be refused.
  */
 export async function* splitList(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  const splitter = createSplitter();
-  for await (const piece of bytes) yield splitter.split(piece);
-  yield splitter.end();
-}
-
-function createSplitter(): Readonly<{ split: (piece: Uint8Array) => Uint8Array; end: () => Uint8Array }> {
-  let lines: number[] = [];
+  const lines: number[] = [];
   /** How many brackets are open: one between the items, none before the list, and Infinity behind it. */
   let depth = 0;
   let isInText = false;
@@ -63,15 +60,18 @@ function createSplitter(): Readonly<{ split: (piece: Uint8Array) => Uint8Array; 
     }
   }
 
-  return {
-    split(piece) {
-      lines = [];
-      for (const byte of piece) read(byte);
-      return Uint8Array.from(lines);
-    },
-    // An item that is cut off is refused by itself.
-    end: () => new TextEncoder().encode(isInText || depth !== 1 ? "" : isBegun ? "\n[" : "["),
-  };
+  for await (const piece of bytes) {
+    for (const byte of piece) {
+      read(byte);
+      // A text may come as one piece, of any size.
+      if (lines.length >= LINES_BYTES) yield Uint8Array.from(lines.splice(0));
+    }
+    // A slow source is not held back.
+    if (lines.length > 0) yield Uint8Array.from(lines.splice(0));
+  }
+  // An item that is cut off is refused by itself.
+  if (!isInText && depth === 1) lines.push(...(isBegun ? [NEWLINE] : []), LIST_OPEN);
+  if (lines.length > 0) yield Uint8Array.from(lines);
 }
 
 function isSpace(byte: number): boolean {
