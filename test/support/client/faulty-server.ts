@@ -62,6 +62,17 @@ export function chunks(texts: readonly string[], { type, end }: { type: string; 
   };
 }
 
+/** Aborts so long after the server has had its first request. */
+export function abortAfter({ requests }: FaultyServer, waitMs: number): AbortSignal {
+  const controller = new AbortController();
+  const timer = setInterval(() => {
+    if (requests.length === 0) return;
+    clearInterval(timer);
+    setTimeout(() => controller.abort(new Error("enough")), waitMs);
+  }, 10);
+  return controller.signal;
+}
+
 export function drop(socket: Socket): void {
   socket.destroy();
 }

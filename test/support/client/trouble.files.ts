@@ -1,5 +1,5 @@
 import type { Client, ImportChunk } from "../../../src/client/client.ts";
-import { answer, chunks, drop, readNothing, stayStill } from "./faulty-server.ts";
+import { abortAfter, answer, chunks, drop, readNothing, stayStill } from "./faulty-server.ts";
 import type { Fault } from "./faulty-server.ts";
 import type { Troubles } from "./trouble.ts";
 
@@ -79,8 +79,8 @@ export const fileTroubles: Troubles = {
   },
   "an abort of an import": {
     faults: [stayStill],
-    call: (plants) =>
-      untilReleased((source) => plants.importPlants(source, { signal: abortAfter(200) }), { pauseMs: 20, pieces: Infinity }),
+    call: (plants, server) =>
+      untilReleased((source) => plants.importPlants(source, { signal: abortAfter(server, 200) }), { pauseMs: 20, pieces: Infinity }),
     outcome: "Error: enough",
     requests: 1,
   },
@@ -182,8 +182,8 @@ export const fileTroubles: Troubles = {
   },
   "an abort of an export": {
     faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
-    async call(plants) {
-      for await (const plant of plants.exportedPlants({ signal: abortAfter(200) })) void plant;
+    async call(plants, server) {
+      for await (const plant of plants.exportedPlants({ signal: abortAfter(server, 200) })) void plant;
     },
     outcome: "Error: enough",
     requests: 1,
@@ -253,12 +253,6 @@ function answerAtEnd(): Fault {
       if (text.endsWith("0\r\n\r\n")) answer(200, SUMMARY)(socket);
     });
   };
-}
-
-function abortAfter(waitMs: number): AbortSignal {
-  const controller = new AbortController();
-  setTimeout(() => controller.abort(new Error("enough")), waitMs);
-  return controller.signal;
 }
 
 function pause(waitMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ChangeOutcome } from "../../../src/client/client.ts";
-import { answer, chunks, drop, stayStill } from "./faulty-server.ts";
+import { abortAfter, answer, chunks, drop, stayStill } from "./faulty-server.ts";
 import type { Fault } from "./faulty-server.ts";
 import type { Troubles } from "./trouble.ts";
 
@@ -204,13 +204,13 @@ export const requestTroubles: Troubles = {
   },
   "an abort while it waits for the next try": {
     faults: [answer(503, { error: 50300, message: "Busy." }, { "retry-after": "10" })],
-    call: (plants) => plants.find(1n, { signal: abortAfter(300) }),
+    call: (plants, server) => plants.find(1n, { signal: abortAfter(server, 300) }),
     outcome: "Error: enough",
     requests: 1,
   },
   "an abort while it waits for the response": {
     faults: [stayStill],
-    call: (plants) => plants.find(1n, { signal: abortAfter(300) }),
+    call: (plants, server) => plants.find(1n, { signal: abortAfter(server, 300) }),
     outcome: "Error: enough",
     requests: 1,
   },
@@ -352,10 +352,4 @@ async function kinds(all: AsyncIterable<ChangeOutcome>): Promise<string> {
 function kind(outcome: ChangeOutcome): string {
   if (outcome.kind === "failed") return `failed ${outcome.error}`;
   return outcome.kind === "same" && outcome.isRetried ? "same, maybe by us," : outcome.kind;
-}
-
-function abortAfter(waitMs: number): AbortSignal {
-  const controller = new AbortController();
-  setTimeout(() => controller.abort(new Error("enough")), waitMs);
-  return controller.signal;
 }
