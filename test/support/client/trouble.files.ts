@@ -17,14 +17,14 @@ export const fileTroubles: Troubles = {
   },
   "an import that goes on for longer than it may stall": {
     faults: [answerAtEnd()],
-    options: { idleMs: 400 },
-    call: (plants) => plants.importPlants(flow({ pauseMs: 100, pieces: 10 })),
+    options: { idleMs: 2000 },
+    call: (plants) => plants.importPlants(flow({ pauseMs: 500, pieces: 6 })),
     outcome: JSON.stringify(SUMMARY),
     requests: 1,
   },
   "an import whose source stalls, and is then released": {
     faults: [stayStill],
-    options: { idleMs: 300 },
+    options: { idleMs: 2000 },
     async call(plants) {
       const released = Promise.withResolvers<unknown>();
       try {
@@ -33,7 +33,7 @@ export const fileTroubles: Troubles = {
         await released.promise;
       }
     },
-    outcome: "TimeoutError 300 repeatable with a cause",
+    outcome: "TimeoutError 2000 repeatable with a cause",
   },
   "an import whose source throws, which does not look complete to the service": {
     faults: [stayStill],
@@ -72,7 +72,7 @@ export const fileTroubles: Troubles = {
   },
   "an import without a response": {
     faults: [stayStill],
-    options: { idleMs: 300 },
+    options: { idleMs: 2000 },
     call: (plants) => plants.importPlants(LINE).catch((thrown: Error) => thrown.name),
     outcome: '"TimeoutError"',
     requests: 1,
@@ -139,7 +139,7 @@ export const fileTroubles: Troubles = {
   },
   "an export that stalls": {
     faults: [chunks([LINE], { type: NDJSON, end: "wait" })],
-    options: { idleMs: 300 },
+    options: { idleMs: 2000 },
     call: read,
     outcome: '["{\\"id\\":1,\\"name\\":\\"Ficus\\"}\\n","TimeoutError",true]',
     requests: 1,
@@ -171,10 +171,10 @@ export const fileTroubles: Troubles = {
   },
   "an export that is read after a pause longer than it may stall": {
     faults: [answer(200, LINE, { "content-type": NDJSON })],
-    options: { idleMs: 200 },
+    options: { idleMs: 1500 },
     async call(plants) {
       const stream = await plants.exportPlants();
-      await pause(500);
+      await pause(3000);
       return new Response(stream).text();
     },
     outcome: JSON.stringify(LINE),
