@@ -16,7 +16,7 @@ export type ParametersOf = Readonly<{
   countPlants: Readonly<{ tag?: string; untagged: boolean; q?: string }>;
   listTags: Readonly<{ limit: number; tag?: string; untagged: boolean; q?: string }>;
   getSession: Readonly<Record<string, never>>;
-  listTokens: Readonly<Record<string, never>>;
+  listTokens: Readonly<{ limit: number; cursor?: string }>;
   createToken: Readonly<Record<string, never>>;
   revokeToken: Readonly<{ id: string; children: "revoke" | "keep" }>;
   getLiveness: Readonly<Record<string, never>>;
@@ -63,7 +63,7 @@ export const OPERATIONS = [
   { id: "countPlants", method: "GET", path: "/plants/count", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "listTags", method: "GET", path: "/tags", scope: "plants:read", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"tag","schema":{"type":"string"}}, {"name":"untagged","schema":{"type":"boolean","default":false}}, {"name":"q","schema":{"type":"string","maxLength":1000}}], body: { kind: "none" } },
   { id: "getSession", method: "GET", path: "/session", scope: "any", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
-  { id: "listTokens", method: "GET", path: "/tokens", scope: "admin", queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },
+  { id: "listTokens", method: "GET", path: "/tokens", scope: "admin", queue: undefined, pathId: undefined, query: [{"name":"limit","schema":{"type":"integer","format":"int32","minimum":1,"default":1000}}, {"name":"cursor","schema":{"type":"string","maxLength":600}}], body: { kind: "none" } },
   { id: "createToken", method: "POST", path: "/tokens", scope: "admin", queue: "tokens", pathId: undefined, query: [], body: createToken },
   { id: "revokeToken", method: "DELETE", path: "/tokens/{id}", scope: "admin", queue: "tokens", pathId: {"type":"string","pattern":"^[0-9A-Za-z]{1,64}$"}, query: [{"name":"children","schema":{"type":"string","enum":["revoke","keep"],"default":"revoke"}}], body: { kind: "none" } },
   { id: "getLiveness", method: "GET", path: "/livez", scope: undefined, queue: undefined, pathId: undefined, query: [], body: { kind: "none" } },

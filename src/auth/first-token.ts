@@ -4,6 +4,7 @@ import { PlantStoreError } from "../errors.ts";
 import { syncFolder } from "../data-folder.ts";
 import type { Log } from "../log.ts";
 import { SCOPES } from "../scope.ts";
+import { allTokens } from "../store/tokens.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { FIRST_TOKEN_ID as ID } from "../store/contents.ts";
 import { createToken, hashToken } from "./secret.ts";
@@ -45,7 +46,7 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   const secret = await makeFirstToken(options);
   const state = await check();
   if (state === "unknown") log.warn("first_token_unknown", { file: path, todo: "The store does not have this token: remove the file." });
-  const isValid = (await patiently(tokens.list)).some(({ id, revoked }) => id === ID && revoked === undefined);
+  const isValid = await patiently(() => isThereAndValid(tokens));
   let retireAfter = isValid ? 0 : Infinity;
 
   /** Revokes first: if the process ends in between, the file holds a revoked token, and the next start removes it. */
@@ -82,6 +83,11 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   };
 }
 
+async function isThereAndValid(tokens: TokenStore): Promise<boolean> {
+  for await (const { id, revoked } of allTokens(tokens)) if (id === ID) return revoked === undefined;
+  return false;
+}
+
 type FileState = "none" | "unknown" | "revoked" | "valid";
 
 type FileOptions = Readonly<{ tokens: TokenStore; path: string; log?: Log }>;
@@ -111,7 +117,7 @@ export function hashFirstToken(path: string): string | undefined {
 
 /** Returns the token, or undefined if the store has ever had one. */
 async function makeFirstToken({ tokens, path, random, now }: FirstTokenOptions): Promise<string | undefined> {
-  if ((await patiently(tokens.list)).length > 0) return adoptDraft(tokens, path);
+  if ((await patiently(() => tokens.list({ after: undefined, limit: 1 })))?.length !== 0) return adoptDraft(tokens, path);
   const secret = createToken(random);
   // Write the file before the store gets the token: otherwise a crash could leave a token that is in no file. The file
   // name is unique, because another service in this folder may be doing the same.

@@ -6,6 +6,7 @@ import type { Config } from "../config.ts";
 import { isScope, SCOPES } from "../scope.ts";
 import type { Scope } from "../scope.ts";
 import { firstTokenFile } from "../data-folder.ts";
+import { allTokens } from "../store/tokens.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { createToken } from "../../contract/generated/bodies.ts";
@@ -49,7 +50,7 @@ function createCommand(): Command {
 function listCommand(): Command {
   const command = new Command("list").description("List all tokens, including revoked ones, without their secrets.");
   return withTokens(command, async (tokens) => {
-    const list = await tokens.list();
+    const list = await Array.fromAsync(allTokens(tokens));
     return { json: list.map(toTokenJson), words: toTokenTable(list) };
   });
 }

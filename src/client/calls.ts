@@ -89,8 +89,8 @@ export type Client = Readonly<{
    */
   session: (options?: CallOptions) => Promise<Session>;
   /**
-   * All tokens by time of creation, including expired and revoked ones. This and the next two calls need the scope
-   * `admin`.
+   * All tokens by time of creation, including expired and revoked ones, a thousand in a request. This and the next two
+   * calls need the scope `admin`.
    */
   listTokens: (options?: CallOptions) => Promise<readonly Token[]>;
   /** Creates one token, even if the request has to be repeated. */

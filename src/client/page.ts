@@ -27,20 +27,29 @@ export type Page = Readonly<{ plants: readonly Plant[]; next?: ListQuery }>;
 /** Reads the response to `query`. Throws a TypeError if it is not a page. */
 export function parsePage({ body, headers }: ParsedResponse, query: ListQuery): Page {
   const plants = parseList(body, parsePlant);
-  const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
-  if (link === undefined) return { plants };
+  const next = nextOf(headers);
+  if (!next) return { plants };
   return {
     plants,
-    next: { ...query, ...(isById(query) ? { after: parseAfter(link, query) } : { cursor: parseCursor(link, query) }) },
+    next: { ...query, ...(isById(query) ? { after: parseAfter(next, query) } : { cursor: parseCursor(next, query.cursor) }) },
   };
 }
 
-/**
- * The id after which the next page begins (RFC 8288). The link is relative to this page, and nothing else of it is
- * used: we have the rest of the query already, as numbers and text.
- */
-function parseAfter(link: string, query: ListQuery): bigint {
-  const after = parameterOf(link, "after");
+/** The place in a list, from the response to a query with `cursor`, where the next page begins. The last page has none. */
+export function parseNext({ headers }: ParsedResponse, cursor: string | undefined): string | undefined {
+  const next = nextOf(headers);
+  return next && parseCursor(next, cursor);
+}
+
+/** What a link says of the next page (RFC 8288). It is relative to this one, and nothing else of it is used. */
+function nextOf(headers: Headers): URLSearchParams | undefined {
+  const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "")?.[1];
+  return link === undefined ? undefined : new URLSearchParams(link.slice(link.indexOf("?") + 1));
+}
+
+/** The id after which the next page begins. We have the rest of the query already, as numbers and text. */
+function parseAfter(next: URLSearchParams, query: ListQuery): bigint {
+  const after = next.get("after");
   if (after === null || !/^-?\d+$/.test(after)) throw new TypeError("the link to the next page names no id");
   // Otherwise a wrong response could make us loop forever.
   const isBehind = query.after === undefined || (query.sort === "-id" ? BigInt(after) < query.after : BigInt(after) > query.after);
@@ -52,12 +61,8 @@ function isById({ sort = "id" }: ListQuery): boolean {
   return sort === "id" || sort === "-id";
 }
 
-function parseCursor(link: string, query: ListQuery): string {
-  const cursor = parameterOf(link, "cursor");
-  if (cursor === null || cursor === query.cursor) throw new TypeError("the link to the next page names no other place");
+function parseCursor(next: URLSearchParams, before: string | undefined): string {
+  const cursor = next.get("cursor");
+  if (cursor === null || cursor === before) throw new TypeError("the link to the next page names no other place");
   return cursor;
-}
-
-function parameterOf(link: string, name: string): string | null {
-  return new URLSearchParams(link.slice(link.indexOf("?") + 1)).get(name);
 }

@@ -1,19 +1,30 @@
 import { orAbsent } from "./absent.ts";
 import type { Client } from "./calls.ts";
+import { parseNext } from "./page.ts";
 import { request } from "./request.ts";
 import { parseDeleted } from "./response.ts";
 import type { ClientContext } from "./request.ts";
 import { ERROR_NUMBERS } from "./error-numbers.ts";
 import { parseList } from "./json.ts";
 import { parseCreatedToken, parseToken } from "./token.ts";
+import type { Token } from "./token.ts";
 
 type TokenCalls = Pick<Client, "createToken" | "listTokens" | "revokeToken">;
 
 export function tokenCalls(context: ClientContext): TokenCalls {
   return {
     async listTokens({ signal } = {}) {
-      const outgoing = { method: "GET", path: "/tokens", isRepeatable: true, signal } as const;
-      return request(context, outgoing, ({ body }) => parseList(body, parseToken));
+      const all: Token[] = [];
+      let cursor: string | undefined;
+      do {
+        const path = cursor === undefined ? "/tokens" : `/tokens?cursor=${encodeURIComponent(cursor)}`;
+        cursor = await request(context, { method: "GET", path, isRepeatable: true, signal }, (response) => {
+          const next = parseNext(response, cursor);
+          all.push(...parseList(response.body, parseToken));
+          return next;
+        });
+      } while (cursor !== undefined);
+      return all;
     },
     async createToken({ name, scopes, days }, { signal } = {}) {
       // Identifies this token, so that a second try does not create a second one.

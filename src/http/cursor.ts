@@ -35,8 +35,8 @@ function toBytes(order: Order, key: string): Buffer {
   return bytes;
 }
 
-function unknownCursor(): PlantStoreError {
+export function unknownCursor(): PlantStoreError {
   return new PlantStoreError("invalid_query", {
-    message: "The query parameter `cursor` is not from a `Link` with the same `sort`: leave it out to begin at the first page.",
+    message: "The query parameter `cursor` is not from a `Link` of this list: leave it out to begin at the first page.",
   });
 }

@@ -16,6 +16,8 @@ import { parseCursor, toCursor } from "./cursor.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
 import type { Fields } from "./wire/fields.ts";
 import { toFilter } from "../plant-filter.ts";
+import { linkTo } from "./link.ts";
+import type { LinkQuery } from "./link.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -90,11 +92,8 @@ export function plantHandlers({ plants, queue, represent, audit, bodyBytesMax }:
           : isById(sort)
             ? byId(await lists.list(query), sort)
             : inOrder(sort, await lists.listOrdered({ ...selected, order: sort, after: place }));
-      const next = page.next && toReference({ limit: size, ...page.next, tag, untagged: untagged || undefined, q });
-      return represent(
-        { status: 200, body: `[${page.texts.join()}]`, headers: next === undefined ? {} : { link: `<${next}>; rel="next"` } },
-        headers,
-      );
+      const next = page.next ? linkTo({ limit: size, ...page.next, tag, untagged: untagged || undefined, q }) : {};
+      return represent({ status: 200, body: `[${page.texts.join()}]`, headers: next }, headers);
     },
     async createPlant(call) {
       const plant = toNewPlant(call.body);
@@ -207,10 +206,8 @@ function toTexts(plants: readonly NewPlant[]): string[] {
 }
 
 /** A page as texts, and the parameters of the next one. */
-type TextPage = Readonly<{ texts: readonly string[]; next: Query | undefined }>;
+type TextPage = Readonly<{ texts: readonly string[]; next: LinkQuery | undefined }>;
 type Sort = Call<"listPlants">["parameters"]["sort"];
-type Query = Readonly<Record<string, bigint | boolean | number | string | undefined>>;
-
 function isById(sort: Sort): sort is "id" | "-id" {
   return sort === "id" || sort === "-id";
 }
@@ -235,12 +232,4 @@ function checkStart({ sort, after, cursor }: Call<"listPlants">["parameters"]): 
     ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
     : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
   throw new PlantStoreError("invalid_query", { message });
-}
-
-/** A reference to a page of the same list, relative to the request target (RFC 8288, 3.1). */
-function toReference(query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
-  );
-  return `?${given.join("&")}`;
 }

@@ -7,7 +7,10 @@ import { ownerOf, tokenOf } from "../principal.ts";
 import type { RandomBytes } from "../auth/secret.ts";
 import type { Usage } from "../auth/usage.ts";
 import { PlantStoreError } from "../errors.ts";
+import { TOKENS_PAGE_MAX } from "../store/tokens.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
+import { unknownCursor } from "./cursor.ts";
+import { linkTo } from "./link.ts";
 import type { Handlers } from "./router.ts";
 import { toSession, toTime } from "./session.ts";
 
@@ -32,9 +35,13 @@ type TokenHandlers = Pick<Handlers, "listTokens" | "createToken" | "revokeToken"
 /** The operations on tokens. A token can only create tokens with no more scopes and no longer life than its own. */
 export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: TokenOptions): TokenHandlers {
   return {
-    async listTokens() {
-      const list: Schemas["TokenList"] = (await tokens.list()).map((token) => toWire(usage.complete(token)));
-      return { status: 200, body: JSON.stringify(list) };
+    async listTokens({ parameters: { limit, cursor } }) {
+      const size = Math.min(limit, TOKENS_PAGE_MAX);
+      const found = await tokens.list({ after: cursor, limit: size + 1 });
+      if (!found) throw unknownCursor();
+      const page: Schemas["TokenList"] = found.slice(0, size).map((token) => toWire(usage.complete(token)));
+      const isLast = found.length <= size;
+      return { status: 200, body: JSON.stringify(page), headers: isLast ? {} : linkTo({ limit: size, cursor: page.at(-1)!.id }) };
     },
     async createToken(call) {
       const { body, headers, principal } = call;

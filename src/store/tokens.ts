@@ -60,6 +60,8 @@ function toTime(stored: bigint): number {
 /** When tokens were last used, by id. */
 export type TokenUses = ReadonlyMap<string, number>;
 
+export type TokenQuery = Readonly<{ after: string | undefined; limit: number }>;
+
 type RevokeOptions = Readonly<{ isKeepingChildren: boolean }>;
 
 /** One change of tokens. Its outcome is that of the TokenStore method of the same name. */
@@ -77,8 +79,11 @@ export type TokenStore = Readonly<{
    */
   create(token: Token, hash: string, owner?: Owner): Promise<"created" | "taken" | "orphaned">;
   find(hash: string): Promise<Token | undefined>;
-  /** All tokens, also revoked and expired ones, by time of creation. */
-  list(): Promise<readonly Token[]>;
+  /**
+   * A page of all tokens, also revoked and expired ones, by time of creation, behind the one with the id `after`.
+   * Undefined when there is no such token.
+   */
+  list(query: TokenQuery): Promise<readonly Token[] | undefined>;
   /**
    * Revokes a token and, unless they are kept, all its descendants. Resolves with the ids of those that were valid
    * before; undefined when there is no such token. Revoking twice keeps the first time.
@@ -87,6 +92,19 @@ export type TokenStore = Readonly<{
   /** Records when tokens were used. A time earlier than the recorded one changes nothing. */
   touch(uses: TokenUses): Promise<void>;
 }>;
+
+/** The most tokens of a page. Thousands at once would hold up all other requests. */
+export const TOKENS_PAGE_MAX = 1000;
+
+/** All tokens, page by page. */
+export async function* allTokens({ list }: Pick<TokenStore, "list">): AsyncGenerator<Token, void, void> {
+  for (let after: string | undefined; ;) {
+    const page = (await list({ after, limit: TOKENS_PAGE_MAX })) ?? [];
+    yield* page;
+    if (page.length < TOKENS_PAGE_MAX) return;
+    after = page.at(-1)!.id;
+  }
+}
 
 /** The methods of a TokenStore that change something, for an engine that commits them together with other changes. */
 export function queuedChanges(

@@ -145,6 +145,9 @@ const RIGHT_VALUES: Readonly<Record<string, string>> = {
   children: "keep",
 };
 
+/** What an operation accepts instead. */
+const OWN_VALUES: Readonly<Record<string, string>> = { "listTokens cursor": "first" };
+
 it("the contract has operations that need a token, and these that do not", () => {
   expect(guarded.map(({ id }) => id)).toContain("createPlant");
   expect(operations.filter(({ scope }) => scope === undefined).map(({ path }) => path)).toEqual([
@@ -227,7 +230,7 @@ for (const operation of guarded) {
     });
 
     for (const { name } of query) {
-      const right = `${name}=${RIGHT_VALUES[name]}`;
+      const right = `${name}=${OWN_VALUES[`${operation.id} ${name}`] ?? RIGHT_VALUES[name]}`;
 
       it(`accepts ${right}, even if the name is percent-encoded`, async () => {
         const encoded = `%${name.charCodeAt(0).toString(16)}${right.slice(1)}`;

@@ -4,6 +4,7 @@ import type { NewPlant } from "../../src/plant.ts";
 import type { Page } from "../../src/store/page.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { ListQuery } from "../../src/store/plants.ts";
+import { allTokens } from "../../src/store/tokens.ts";
 import type { Token } from "../../src/store/tokens.ts";
 import { tokenize } from "../../src/tokenizer.ts";
 import { below, openRandom, seedOf } from "./random.ts";
@@ -358,7 +359,26 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.tokens.revoke("def", 7, ALONE)).toEqual(["def"]);
       expect(await store.tokens.revoke("def", 8, ALONE)).toEqual([]);
       expect(await store.tokens.revoke("nobody", 8, ALONE)).toBeUndefined();
-      expect(await store.tokens.list()).toEqual([{ id: "def", name: "older", scopes: [], created: 1, revoked: 7 }, token]);
+      expect(await Array.fromAsync(allTokens(store.tokens))).toEqual([
+        { id: "def", name: "older", scopes: [], created: 1, revoked: 7 },
+        token,
+      ]);
+    });
+
+    it("lists tokens a page at a time, also of one moment, each behind the one before", async () => {
+      const made = Array.from({ length: 5 }, (_, at): Token => ({ id: `page${4 - at}`, name: "page", scopes: [], created: 3 + (at >> 1) }));
+      for (const one of made) await store.tokens.create(one, `hash of ${one.id}`);
+      const all = await Array.fromAsync(allTokens(store.tokens));
+      expect(all.filter(({ name }) => name === "page").map(({ id }) => id)).toEqual(["page3", "page4", "page1", "page2", "page0"]);
+
+      const read: (readonly Token[])[] = [];
+      for (let after: string | undefined; read.at(-1)?.length !== 0;) {
+        read.push((await store.tokens.list({ after, limit: 2 }))!);
+        after = read.at(-1)!.at(-1)?.id;
+      }
+      expect(read.flat()).toEqual(all);
+      expect(read.slice(0, 2).map(({ length }) => length)).toEqual([2, 2]);
+      expect(await store.tokens.list({ after: "nobody", limit: 2 })).toBeUndefined();
     });
 
     /** A family: a created b and c, b created d. Its ids begin with `name`. */
@@ -370,7 +390,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
     }
 
     async function revokedOf(name: string): Promise<string[]> {
-      return (await store.tokens.list())
+      return (await Array.fromAsync(allTokens(store.tokens)))
         .filter((one) => one.name === name && one.revoked !== undefined)
         .map(({ id }) => id.slice(name.length));
     }
@@ -383,7 +403,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
       expect(await store.tokens.revoke("twob", 20, ALONE)).toEqual(["twob"]);
       expect(await revokedOf("two")).toEqual(["b"]);
       expect((await store.tokens.revoke("twoa", 30, FAMILY))?.toSorted()).toEqual(["twoa", "twoc", "twod"]);
-      expect((await store.tokens.list()).find(({ id }) => id === "twob")?.revoked).toBe(20);
+      expect((await Array.fromAsync(allTokens(store.tokens))).find(({ id }) => id === "twob")?.revoked).toBe(20);
       expect(await store.tokens.find("hash of twod")).toEqual({
         id: "twod",
         name: "two",
@@ -415,7 +435,9 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
           return store.tokens.create(child, `hash of ${child.id}`);
         });
         await Promise.all([store.tokens.revoke(`${name}a`, 30, FAMILY), ...born]);
-        expect((await store.tokens.list()).filter((one) => one.name === name && one.revoked === undefined)).toEqual([]);
+        expect((await Array.fromAsync(allTokens(store.tokens))).filter((one) => one.name === name && one.revoked === undefined)).toEqual(
+          [],
+        );
       }
     });
 
@@ -435,7 +457,7 @@ export function testStore(engine: string, engineUnderTest: { open: () => Promise
         ]),
       );
       await reopen();
-      const used = (await store.tokens.list()).filter((one) => one.name === "used").map(({ lastUsed }) => lastUsed);
+      const used = (await Array.fromAsync(allTokens(store.tokens))).filter((one) => one.name === "used").map(({ lastUsed }) => lastUsed);
       expect(used).toEqual([180_000, 120_000, undefined, undefined]);
     });
 

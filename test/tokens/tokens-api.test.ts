@@ -6,6 +6,7 @@ import { createClient } from "../../src/client/client.ts";
 import { hasTokenForm, randomText } from "../../src/auth/secret.ts";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { SCOPES } from "../../src/scope.ts";
+import { allTokens } from "../../src/store/tokens.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
@@ -279,7 +280,7 @@ for (const { engine, openFlags } of ENGINES) {
       const used = (await list()).find((one) => one.id === id)?.lastUsed;
       expect(used).toMatch(MINUTE);
       expect(Date.parse(used!)).toBeWithin(before, Date.now() + 1);
-      expect((await service.store.tokens.list()).find((one) => one.id === id)).not.toHaveProperty("lastUsed");
+      expect((await Array.fromAsync(allTokens(service.store.tokens))).find((one) => one.id === id)).not.toHaveProperty("lastUsed");
     });
 
     describe("with an Idempotency-Key", () => {
@@ -352,6 +353,35 @@ for (const { engine, openFlags } of ENGINES) {
       for (const value of ['"x"', '" ~!#[]"', '"a\\"b\\\\"', `"${"x".repeat(255)}"`]) {
         it(`takes the key ${value.slice(0, 20)}`, async () => {
           expect((await createWith(service.token, BODY, { "idempotency-key": value })).status).toBe(200);
+        });
+      }
+    });
+
+    it("lists a thousand tokens at most, with a link to the others, which the client follows", async () => {
+      const before = await list();
+      const made = Array.from({ length: 1001 }, (_, at) => ({ id: `many${at}`, name: "many", scopes: [], created: Date.now() }));
+      await Promise.all(made.map((token) => service.store.tokens.create(token, `hash of ${token.id}`)));
+
+      const first = await service.request("/tokens?limit=5000");
+      const listed = (await expectConform(LIST, first)) as Schemas["TokenList"];
+      expect(listed).toHaveLength(1000);
+      expect(first.headers.get("link")).toBe(`<?limit=1000&cursor=${listed.at(-1)!.id}>; rel="next"`);
+      const second = await service.request(`/tokens${/<(.*)>/.exec(first.headers.get("link")!)![1]}`);
+      const others = (await expectConform(LIST, second)) as Schemas["TokenList"];
+      expect(second.headers.get("link")).toBeNull();
+
+      const ids = [...before, ...made].map(({ id }) => id).toSorted();
+      expect([...listed, ...others].map(({ id }) => id).toSorted()).toEqual(ids);
+      const found = await createClient({ url: service.url, token: service.token }).listTokens();
+      expect(found.map(({ id }) => id)).toEqual([...listed, ...others].map(({ id }) => id));
+    });
+
+    it("refuses a cursor that is of no token", async () => {
+      for (const cursor of ["nobody", "", "%00"]) {
+        const response = await service.request(`/tokens?cursor=${cursor}`);
+        expect(await expectConform(LIST, response)).toEqual({
+          error: 40006,
+          message: "The query parameter `cursor` is not from a `Link` of this list: leave it out to begin at the first page.",
         });
       }
     });

@@ -8,6 +8,7 @@ import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { createUsage } from "../../src/auth/usage.ts";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { Scope } from "../../src/scope.ts";
+import { allTokens } from "../../src/store/tokens.ts";
 import type { Token, TokenUses } from "../../src/store/tokens.ts";
 import { expectConform } from "../support/conform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -248,7 +249,7 @@ describe("when tokens were used", () => {
     expect((await first.request("/plants")).status).toBe(200);
     await first.stop();
     const again = await startTestService({ data: own });
-    expect((await again.store.tokens.list())[0]?.lastUsed).toBeGreaterThan(Date.now() - 2 * MINUTE);
+    expect((await Array.fromAsync(allTokens(again.store.tokens)))[0]?.lastUsed).toBeGreaterThan(Date.now() - 2 * MINUTE);
     await again.stop();
   });
 });

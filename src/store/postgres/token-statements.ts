@@ -28,6 +28,20 @@ export const LIST_TOKENS = {
   text: `SELECT ${COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8')`,
 } as const satisfies Statement;
 
+/** Takes a number. Returns so many of the first. */
+export const LIST_FIRST_TOKENS = {
+  name: "list_first_tokens",
+  text: `SELECT ${COLUMNS} FROM tokens ORDER BY created, convert_to(id, 'UTF8') LIMIT $1::bigint`,
+} as const satisfies Statement;
+
+/** Takes a number and an id. Returns so many of those behind the token with the id: none if there is no such token. */
+export const LIST_TOKENS_BEHIND = {
+  name: "list_tokens_behind",
+  text: `SELECT ${COLUMNS} FROM tokens
+    WHERE (created, convert_to(id, 'UTF8')) > (SELECT created, convert_to(id, 'UTF8') FROM tokens WHERE id = $2::text)
+    ORDER BY created, convert_to(id, 'UTF8') LIMIT $1::bigint`,
+} as const satisfies Statement;
+
 /** For a store that is restored. Takes a row. */
 export const RESTORE_TOKEN = { text: INSERT } as const satisfies Statement;
 

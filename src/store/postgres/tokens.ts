@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../errors.ts";
 import { queuedChanges, toToken } from "../tokens.ts";
-import type { StoredRow, Token, TokenChange, TokenOutcome, TokenStore, TokenUses } from "../tokens.ts";
+import type { StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenStore, TokenUses } from "../tokens.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcomes } from "../batch.ts";
@@ -11,7 +11,8 @@ import {
   FIND_TOKEN,
   INSERT_TOKEN,
   IS_TOKEN_REVOKED,
-  LIST_TOKENS,
+  LIST_FIRST_TOKENS,
+  LIST_TOKENS_BEHIND,
   REVOKE_CHILDREN,
   REVOKE_TOKEN,
   TOUCH_TOKENS,
@@ -55,9 +56,17 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
     return row && toToken(toRow(row));
   }
 
+  async function list({ after, limit }: TokenQuery): Promise<Token[] | undefined> {
+    const isFirst = after === undefined;
+    const values = isFirst ? [limit] : [limit, toColumn(after)];
+    const rows = await execute.reads<TokenColumns>(isFirst ? LIST_FIRST_TOKENS : LIST_TOKENS_BEHIND, values, how);
+    if (rows.length === 0 && !isFirst && (await isRevoked(after, execute.reads)) === undefined) return undefined;
+    return rows.map(toRow).map(toToken);
+  }
+
   /** Undefined when there is no such token. */
-  async function isRevoked(id: string): Promise<boolean | undefined> {
-    const [row] = await execute.writes<[isRevoked: string]>(IS_TOKEN_REVOKED, [toColumn(id)], how);
+  async function isRevoked(id: string, ask = execute.writes): Promise<boolean | undefined> {
+    const [row] = await ask<[isRevoked: string]>(IS_TOKEN_REVOKED, [toColumn(id)], how);
     return row && row[0] === "t";
   }
 
@@ -116,7 +125,7 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
     tokens: {
       ...queuedChanges(queue.changeToken),
       find,
-      list: async () => (await execute.reads<TokenColumns>(LIST_TOKENS, [], how)).map(toRow).map(toToken),
+      list,
     },
     queue,
   };

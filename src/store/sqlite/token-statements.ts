@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredToken } from "../contents.ts";
 import { toToken } from "../tokens.ts";
-import type { StoredRow, Token, TokenChange, TokenOutcome, TokenRow } from "../tokens.ts";
+import type { StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenRow } from "../tokens.ts";
 import { prepareBigInts } from "./engine/bigint-statement.ts";
 
 const COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
@@ -9,13 +9,23 @@ const COLUMNS = "id, name, scopes, created, expires, revoked, parent, used";
 export function prepareTokenReads(db: DatabaseSync) {
   const byHash = prepareBigInts(db, `SELECT ${COLUMNS} FROM tokens WHERE hash = ?`);
   const all = prepareBigInts(db, `SELECT ${COLUMNS}, hash FROM tokens ORDER BY created, id`);
+  const first = prepareBigInts(db, `SELECT ${COLUMNS} FROM tokens ORDER BY created, id LIMIT ?`);
+  const behind = prepareBigInts(
+    db,
+    `SELECT ${COLUMNS} FROM tokens WHERE (created, id) > (SELECT created, id FROM tokens WHERE id = ?) ORDER BY created, id LIMIT ?`,
+  );
+  const isThere = db.prepare("SELECT 1 FROM tokens WHERE id = ?");
   const listRows = () => all.all() as StoredRow[];
   return {
     find(hash: string): Token | undefined {
       const row = byHash.get(hash) as TokenRow | undefined;
       return row && toToken(row);
     },
-    list: (): Token[] => listRows().map(toToken),
+    list({ after, limit }: TokenQuery): Token[] | undefined {
+      if (after !== undefined && !isThere.get(after)) return undefined;
+      const rows = after === undefined ? first.all(limit) : behind.all(after, limit);
+      return (rows as TokenRow[]).map(toToken);
+    },
     listStored: (): StoredToken[] => listRows().map((row) => ({ token: toToken(row), hash: row.hash })),
     /** As they are stored, whatever that is. */
     listRows,

@@ -14,6 +14,6 @@ export function createTokens({ reader, changes }: TokensOptions): TokenStore {
   return {
     ...queuedChanges(changes.changeToken),
     find: async (hash) => translated(() => reader.find(hash)),
-    list: async () => translated(() => reader.list()),
+    list: async (query) => translated(() => reader.list(query)),
   };
 }

@@ -118,6 +118,12 @@ export const requestTroubles: Troubles = {
     outcome: "UnexpectedAnswerError 200 repeatable with a cause",
     requests: 1,
   },
+  "a list of tokens that leads to itself": {
+    faults: [answer(200, [], { link: '<?cursor=a>; rel="next"' })],
+    call: (plants) => plants.listTokens(),
+    outcome: "UnexpectedAnswerError 200 repeatable with a cause",
+    requests: 2,
+  },
   "a bug of the service": {
     faults: [answer(500, { error: 50000, message: "Broken." }, { "x-request-id": "r3" }), good],
     call: (plants) => plants.find(1n),
