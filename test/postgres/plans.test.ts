@@ -101,6 +101,16 @@ async function planOf({ text }: Statement, values: readonly unknown[]): Promise<
   return rows.map((row) => row["QUERY PLAN"]).join("\n");
 }
 
+/** The same where the planner does not know how many plants a tag has. */
+async function planWithoutStatistics(statement: Statement, values: readonly unknown[]): Promise<string> {
+  await client.query("BEGIN; DROP STATISTICS plants_of_tag");
+  try {
+    return await planOf(statement, values);
+  } finally {
+    await client.query("ROLLBACK");
+  }
+}
+
 describe("a plan that is made while the tables are empty, and kept", () => {
   beforeAll(async () => {
     await client.connect();
@@ -156,9 +166,16 @@ describe("a plan of a page in an order, or of a count", () => {
       expect(plan).not.toMatch(/Seq Scan|Bitmap/);
     });
 
-  it("would note where all plants of a tag are, for a count without an order", async () => {
+  it("would note where all plants of a tag are, for a count without an order, before the table is analyzed", async () => {
     const { text } = countStatement({ tag: "b", words: [] });
-    expect(await planOf({ text: text.replace(orderStatements.IN_INDEX, "") }, [COUNTED_MAX + 1, "b"])).toMatch(/Seq Scan|Bitmap/);
+    const plan = await planWithoutStatistics({ text: text.replace(orderStatements.IN_INDEX, "") }, [COUNTED_MAX + 1, "b"]);
+    expect(plan).toMatch(/Seq Scan|Bitmap/);
+  });
+
+  it("notes no places for a count of a tag with a word that many plants have, as it would without statistics", async () => {
+    const [count, values] = [countStatement({ tag: "b", words: ["a"] }), [FEW, "b", "a:*"]] as const;
+    expect(await planOf(count, values)).not.toMatch(/Bitmap/);
+    expect(await planWithoutStatistics(count, values)).toMatch(/Bitmap Index Scan on plants_by_tag/);
   });
 
   it("would sort all plants by newest if the key had no name of its own", async () => {

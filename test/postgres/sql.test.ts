@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { COLUMN } from "../../src/store/postgres/engine/column.ts";
+import { STATISTICS } from "../../src/store/postgres/engine/statistics.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
 import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
 import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
@@ -81,6 +82,7 @@ const ALL: readonly Statement[] = [
   ...FILTERS.map((filter) => countMatching(filter, 1000)),
   ...STEPS.map(({ text }) => ({ text: text.replace(ADDED, "") })),
   COLUMN.isThere,
+  STATISTICS.areThere,
   ...Object.values(SCHEMA),
   INDEX.state,
   INDEX.progress,
@@ -139,7 +141,7 @@ describe("the SQL", () => {
   });
 
   it("creates one thing per step, which may already exist", () => {
-    const once = /CREATE (UNIQUE )?(TABLE|INDEX) IF NOT EXISTS|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS/g;
+    const once = /CREATE (UNIQUE )?(TABLE|INDEX|STATISTICS) IF NOT EXISTS|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS/g;
     for (const { text } of STEPS) expect(text.match(once)).toHaveLength(1);
   });
 
@@ -167,6 +169,7 @@ describe("the SQL", () => {
       "engine/column.ts",
       "engine/index-build.ts",
       "engine/schema.ts",
+      "engine/statistics.ts",
       "engine/requirements.ts",
       // What only Citus is asked, once it is known to be there.
       "engine/shards.ts",

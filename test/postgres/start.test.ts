@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "bun:test";
+import { Client } from "pg";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -175,6 +176,8 @@ describe("a start on existing tables", () => {
     const data = temporaryFolder();
     await (await startProcess({ data, flags: ["--database", cluster.url(name)] })).end("SIGTERM");
     await cluster.query("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest", name);
+    // Only the owner of a table may make them.
+    await cluster.query("DROP STATISTICS plants_of_tag", name);
     // Usually everybody may read it.
     await cluster.query("REVOKE SELECT ON pg_stat_activity FROM PUBLIC", name);
 
@@ -192,6 +195,26 @@ describe("a start on existing tables", () => {
     }
     expect(statuses).toEqual([200, 200, 200, 204, 200]);
     expect(await service.end("SIGTERM")).toBe(0);
+  });
+
+  it("waits for no VACUUM, but makes its statistics once there is none", async () => {
+    const database = await cluster.createDatabase();
+    const data = temporaryFolder();
+    const startAndStop = async () => (await startProcess({ data, flags: ["--database", database] })).end("SIGTERM");
+    const vacuum = new Client({ connectionString: database });
+    const statistics = async () => (await vacuum.query("SELECT FROM pg_statistic_ext")).rowCount;
+    expect(await startAndStop()).toBe(0);
+    await vacuum.connect();
+    await vacuum.query("DROP STATISTICS plants_of_tag");
+    await vacuum.query("BEGIN; LOCK TABLE plants IN SHARE UPDATE EXCLUSIVE MODE");
+    expect(await startAndStop()).toBe(0);
+    expect(await statistics()).toBe(0);
+    await vacuum.query("COMMIT");
+    expect(await startAndStop()).toBe(0);
+    expect(await statistics()).toBe(1);
+    await vacuum.query("BEGIN; LOCK TABLE plants IN SHARE UPDATE EXCLUSIVE MODE");
+    expect(await startAndStop()).toBe(0);
+    await vacuum.end();
   });
 });
 

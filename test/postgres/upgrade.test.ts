@@ -35,6 +35,7 @@ const RELEASED = [
   `ALTER TABLE plants ADD COLUMN IF NOT EXISTS added BIGINT DEFAULT (extract(epoch FROM now()) * 1000000)::bigint`,
   `CREATE INDEX IF NOT EXISTS plants_by_name ON plants (name_key, id)`,
   `CREATE INDEX IF NOT EXISTS plants_by_newest ON plants (added, id)`,
+  `CREATE STATISTICS IF NOT EXISTS plants_of_tag ON (left(md5(tag), 15)) FROM plants`,
 ] as const;
 
 /** How many of them a replica must know. */
@@ -206,6 +207,8 @@ describe("an upgrade", () => {
       const { address } = await started;
       await writer?.stop();
       expect(await describeSchema(database)).toEqual(NEWEST);
+      const statistics = await database.query("SELECT stxname FROM pg_statistic_ext WHERE stxrelid = 'plants'::regclass");
+      expect(statistics).toEqual([{ stxname: "plants_of_tag" }]);
       if (steps === 0) return;
       const headers = { authorization: `Bearer ${await readToken(data)}` };
       for (const q of [`${FEW}`, "written"]) {

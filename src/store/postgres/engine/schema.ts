@@ -4,6 +4,7 @@ import { buildIndex, indexName, isCollision, isIndex } from "./index-build.ts";
 import type { Migration, Run } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 import { UnfitError } from "./requirements.ts";
+import { addStatistics, isStatistics } from "./statistics.ts";
 
 /**
  * One step for each version: a statement that may run again, and in several processes at once. Never edit a released
@@ -11,6 +12,7 @@ import { UnfitError } from "./requirements.ts";
  * returns, and the tag. Tags are indexed by 60 bits of their MD5: an index cannot hold long texts, and a short key
  * halves its size. `name_key` is what names are ordered by; replicas from before it write none. `added` is the time of
  * the create by the clock of the server, the same for all replicas; plants from before it have that of the upgrade.
+ * The statistics tell the planner how many plants a tag has: it takes none from an index of a part of the plants.
  */
 export const STEPS: readonly Statement[] = [
   { text: `CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)` },
@@ -30,11 +32,12 @@ export const STEPS: readonly Statement[] = [
   { text: `ALTER TABLE plants ADD COLUMN IF NOT EXISTS added BIGINT DEFAULT (extract(epoch FROM now()) * 1000000)::bigint` },
   { text: `CREATE INDEX IF NOT EXISTS plants_by_name ON plants (name_key, id)` },
   { text: `CREATE INDEX IF NOT EXISTS plants_by_newest ON plants (added, id)` },
+  { text: `CREATE STATISTICS IF NOT EXISTS plants_of_tag ON (left(md5(tag), 15)) FROM plants` },
 ];
 
 /**
  * How many of the steps a replica must know. More of them keep a replica of a version before from starting, so a new
- * step behind them is an index or a column, which that replica need not know: what is there tells whether it was made.
+ * step behind them is an index, a column or statistics, which that replica need not know: what is there tells whether it was made.
  */
 export const VERSION = 8;
 
@@ -101,6 +104,7 @@ async function tryToMigrate(migration: Migration): Promise<void> {
   for (const [at, step] of STEPS.entries()) {
     if (isIndex(step)) await buildIndex(step, migration);
     else if (isColumn(step)) await addColumn(step, migration);
+    else if (isStatistics(step)) await addStatistics(step, run);
     else if (at >= version) await run(step);
     if (at >= version && at < VERSION) await run(SCHEMA.advance, [at, at + 1]);
   }
