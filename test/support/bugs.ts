@@ -189,9 +189,9 @@ export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
 /** The expiry of tokens uses a clock that starts with the service and cannot be set. */
 export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
   {
-    file: "src/service.ts",
-    from: "cacheMax: TOKEN_CACHE_MAX,\n      now: Date.now,",
-    to: "cacheMax: TOKEN_CACHE_MAX,\n      now: ((began) => () => began + performance.now())(Date.now() - performance.now()),",
+    file: "src/service-app.ts",
+    from: "cacheMax: TOKEN_CACHE_MAX,\n    now: Date.now,",
+    to: "cacheMax: TOKEN_CACHE_MAX,\n    now: ((began) => () => began + performance.now())(Date.now() - performance.now()),",
   },
 ];
 
