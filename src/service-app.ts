@@ -14,7 +14,9 @@ import type { App } from "./http/app.ts";
 import { changeHandlers } from "./http/bulk-changes.ts";
 import { clientAddress } from "./http/client-address.ts";
 import { countHandlers } from "./http/counts.ts";
+import { exportHandlers } from "./http/export.ts";
 import { healthHandlers } from "./http/health.ts";
+import { importHandlers } from "./http/import.ts";
 import { openapiHandlers } from "./http/openapi.ts";
 import { plantHandlers } from "./http/plants.ts";
 import type { RateLimits } from "./http/rate-limits.ts";
@@ -26,7 +28,6 @@ import { sessionHandlers } from "./http/session.ts";
 import type { Static } from "./http/static.ts";
 import { tagHandlers } from "./http/tags.ts";
 import { tokenHandlers } from "./http/tokens.ts";
-import { transferHandlers } from "./http/transfer.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { createFairQueue } from "./store/fair-queue.ts";
@@ -99,22 +100,14 @@ function handlersOf({ config, contract, store, first, usage, audit, running, log
   const { bodyBytesMax } = config;
   const represent = createRepresent();
   const queue = createFairQueue(TURNS);
+  const transfers = { plants, queue, authenticator, audit, now: () => performance.now() };
   return {
     ...plantHandlers({ plants, queue, represent, audit, bodyBytesMax }),
     ...changeHandlers({ plants, running: running.bulk, audit, bodyBytesMax }),
     ...countHandlers({ plants, queue, represent }),
     ...tagHandlers({ plants, queue, represent }),
-    ...transferHandlers({
-      plants,
-      queue,
-      imports: running.import,
-      exports: running.export,
-      ...fileLimits(bodyBytesMax),
-      authenticator,
-      audit,
-      log,
-      now: () => performance.now(),
-    }),
+    ...importHandlers({ ...transfers, running: running.import, ...fileLimits(bodyBytesMax) }),
+    ...exportHandlers({ ...transfers, running: running.export, log }),
     ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
     ...sessionHandlers(),
     ...healthHandlers({ checkStore: () => store.check(), isDraining }),

@@ -2,7 +2,7 @@ import { createMetrics } from "../../src/metrics.ts";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
 import { createFairShares } from "../../src/fair-shares.ts";
-import type { transferHandlers } from "../../src/http/transfer.ts";
+import type { importHandlers } from "../../src/http/import.ts";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
@@ -11,7 +11,7 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const OWN_PAUSES = [{ file: "src/http/transfer.ts", from: "pauses: openPauses(),", to: "pauses: createSharedPauses(now)()," }];
+const OWN_PAUSES = [{ file: "src/http/import.ts", from: "pauses: openPauses(),", to: "pauses: createSharedPauses(now)()," }];
 const NO_TURNS = [
   {
     file: "src/store/sqlite/plants.ts",
@@ -28,11 +28,11 @@ const TURN_MS = 5;
 
 /** The longest turn of the event loop, by that clock, while so many imports run of which each line is a piece. */
 async function longestTurn(count: number, root = PROJECT): Promise<number> {
-  const handlers = (await import(join(root, "src/http/transfer.ts"))) as { transferHandlers: typeof transferHandlers };
+  const handlers = (await import(join(root, "src/http/import.ts"))) as { importHandlers: typeof importHandlers };
   let now = 0;
-  const { importPlants } = handlers.transferHandlers({
+  const { importPlants } = handlers.importHandlers({
     plants: { import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")), takesTurns: () => false },
-    imports: createFairShares(100),
+    running: createFairShares(100),
     parsePlant() {
       now += LINE_MS;
       return { id: asPlantId(1n), name: "x" };

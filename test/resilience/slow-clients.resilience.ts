@@ -51,10 +51,10 @@ const ANSWERS_UNCOUNTED = [
 ];
 const EXPORTS_UNCOUNTED = [{ file: "src/service.ts", from: "const EXPORTS_MAX = 8;", to: "const EXPORTS_MAX = Infinity;" }];
 /** No bug: the rate of an import is checked soon, so that a test need not wait for half a minute. */
-const HURRY = { file: "src/http/transfer.ts", from: "const GRACE_SECONDS = 30;", to: "const GRACE_SECONDS = 3;" };
-const NO_LEAST_RATE = { file: "src/http/transfer.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };
-const IMPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(0);", to: "" }];
-const EXPORT_LIKE_OTHERS = [{ file: "src/http/transfer.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];
+const HURRY = { file: "src/http/import.ts", from: "const GRACE_SECONDS = 30;", to: "const GRACE_SECONDS = 3;" };
+const NO_LEAST_RATE = { file: "src/http/import.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };
+const IMPORT_LIKE_OTHERS = [{ file: "src/http/import.ts", from: "connection.allowSilence(0);", to: "" }];
+const EXPORT_LIKE_OTHERS = [{ file: "src/http/export.ts", from: "connection.allowSilence(IDLE_SECONDS);", to: "" }];
 const PAUSES_COUNTED = [
   { file: "src/http/server.ts", from: "time += Math.min(now - sweptAt, PAUSE_MS_MAX);", to: "time += now - sweptAt;" },
   { file: "src/http/server.ts", from: "connection.expire(time)", to: "connection.expire(time + performance.now() - sweptAt)" },

@@ -1,0 +1,134 @@
+import type { Who } from "../auth/audit.ts";
+import { PlantStoreError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { toFilter } from "../plant-filter.ts";
+import { ownerOf } from "../principal.ts";
+import { exportPlants, findLastId, toExportForm } from "../transfer/export.ts";
+import { chooseType } from "./accept.ts";
+import { choosePacking, packTexts } from "./representation.ts";
+import type { Handlers } from "./router.ts";
+import { confirming, IDLE_SECONDS, outcomeOf, patient } from "./transfer.ts";
+import type { TransferOptions } from "./transfer.ts";
+import type { Fields } from "./wire/fields.ts";
+
+type ExportOptions = TransferOptions & Readonly<{ log: Log }>;
+
+const NDJSON = "application/x-ndjson";
+const CSV = "text/csv; charset=utf-8; header=present";
+
+/** Export of the catalogue as a file. */
+export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPlants"> {
+  const { running, authenticator, log } = options;
+  return {
+    async exportPlants(call) {
+      const { headers, principal, connection } = call;
+      const { format, profile, guardFormulas } = call.parameters;
+      // nginx as it comes would pass half a file on as a whole one when this process is killed.
+      if (connection.isHttp10) throw new PlantStoreError("upgrade_required", { headers: { upgrade: "HTTP/1.1" } });
+      const terms = toFilter(call.parameters);
+      const form = toExportForm(format ?? acceptedFormat(headers), { profile, guardFormulas });
+      const release = running.take(ownerOf(principal));
+      if (!release) throw new PlantStoreError("overloaded");
+      // Before responding: an export that cannot start gets a 503, but once started it can only break off.
+      const snapshot = await patient(options, principal)
+        .snapshot()
+        .catch((reason: unknown) => {
+          release();
+          throw reason;
+        });
+      const end = ending(options, call, () => {
+        snapshot.close();
+        release();
+      });
+      const lastId = await findLastId(snapshot, terms).catch((reason: unknown) => {
+        end(outcomeOf(reason), 0);
+        throw reason;
+      });
+      connection.allowSilence(IDLE_SECONDS);
+      const texts = exporting(exportPlants(snapshot, { form, terms }), confirming(authenticator, call));
+      const coding = choosePacking(headers);
+      return {
+        status: 200,
+        body: toStream(coding === "identity" ? texts : packTexts(texts, coding), { log, onEnd: end }),
+        headers: {
+          "content-type": form.format === "csv" ? CSV : NDJSON,
+          ...(coding === "identity" ? {} : { "content-encoding": coding }),
+          vary: "Accept, Accept-Encoding",
+          "content-disposition": `attachment; filename="plants.${form.format}"`,
+          ...(lastId === undefined ? {} : { "x-last-id": String(lastId) }),
+        },
+      };
+    },
+  };
+}
+
+async function* exporting(pieces: AsyncIterable<string>, confirm: () => Promise<void>): AsyncGenerator<string, void, void> {
+  for await (const piece of pieces) {
+    await confirm();
+    yield piece;
+  }
+}
+
+/** Returns a function that ends an export and logs it. Only the first call counts. */
+function ending(
+  { audit, now }: Pick<TransferOptions, "audit" | "now">,
+  who: Who,
+  release: () => void,
+): (outcome: string, bytes: number) => void {
+  const started = now();
+  let isOver = false;
+  return (outcome, bytes) => {
+    if (isOver) return;
+    isOver = true;
+    release();
+    audit.note("export_ended", who, { outcome, bytes, ms: Math.round(now() - started) });
+  };
+}
+
+/** Undefined if the profile may decide. */
+function acceptedFormat(headers: Fields): "csv" | undefined {
+  return chooseType(headers.get("accept"), [NDJSON, CSV]) === CSV ? "csv" : undefined;
+}
+
+/** `onEnd` is called once nothing more will be read, with the outcome and the number of bytes produced. */
+type StreamOptions = Readonly<{ log: Log; onEnd: (outcome: string, bytes: number) => void }>;
+
+/**
+ * A stream that produces each piece only once the reader has taken the one before. The server closes the connection of
+ * a reader that takes nothing.
+ */
+function toStream(pieces: AsyncGenerator<string | Uint8Array, void, void>, { log, onEnd }: StreamOptions): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  let isCancelled = false;
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const { done, value } = await pieces.next();
+      if (isCancelled) return;
+      if (!done) {
+        const piece = typeof value === "string" ? encoder.encode(value) : value;
+        bytes += piece.byteLength;
+        return controller.enqueue(piece);
+      }
+      onEnd("done", bytes);
+      controller.close();
+    } catch (reason) {
+      // The snapshot is closed under the page that was being read. Nobody waits for it.
+      if (isCancelled) return;
+      onEnd(outcomeOf(reason), bytes);
+      // An export that a revocation breaks off has not failed.
+      if (!(reason instanceof PlantStoreError && reason.code === "invalid_token")) log.error("export_failed", { reason });
+      throw reason;
+    }
+  }
+
+  async function cancel(): Promise<void> {
+    isCancelled = true;
+    onEnd("cancelled", bytes);
+    await pieces.return();
+  }
+
+  // Never read ahead: a HEAD reads nothing at all.
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+}

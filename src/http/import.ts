@@ -1,0 +1,101 @@
+import type { Schemas } from "../../contract/generated/schemas.ts";
+import { PlantStoreError } from "../errors.ts";
+import { createSharedPauses } from "../event-loop.ts";
+import type { NewPlant } from "../plant.ts";
+import { ownerOf } from "../principal.ts";
+import { gunzip } from "../transfer/gunzip.ts";
+import { importFile } from "../transfer/import.ts";
+import type { ImportCounts } from "../transfer/import.ts";
+import { whileAllowed, whileMoving } from "../transfer/row.ts";
+import type { CsvReading } from "../transfer/row.ts";
+import type { Call, Handlers } from "./router.ts";
+import { confirming, IDLE_SECONDS, outcomeOf, patient } from "./transfer.ts";
+import type { TransferOptions } from "./transfer.ts";
+
+type ImportOptions = TransferOptions &
+  Readonly<{
+    parsePlant: (value: unknown) => NewPlant;
+    /** Longest line of an import. */
+    lineBytesMax: number;
+  }>;
+
+/** What a sender may say of CSV in its media type, too (RFC 4180, 3). */
+const HEADER_ABSENT = /;\s*header\s*=\s*"?absent"?\s*(?:;|$)/i;
+
+/** A slow import takes up a slot that others need, so after a grace period it must be as fast as the slowest modems. */
+const GRACE_SECONDS = 30;
+const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, bytesPerSecondMin: 500 };
+
+/** Import of a file into the catalogue. */
+export function importHandlers(options: ImportOptions): Pick<Handlers, "importPlants"> {
+  const { running, parsePlant, lineBytesMax, authenticator, audit, now } = options;
+  const openPauses = createSharedPauses(now);
+  return {
+    async importPlants(call) {
+      const { body, principal, connection } = call;
+      const { onConflict, dryRun } = call.parameters;
+      const csv = toReading(call);
+      // There is room: admission has just checked, and nothing can run in between.
+      const release = running.take(ownerOf(principal));
+      if (!release) throw new PlantStoreError("overloaded");
+      // PATIENCE sets the limits on silence instead.
+      connection.allowSilence(0);
+      const { type, bytes, isPacked } = body;
+      const started = now();
+      let counts: Partial<ImportCounts> = {};
+      let outcome = "done";
+      try {
+        const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(authenticator, call));
+        const summary = await importFile(patient(options, principal), isPacked ? gunzip(coming) : coming, {
+          format: type === "text/csv" ? "csv" : "ndjson",
+          csv,
+          parsePlant,
+          lineBytesMax,
+          pauses: openPauses(),
+          isReplacing: onConflict === "replace",
+          isDryRun: dryRun,
+          onCommit: (all) => (counts = all),
+        });
+        return { status: 200, body: JSON.stringify(summary satisfies Schemas["ImportSummary"]) };
+      } catch (reason) {
+        outcome = outcomeOf(reason);
+        throw reason;
+      } finally {
+        release();
+        audit.note("import_ended", call, { outcome, ...counts, dryRun, ms: Math.round(now() - started) });
+      }
+    },
+  };
+}
+
+/** Throws `invalid_query` if its parameters contradict each other, or the format. */
+function toReading({ body, headers, parameters }: Call<"importPlants">): CsvReading {
+  const { header, guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
+  if (ids === "content" && firstId !== undefined)
+    throw refused("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");
+  const columns = Object.fromEntries(
+    Object.entries({ id: idColumn, name: nameColumn, tag: tagColumn }).filter(([, name]) => name !== undefined),
+  );
+  const isPlain =
+    header === "present" &&
+    !guess &&
+    !dropEmptyTags &&
+    encoding === undefined &&
+    ids === "file" &&
+    firstId === undefined &&
+    Object.keys(columns).length === 0;
+  if (body.type !== "text/csv" && !isPlain)
+    throw refused("The query speaks of columns, ids or encoding, which only CSV has: send it with CSV only.");
+  return {
+    hasHeader: header === "present" && !HEADER_ABSENT.test(headers.get("content-type") ?? ""),
+    columns,
+    ids: firstId === undefined ? { kind: ids } : { kind: "from", first: firstId },
+    encoding: encoding ?? (guess ? undefined : "utf-8"),
+    isGuessing: guess,
+    isEmptyTagNone: dropEmptyTags,
+  };
+}
+
+function refused(message: string): PlantStoreError {
+  return new PlantStoreError("invalid_query", { message });
+}
