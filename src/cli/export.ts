@@ -7,7 +7,7 @@ import { toExportForm } from "../transfer/export.ts";
 import type { Profile } from "../transfer/export.ts";
 import type { FileFormat } from "../transfer/import.ts";
 import { escapeControls } from "../terminal-text.ts";
-import { addPlantsOptions, openPlants } from "./plants.ts";
+import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import { configOf } from "./settings.ts";
 import { megabytes, showProgress } from "./progress.ts";
 import { openPartFile, toTarget } from "./output-file.ts";

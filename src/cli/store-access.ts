@@ -1,0 +1,31 @@
+import type { Config } from "../config.ts";
+import { createSharedPauses } from "../event-loop.ts";
+import { toFilter } from "../plant-filter.ts";
+import { exportPlants } from "../transfer/export.ts";
+import { fileLimits } from "../transfer/file-limits.ts";
+import { importFile } from "../transfer/import.ts";
+import { openStoreHere } from "./direct-store.ts";
+import type { PlantAccess } from "./plant-access.ts";
+
+/** The plants of a store that this process opens itself. */
+export async function openOwnStore(config: Config, isNew: boolean): Promise<PlantAccess> {
+  // A file cannot be shared with a service. A database can, with any number of them, and is not waited for.
+  const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
+  const openPauses = createSharedPauses(() => performance.now());
+  return {
+    import(bytes, { format, onConflict, dryRun, csv, onProblem, onCommit }) {
+      const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem, onCommit };
+      return importFile(store.plants, bytes, { format, ...fileLimits(config.bodyBytesMax), ...how });
+    },
+    async *export(form, filter) {
+      const terms = toFilter({ untagged: false, ...filter });
+      const snapshot = await store.plants.snapshot();
+      try {
+        yield* exportPlants(snapshot, { form, terms });
+      } finally {
+        snapshot.close();
+      }
+    },
+    close: () => store.close(),
+  };
+}
