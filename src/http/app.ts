@@ -19,7 +19,7 @@ import { createPace } from "../event-loop.ts";
 import type { Admission } from "./admission.ts";
 import { createRouter } from "./router.ts";
 import type { Handlers, PathId, Route, UncheckedCall } from "./router.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 
 /** The HTTP interface, from a request to its response. */
 export type App = Readonly<{

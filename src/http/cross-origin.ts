@@ -1,4 +1,4 @@
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 import type { HttpResponse } from "./wire/response.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors.ts";
 import type { Principal } from "../principal.ts";
 import type { Trace } from "../tracing/request-trace.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** A request, and what is known about it even if it fails. */

@@ -1,5 +1,5 @@
 import { PlantStoreError } from "../errors.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /**

@@ -6,7 +6,7 @@ import { chooseType } from "./accept.ts";
 import type { App } from "./app.ts";
 import { toErrorResponse, toExpected } from "./error-response.ts";
 import { OPEN_METRICS, PROMETHEUS_TEXT } from "./exposition.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 import type { HttpResponse } from "./wire/response.ts";
 
 /**

@@ -4,7 +4,7 @@ import { PlantStoreError } from "../errors.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import { checkBody } from "../validation.ts";
 import { createByteQueue } from "../byte-queue.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** A body that is read as it arrives. */

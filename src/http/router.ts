@@ -6,7 +6,7 @@ import type { PlantId } from "../plant.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { acceptPatch } from "./request-body.ts";
 import type { BodyStream } from "./request-body.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** What only the server can do for a request. */

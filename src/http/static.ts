@@ -4,7 +4,7 @@ import { PlantStoreError } from "../errors.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { answerFile, createFile } from "./static-file.ts";
 import type { File } from "./static-file.ts";
-import type { HttpRequest } from "./wire/connection.ts";
+import type { HttpRequest } from "./wire/request.ts";
 
 /**
  * Serves the paths that are not operations: the pages for people, which need no token, and their files. Throws

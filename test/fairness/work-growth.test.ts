@@ -80,7 +80,13 @@ function parseShortHeads(text: string): void {
 
 /** Reads a body of one byte that arrives after its head. */
 function readLate(headers: Fields): unknown {
-  const body = createBody({ framing: { kind: "length", length: 1 }, onFull: () => {}, onRoom: () => {}, onWanted: () => {} });
+  const body = createBody({
+    isExpecting: false,
+    framing: { kind: "length", length: 1 },
+    onFull: () => {},
+    onRoom: () => {},
+    onWanted: () => {},
+  });
   const read = readBody({ headers, body } as never, BODY);
   body.feed(new Uint8Array(1));
   return read;

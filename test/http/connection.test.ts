@@ -1,7 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import { createConnection } from "../../src/http/wire/connection.ts";
-import type { Connection, HttpRequest } from "../../src/http/wire/connection.ts";
+import type { Connection } from "../../src/http/wire/connection.ts";
+import type { HttpRequest } from "../../src/http/wire/request.ts";
 import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/event-loop.ts";

@@ -35,6 +35,7 @@ const SHARED: Readonly<Record<string, string>> = {
   postgres: "the store in PostgreSQL",
   query: "the query of a URL",
   requirements: "what a database must be like",
+  request: "an HTTP request",
   response: "an HTTP response as bytes",
   retry: "what is tried again, and when",
   schema: "the tables of a store",

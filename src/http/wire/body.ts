@@ -24,16 +24,18 @@ export type IncomingBody = Body &
     /** No more of it will arrive. */
     fail(code: "incomplete_body"): void;
     isComplete(): boolean;
-    /** Whether the rest is short enough to be dropped, to keep the connection. */
-    isShort(): boolean;
+    /** Whether the rest can be dropped, to keep the connection: it is short, and it is certain that it will come. */
+    isDroppable(): boolean;
   }>;
 
 type BodyOptions = Readonly<{
   framing: Framing;
+  /** Whether the client waits for "100 Continue". */
+  isExpecting: boolean;
   /** Called when too much is buffered to receive more, and when there is room again. */
   onFull: () => void;
   onRoom: () => void;
-  /** Called when a reader waits for the first byte. */
+  /** Called when a reader waits for the first byte, and the client for its "100 Continue". */
   onWanted: () => void;
 }>;
 
@@ -72,18 +74,19 @@ export class WholeBody implements IncomingBody {
     return true;
   }
 
-  isShort(): boolean {
+  isDroppable(): boolean {
     return true;
   }
 }
 
-export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): IncomingBody {
+export function createBody({ framing, isExpecting, onFull, onRoom, onWanted }: BodyOptions): IncomingBody {
   const queue = createByteQueue();
   let receivedBytes = 0;
   let rest = framing.kind === "length" ? framing.length : Infinity;
   let failure: PlantStoreError | undefined;
   let isDropping = false;
   let isFull = false;
+  let isContinueDue = isExpecting;
   let wake: (() => void) | undefined;
   const decoder = framing.kind === "chunked" ? createChunkedDecoder(keep) : undefined;
 
@@ -124,8 +127,9 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
 
   return {
     isComplete,
-    // The rest of a chunked body has no known length.
-    isShort: () => !failure && (isComplete() || rest <= SHORT_BYTES_MAX),
+    // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
+    // request. The rest of a chunked body has no known length.
+    isDroppable: () => !failure && (isComplete() || (!isContinueDue && rest <= SHORT_BYTES_MAX)),
     feed(bytes) {
       if (failure) return NOTHING;
       try {
@@ -149,7 +153,10 @@ export function createBody({ framing, onFull, onRoom, onWanted }: BodyOptions): 
     },
     whole: () => (isComplete() ? take() : undefined),
     async *[Symbol.asyncIterator]() {
-      if (receivedBytes === 0 && !isComplete()) onWanted();
+      if (isContinueDue && receivedBytes === 0 && !isComplete()) {
+        isContinueDue = false;
+        onWanted();
+      }
       for (;;) {
         if (queue.length() > 0) yield take();
         else if (failure) throw failure;

@@ -1,13 +1,15 @@
 import { PlantStoreError } from "../../errors.ts";
+import type { HttpRequest } from "./request.ts";
 import type { HttpResponse } from "./response.ts";
 import { createBody, WholeBody } from "./body.ts";
-import type { Body, IncomingBody } from "./body.ts";
+import type { IncomingBody } from "./body.ts";
 import { createByteQueue } from "../../byte-queue.ts";
 import type { Head, HeadParser } from "./head.ts";
 import { createHeadReader } from "./head-reader.ts";
 import type { TaskQueue } from "../../event-loop.ts";
 import { createOutput, drop } from "./output.ts";
 import { createTimeouts } from "./timeouts.ts";
+import { createTurns } from "./turns.ts";
 
 /** A TCP socket, as the runtime has it. */
 type Wire = Readonly<{
@@ -22,22 +24,6 @@ type Wire = Readonly<{
   pause(): void;
   resume(): void;
 }>;
-
-/** A request as the app gets it. */
-export type HttpRequest = Omit<Head, "section"> &
-  Readonly<{
-    headers: Head["section"]["fields"];
-    body: Body;
-    /** Over HTTP/1.0: its response must not be a stream. */
-    isHttp10: boolean;
-    /** The IP address of the peer. */
-    address: string;
-    /**
-     * How many seconds this request may be silent, while its body arrives and while its response is sent; 0 for no
-     * limit.
-     */
-    allowSilence(seconds: number): void;
-  }>;
 
 type ConnectionOptions = Readonly<{
   wire: Wire;
@@ -87,9 +73,6 @@ const BUFFERED_BYTES_MAX = 65_536;
  */
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** How many pipelined requests are answered in a row while no other connection waits for its turn. */
-const IN_ROW_MAX = 8;
-
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
@@ -104,13 +87,11 @@ export function createConnection(options: ConnectionOptions): Connection {
   let isPaused = false;
   let isRetiring = false;
   let isHalfClosed = false;
-  /** Whether the client still waits for "100 Continue". */
-  let isContinueDue = false;
   let body: IncomingBody | undefined;
   let lingerBytes = 0;
-  /** How many requests were answered in a row. */
-  let inRow = 0;
-  let isYielding = false;
+  const turns = createTurns(tasks, () => {
+    if (phase === "head") next();
+  });
 
   const output = createOutput({ wire, date, onWait: timeouts.onOutput });
 
@@ -124,7 +105,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     else if (phase === "head") {
       buffer.put(bytes);
       // While this connection yields, its requests wait for their turn.
-      if (!isYielding) next();
+      if (!turns.isYielding()) next();
     }
     if (buffer.length() > BUFFERED_BYTES_MAX) pause();
   }
@@ -175,7 +156,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     const { framing } = head.section;
     if (framing.kind === "length" && framing.length <= buffer.length()) {
       body = new WholeBody(buffer.take(framing.length));
-      isContinueDue = false;
       timeouts.suspend();
     } else receiveRest(head);
     serve(head, body!);
@@ -183,9 +163,10 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** Receives a body that has not arrived completely. */
   function receiveRest(head: Head): void {
-    isContinueDue = head.section.isExpecting;
+    const { framing, isExpecting } = head.section;
     body = createBody({
-      framing: head.section.framing,
+      framing,
+      isExpecting,
       onFull() {
         pause();
         // The reader is slow, not the client.
@@ -195,11 +176,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         resume();
         if (!body!.isComplete()) timeouts.resume();
       },
-      onWanted: () => {
-        if (!isContinueDue) return;
-        isContinueDue = false;
-        output.write(CONTINUE);
-      },
+      onWanted: () => output.write(CONTINUE),
     });
     const bytes = buffer.take();
     // Receiving may have been paused.
@@ -251,15 +228,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Sends the response. Returns a promise only when the client has to read first. */
   function send(head: Head, incoming: IncomingBody, response: HttpResponse): Promise<void> | void {
     const { isHttp10, isKeepAlive: isKept } = head.section;
-    // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
-    // request. What follows CONNECT may be meant for the other end of a tunnel.
-    const isLast =
-      !isKept ||
-      isRetiring ||
-      response.isLast === true ||
-      head.method === "CONNECT" ||
-      (isContinueDue && !incoming.isComplete()) ||
-      !incoming.isShort();
+    // What follows CONNECT may be meant for the other end of a tunnel.
+    const isLast = !isKept || isRetiring || response.isLast === true || head.method === "CONNECT" || !incoming.isDroppable();
     const isKeepAlive = !isLast;
     const sending = isClosed() ? drop(response) : output.send(response, { method: head.method, isHttp10, isKeepAlive });
     if (sending) return sending.then(() => sent(incoming, response, isKeepAlive));
@@ -292,19 +262,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     body = undefined;
     timeouts.restart();
     resume();
-    if (buffer.length() === 0) {
-      inRow = 0;
-      return wait();
-    }
-    inRow += 1;
-    // A thousand connections with pipelined requests would otherwise block the event loop until all are answered.
-    if (inRow < IN_ROW_MAX && !tasks.isBusy()) return next();
-    inRow = 0;
-    isYielding = true;
-    tasks.add(() => {
-      isYielding = false;
-      if (phase === "head") next();
-    });
+    if (buffer.length() > 0) return turns.take();
+    turns.end();
+    wait();
   }
 
   /** Responds to input that is not a request, and closes. */
@@ -353,7 +313,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     receiveEnd() {
       isHalfClosed = true;
       if (phase === "request") body?.fail("incomplete_body");
-      else if (!isYielding) wire.end();
+      else if (!turns.isYielding()) wire.end();
     },
     expire(time) {
       if (phase === "closed" || !timeouts.isOver(time)) return;

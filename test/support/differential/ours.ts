@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { HttpRequest } from "../../../src/http/wire/connection.ts";
+import type { HttpRequest } from "../../../src/http/wire/request.ts";
 import type { HttpResponse } from "../../../src/http/wire/response.ts";
 
 /** A request as our connection understood it, one character for each byte of the body. */

@@ -1,0 +1,18 @@
+import type { Body } from "./body.ts";
+import type { Head } from "./head.ts";
+
+/** A request as the app gets it. */
+export type HttpRequest = Omit<Head, "section"> &
+  Readonly<{
+    headers: Head["section"]["fields"];
+    body: Body;
+    /** Over HTTP/1.0: its response must not be a stream. */
+    isHttp10: boolean;
+    /** The IP address of the peer. */
+    address: string;
+    /**
+     * How many seconds this request may be silent, while its body arrives and while its response is sent; 0 for no
+     * limit.
+     */
+    allowSilence(seconds: number): void;
+  }>;

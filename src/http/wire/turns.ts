@@ -1,0 +1,39 @@
+import type { TaskQueue } from "../../event-loop.ts";
+
+/**
+ * The turns of a connection with pipelined requests: a thousand of these would otherwise block the event loop until all
+ * are answered.
+ */
+export type Turns = Readonly<{
+  /** Begins the next request: at once, or when the connection has its turn again. */
+  take(): void;
+  /** No request waits any more. */
+  end(): void;
+  /** Whether requests wait for the turn of this connection. */
+  isYielding(): boolean;
+}>;
+
+/** How many pipelined requests are answered in a row while no other connection waits for its turn. */
+const IN_ROW_MAX = 8;
+
+export function createTurns(tasks: TaskQueue, begin: () => void): Turns {
+  let inRow = 0;
+  let isYielding = false;
+
+  function resume(): void {
+    isYielding = false;
+    begin();
+  }
+
+  return {
+    take() {
+      inRow += 1;
+      if (inRow < IN_ROW_MAX && !tasks.isBusy()) return begin();
+      inRow = 0;
+      isYielding = true;
+      tasks.add(resume);
+    },
+    end: () => void (inRow = 0),
+    isYielding: () => isYielding,
+  };
+}
