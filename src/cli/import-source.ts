@@ -2,6 +2,7 @@ import { createReadStream, openAsBlob, statSync } from "node:fs";
 import { HEAD_BYTES } from "../client/client.ts";
 import { gunzip, isGzip } from "../transfer/gunzip.ts";
 import type { FileFormat } from "../transfer/import.ts";
+import { readAhead } from "../transfer/read-ahead.ts";
 import type { Bytes } from "../transfer/row.ts";
 import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
 import { bytesOf } from "../transfer/zip.ts";
@@ -44,20 +45,8 @@ export async function openSource({ file, name, size }: Source, progress: Progres
   return { ...(await peek(bytes)), table: within, ...known };
 }
 
-/** Reads at least HEAD_BYTES ahead. `bytes` still yields everything. */
+/** Reads at least HEAD_BYTES ahead, if there are as many: a pipe may deliver them one at a time. `bytes` still yields everything. */
 async function peek(source: Bytes): Promise<{ head: Uint8Array; bytes: Bytes }> {
-  const rest = source[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  // A pipe may deliver them one at a time.
-  for (let size = 0; size < HEAD_BYTES;) {
-    const { done, value } = await rest.next();
-    if (done) break;
-    first.push(value);
-    size += value.length;
-  }
-  async function* all(): AsyncGenerator<Uint8Array> {
-    yield* first;
-    yield* { [Symbol.asyncIterator]: () => rest };
-  }
-  return { head: Buffer.concat(first), bytes: all() };
+  const { start, all } = await readAhead(source, (_, length) => length >= HEAD_BYTES);
+  return { head: start, bytes: all() };
 }

@@ -1,4 +1,3 @@
-import { createByteQueue } from "../byte-queue.ts";
 import { PlantStoreError } from "../errors.ts";
 import { toByteText } from "./byte-text.ts";
 import { openCellDecoder } from "./cell-decoder.ts";
@@ -9,6 +8,7 @@ import { createSplitter } from "./csv-parser.ts";
 import type { Cell, Fault } from "./csv-parser.ts";
 import { toRow } from "./csv-row.ts";
 import { toUtf8 } from "./encodings.ts";
+import { readAhead } from "./read-ahead.ts";
 import { inPieces, PLAIN, tooLong } from "./row.ts";
 import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
 
@@ -62,28 +62,14 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
 
 /** The first line that is not empty, and everything from the start on. */
 async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all: Bytes }> {
-  const source = bytes[Symbol.asyncIterator]();
-  const gathered = createByteQueue();
   // Only once: a file may come byte by byte, and begin with any number of empty lines.
   let isBegun = false;
-  for (let isWhole = false; gathered.length() < bytesMax && !isWhole;) {
-    const { done, value } = await source.next();
-    if (done) break;
-    gathered.put(value.slice());
-    const begin: number = isBegun ? 0 : value.findIndex((byte) => byte !== LF && byte !== CR);
+  const { start, all } = await readAhead(bytes, (piece, length) => {
+    const begin = isBegun ? 0 : piece.findIndex((byte) => byte !== LF && byte !== CR);
     isBegun ||= begin !== -1;
-    isWhole = isBegun && value.includes(LF, begin);
-  }
-  const first = gathered.take();
-  const [, head = ""] = HEAD.exec(toByteText(first)) ?? [];
-  async function* all(): AsyncGenerator<Uint8Array> {
-    try {
-      yield first;
-      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
-    } finally {
-      await source.return?.();
-    }
-  }
+    return length >= bytesMax || (isBegun && piece.includes(LF, begin));
+  });
+  const [, head = ""] = HEAD.exec(toByteText(start)) ?? [];
   return { head, all: all() };
 }
 

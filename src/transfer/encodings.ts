@@ -1,4 +1,4 @@
-import { createByteQueue } from "../byte-queue.ts";
+import { readAhead } from "./read-ahead.ts";
 import { inPieces } from "./row.ts";
 import type { Bytes, Encoding } from "./row.ts";
 
@@ -7,26 +7,11 @@ import type { Bytes, Encoding } from "./row.ts";
  * that UTF-8 does not have: its row is refused instead of being mended.
  */
 export async function toUtf8(bytes: Bytes): Promise<Readonly<{ encoding: Encoding | undefined; isMarked: boolean; bytes: Bytes }>> {
-  const source = bytes[Symbol.asyncIterator]();
-  const start = createByteQueue();
-  while (start.length() < MARK_BYTES_MAX) {
-    const { done, value } = await source.next();
-    if (done) break;
-    // The sender may reuse the memory of what it sent.
-    start.put(value.slice());
-  }
-  const first = start.take();
-  const mark = MARKS.find(({ mark: marked }) => marked.every((byte, at) => first[at] === byte));
-  async function* all(): AsyncGenerator<Uint8Array, void, void> {
-    try {
-      yield first.subarray(mark?.mark.length ?? 0);
-      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
-    } finally {
-      await source.return?.();
-    }
-  }
+  const { start, all } = await readAhead(bytes, (_, length) => length >= MARK_BYTES_MAX);
+  const mark = MARKS.find(({ mark: marked }) => marked.every((byte, at) => start[at] === byte));
   const encoding = mark?.encoding;
-  return { encoding, isMarked: mark !== undefined, bytes: encoding ? transcode(all(), encoding === "utf-16be") : all() };
+  const unmarked = all(mark?.mark.length);
+  return { encoding, isMarked: mark !== undefined, bytes: encoding ? transcode(unmarked, encoding === "utf-16be") : unmarked };
 }
 
 const MARKS = [
