@@ -1,3 +1,5 @@
+import { withTimeLimit } from "./time-limit.ts";
+
 /** What the service measures about itself. Names and units follow prometheus.io/docs/practices/naming. */
 export type Metrics = Readonly<{
   /** Adds a number that only grows, one for each set of label values. Returns what finds the one to add to. */
@@ -115,13 +117,9 @@ function toSamples(reading: Reading): readonly Sample[] {
 }
 
 async function inTime(read: () => Reading | Promise<Reading>): Promise<Reading> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), READ_MS_MAX)));
   try {
-    return await Promise.race([read(), late]);
+    return await withTimeLimit(READ_MS_MAX, Promise.resolve(read()), () => undefined);
   } catch {
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../errors.ts";
+import { withTimeLimit } from "../time-limit.ts";
 import type { PlantCount } from "./counts.ts";
 
 /** How many plants have a tag. */
@@ -61,21 +62,11 @@ export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () =>
 
   return async () => {
     const last = counted;
-    const { tags, at } = last && isFresh(last) ? last : await withTimeout((counting ??= recount()), last);
+    function lastOrRefuse(): Counted {
+      if (!last) throw new PlantStoreError("overloaded");
+      return last;
+    }
+    const { tags, at } = last && isFresh(last) ? last : await withTimeLimit(WAIT_MS_MAX, (counting ??= recount()), lastOrRefuse);
     return { tags, ageMs: now() - at };
   };
-}
-
-async function withTimeout(counting: Promise<Counted>, last: Counted | undefined): Promise<Counted> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Counted>((resolve, reject) => {
-    timer = setTimeout(() => (last ? resolve(last) : reject(new PlantStoreError("overloaded"))), WAIT_MS_MAX);
-  });
-  try {
-    return await Promise.race([counting, late]);
-  } finally {
-    clearTimeout(timer);
-    // It may reject later, when nobody awaits it.
-    counting.catch(() => {});
-  }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { ClientBase, PoolClient } from "pg";
 import { PlantStoreError } from "../../../errors.ts";
+import { withTimeLimit } from "../../../time-limit.ts";
 import { cancel } from "./cancel.ts";
 import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";
@@ -152,16 +153,10 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
 }
 
 /** Rejects with a LateError when the time is up. */
-async function inTime<Result>(running: Promise<Result>, limitMs: number, advice?: string): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LateError(limitMs, advice)), Math.ceil(limitMs));
+function inTime<Result>(running: Promise<Result>, limitMs: number, advice?: string): Promise<Result> {
+  return withTimeLimit(Math.ceil(limitMs), running, () => {
+    throw new LateError(limitMs, advice);
   });
-  try {
-    return await Promise.race([running, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Resolves with a connection. Rejects when none is free or opened in time. */
