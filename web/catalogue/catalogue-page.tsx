@@ -5,15 +5,15 @@ import { createImportCode } from "../import/import-code.ts";
 import type { ImportCode } from "../import/import-code.ts";
 import { ImportEntrance } from "../import/import-entrance.tsx";
 import type { Opened } from "../opening.ts";
-import { PROBLEM_MS, quote, quoteTag } from "../notices.ts";
+import { PROBLEM_MS, quote } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
-import { TagDialog } from "../plants/tag-dialog.tsx";
 import { useValue } from "../state.ts";
 import { FOCUS_HOME } from "../ui/focus.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
-import { count } from "./bulk-text.ts";
+import { AskTag } from "./ask-tag.tsx";
+import type { TagQuestion } from "./ask-tag.tsx";
 import type { Catalogue } from "./catalogue.ts";
 import { useDrop } from "./file-drop.ts";
 import { ROWS_AT_ONCE_MAX } from "./listing.ts";
@@ -48,8 +48,8 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const setOpened = opening.open;
 
   const ticked = useValue(ticks.state);
-  const [asked, setAsked] = useState<Asked>();
-  function ask(about: Asked): void {
+  const [asked, setAsked] = useState<TagQuestion>();
+  function ask(about: TagQuestion): void {
     setAsked(about);
     setOpened({ kind: "tag" });
   }
@@ -162,46 +162,6 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       <Front context={context} catalogue={catalogue} importCode={importCode} opened={opened} />
     </>
   );
-}
-
-/** For what a tag is asked. */
-type Asked = Readonly<{ kind: "tag"; plants: readonly Plant[] }> | Readonly<{ kind: "rename"; tag: string }>;
-
-const EMPTY_HINT = "Leave it empty to remove the tag.";
-
-type AskTagProps = Readonly<{ asked: Asked; context: AppContext; catalogue: Catalogue; onClose: () => void }>;
-
-function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, bulkChanges, renaming }, onClose }: AskTagProps) {
-  const tags = tagCounts.state.get() ?? [];
-  const shared = { tags, notices, onClose };
-  if (asked.kind === "tag") {
-    const { plants } = asked;
-    const onTag = (tag: string | undefined) => void setTag(bulkChanges, notices, plants, tag);
-    return (
-      <TagDialog
-        {...shared}
-        toHint={() => EMPTY_HINT}
-        title={`Set the tag of ${count(plants.length)}`}
-        tag=""
-        action="Set tag"
-        onTag={onTag}
-      />
-    );
-  }
-  const { tag } = asked;
-  const plantsOf = (one: string | undefined) => tags.find((counted) => counted.tag === one)?.plants;
-  const title = `Rename ${quoteTag(tag)} everywhere`;
-  function toHint(to: string | undefined): string {
-    const there = to === tag ? undefined : plantsOf(to);
-    return there === undefined ? EMPTY_HINT : `${count(there)} have this tag already: nothing will tell them apart from these.`;
-  }
-  async function rename(to: string | undefined): Promise<void> {
-    if (to === tag) return;
-    const isWhole = await renaming.rename(tag, to, plantsOf(tag));
-    const view = views.state.get();
-    if (isWhole && view.tag === tag) views.show({ ...view, tag: to ?? null }, "replace");
-  }
-  return <TagDialog {...shared} toHint={toHint} title={title} tag={tag} action="Rename everywhere" onTag={(to) => void rename(to)} />;
 }
 
 type FrontProps = Readonly<{ context: AppContext; catalogue: Catalogue; importCode: ImportCode; opened: Opened }>;

@@ -1,0 +1,47 @@
+import type { Plant } from "../../src/client/client.ts";
+import type { AppContext } from "../app-context.ts";
+import { quoteTag } from "../notices.ts";
+import { TagDialog } from "../plants/tag-dialog.tsx";
+import { count } from "./bulk-text.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { setTag } from "./tick-actions.ts";
+
+/** For what a tag is asked. */
+export type TagQuestion = Readonly<{ kind: "tag"; plants: readonly Plant[] }> | Readonly<{ kind: "rename"; tag: string }>;
+
+const EMPTY_HINT = "Leave it empty to remove the tag.";
+
+type AskTagProps = Readonly<{ asked: TagQuestion; context: AppContext; catalogue: Catalogue; onClose: () => void }>;
+
+export function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, bulkChanges, renaming }, onClose }: AskTagProps) {
+  const tags = tagCounts.state.get() ?? [];
+  const shared = { tags, notices, onClose };
+  if (asked.kind === "tag") {
+    const { plants } = asked;
+    const onTag = (tag: string | undefined) => void setTag(bulkChanges, notices, plants, tag);
+    return (
+      <TagDialog
+        {...shared}
+        toHint={() => EMPTY_HINT}
+        title={`Set the tag of ${count(plants.length)}`}
+        tag=""
+        action="Set tag"
+        onTag={onTag}
+      />
+    );
+  }
+  const { tag } = asked;
+  const plantsOf = (one: string | undefined) => tags.find((counted) => counted.tag === one)?.plants;
+  const title = `Rename ${quoteTag(tag)} everywhere`;
+  function toHint(to: string | undefined): string {
+    const there = to === tag ? undefined : plantsOf(to);
+    return there === undefined ? EMPTY_HINT : `${count(there)} have this tag already: nothing will tell them apart from these.`;
+  }
+  async function rename(to: string | undefined): Promise<void> {
+    if (to === tag) return;
+    const isWhole = await renaming.rename(tag, to, plantsOf(tag));
+    const view = views.state.get();
+    if (isWhole && view.tag === tag) views.show({ ...view, tag: to ?? null }, "replace");
+  }
+  return <TagDialog {...shared} toHint={toHint} title={title} tag={tag} action="Rename everywhere" onTag={(to) => void rename(to)} />;
+}
