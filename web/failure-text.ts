@@ -1,5 +1,4 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
-import { PlantStoreError } from "../src/errors.ts";
 import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
 import { TableError } from "../src/transfer/table-error.ts";
 
@@ -40,11 +39,15 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError) return `Something else responded instead of the service (${thrown.status}): try again.`;
   if (thrown instanceof SignedOutError) return "You signed out before it was over.";
-  // Of a file that the page reads itself.
-  if (thrown instanceof PlantStoreError || thrown instanceof TableError) return thrown.message;
+  if (isOfFile(thrown)) return thrown.message;
   if (thrown instanceof DOMException && UNREADABLE.has(thrown.name))
     return "It is a folder, or the file was moved or changed meanwhile: choose a file again.";
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
+}
+
+/** Whether a file cannot be read, by the page's own readers. Their class has the messages of all errors with it, which only an import needs: its name will do. */
+function isOfFile(thrown: unknown): thrown is Error {
+  return thrown instanceof TableError || (thrown instanceof Error && thrown.name === "PlantStoreError");
 }
 
 /** The same for what is still open: it is read after a new sign-in too, when the token is a good one. */
