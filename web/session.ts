@@ -52,6 +52,14 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     if (device !== undefined && storageArea === device && key === KEY && newValue === null && now.kind === "in" && now.token === oldValue)
       signOut();
   });
+  addEventListener("pageshow", ({ persisted }) => {
+    const now = state.get();
+    // The back button brings a page back as it was, and it heard nothing meanwhile: its user may have signed out.
+    if (!persisted || findKept(tab, device) === (now.kind === "in" ? now.token : null)) return;
+    state.set({ kind: "out", reason: undefined, before: undefined });
+    // Once nothing that is shown could hold it.
+    setTimeout(() => location.reload());
+  });
   return {
     state,
     canRemember: device !== undefined,

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
+import { usePlace } from "../support/web/place.ts";
+import type { Visit } from "../support/web/visit.ts";
+
+// Browsers that are older than most, that alter pages, or that bring them back: what they do is done here by scripts.
+
+const place = usePlace();
+
+async function open(rows: readonly string[], script = ""): Promise<Visit> {
+  await place.plant(rows);
+  const visit = await place.visit("/?q=");
+  await visit.page.addInitScript(script);
+  await visit.page.reload();
+  await visit.signIn();
+  await visit.rows.first().waitFor();
+  return visit;
+}
+
+describe("a page that the back button brings back as it was", () => {
+  it("shows nothing to whoever comes when its user has signed out meanwhile, also with a dialog open", async () => {
+    const { page, button, field } = await open(["1,Acer,tree"]);
+    await button("Edit Acer").click();
+    await field("Name").fill("Acer palmatum");
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    await Promise.all([page.waitForEvent("load"), bringBack(page, "sessionStorage.clear()")]);
+    await field("Token").waitFor();
+    expect(await page.getByText("Acer").count()).toBe(0);
+    expect(asked).toEqual([]);
+  });
+
+  it("has the token of whoever signed in meanwhile", async () => {
+    const body = JSON.stringify({ name: "reader", scopes: ["plants:read"] });
+    const { token } = (await (await place.service.request("/tokens", { method: "POST", body })).json()) as { token: string };
+    const { page, sees, button } = await open(["1,Acer,tree"]);
+    const meanwhile = `for (const name of Object.keys(sessionStorage)) sessionStorage[name] = "${token}"`;
+    await Promise.all([page.waitForEvent("load"), bringBack(page, meanwhile)]);
+    await sees(["Acer"]);
+    expect(await button("Add plant").count()).toBe(0);
+  });
+
+  it("stays as it was when nobody did", async () => {
+    const { page, button, field } = await open(["1,Acer,tree"]);
+    await button("Edit Acer").click();
+    await field("Name").fill("Acer palmatum");
+    await bringBack(page, "");
+    await button("Save").click();
+    await page.getByText("“Acer palmatum” is saved.").first().waitFor();
+  });
+});
+
+/** As after a visit to another page of the tab, that did something. The browser of the tests keeps no page for its back button. */
+async function bringBack(page: Page, meanwhile: string): Promise<void> {
+  await page.evaluate(`{ ${meanwhile} }; dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`);
+}
