@@ -37,7 +37,7 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof ServiceError) return serviceText(thrown);
   if (thrown instanceof ConnectionError) return "The service cannot be reached: check the connection, then try again.";
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
-  if (thrown instanceof UnexpectedAnswerError) return `Something else responded instead of the service (${thrown.status}): try again.`;
+  if (thrown instanceof UnexpectedAnswerError) return unexpectedText(thrown);
   if (thrown instanceof SignedOutError) return "You signed out before it was over.";
   if (isOfFile(thrown)) return thrown.message;
   if (thrown instanceof DOMException && UNREADABLE.has(thrown.name))
@@ -54,6 +54,11 @@ function isOfFile(thrown: unknown): thrown is Error {
 export function retryText(thrown: unknown): string {
   const isTokenBad = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.invalid_token;
   return isTokenBad ? "This was not done, as you were not signed in any more: try again." : failureText(thrown);
+}
+
+function unexpectedText({ status, cause }: UnexpectedAnswerError): string {
+  if (cause instanceof TypeError && cause.message.startsWith("This browser")) return cause.message;
+  return `Something else responded instead of the service (${status}): try again.`;
 }
 
 function serviceText({ error, message, status, requestId }: ServiceError): string {

@@ -50,4 +50,9 @@ const context = {
 addEventListener("keydown", (event) => {
   if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
 });
-render(<Root context={context} />, document.getElementById("app")!);
+// The newest of what the page needs. Where a browser lacks it, what stands there until now stays: it says so.
+if ("any" in AbortSignal) {
+  const app = document.getElementById("app")!;
+  app.replaceChildren();
+  render(<Root context={context} />, app);
+}

@@ -57,3 +57,32 @@ describe("a page that the back button brings back as it was", () => {
 async function bringBack(page: Page, meanwhile: string): Promise<void> {
   await page.evaluate(`{ ${meanwhile} }; dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`);
 }
+
+describe("an old browser", () => {
+  it("says that it is too old, and one that is not says so at no time", async () => {
+    const { page, field } = await place.visit();
+    await field("Token").waitFor();
+    const text = page.getByText("This page needs JavaScript, and a browser of 2024 or later.");
+    expect(await text.count()).toBe(0);
+    await page.addInitScript("delete AbortSignal.any");
+    await page.reload();
+    await text.filter({ visible: true }).waitFor();
+    expect(await field("Token").count()).toBe(0);
+  });
+
+  it("without JavaScript says that the page needs it", async () => {
+    const { reads } = await place.visit("/", { javaScriptEnabled: false });
+    await reads("This page needs JavaScript");
+  });
+
+  it("that would round an id says so", async () => {
+    await place.plant(["9007199254740993,Monstera,"]);
+    const { page, signIn, reads } = await place.visit();
+    await page.addInitScript(
+      "const { parse } = JSON; JSON.parse = (text, revive) => parse(text, revive && ((name, value) => revive(name, value)));",
+    );
+    await page.reload();
+    await signIn();
+    await reads("This browser rounds ids past 2^53: use a newer one.");
+  });
+});
