@@ -1,5 +1,6 @@
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
+import { takeStep } from "./step.ts";
 
 /** What is open in front of the catalogue. */
 export type Opened =
@@ -30,8 +31,8 @@ export function createOpening(window: Window): Opening {
     state,
     open(opened) {
       const url = `${location.pathname}${location.search}${openedText(opened)}`;
-      if (location.hash === "") history.pushState(MADE_HERE, "", url);
-      else history.replaceState(history.state, "", url);
+      if (location.hash === "") takeStep("push", MADE_HERE, url);
+      else takeStep("replace", history.state, url);
       state.set(opened);
     },
     close() {
@@ -39,7 +40,7 @@ export function createOpening(window: Window): Opening {
       // A new view may have taken the place of the step already.
       if (location.hash === "") return;
       if (history.state === MADE_HERE) history.back();
-      else history.replaceState(null, "", `${location.pathname}${location.search}`);
+      else takeStep("replace", null, `${location.pathname}${location.search}`);
     },
   };
 }

@@ -1,6 +1,8 @@
 import type { PlantFilter, Sort } from "../src/client/client.ts";
 import { createPositions } from "./positions.ts";
 import { createState } from "./state.ts";
+import { takeStep } from "./step.ts";
+import type { Step } from "./step.ts";
 import { tabStorage } from "./storage.ts";
 import type { State } from "./state.ts";
 
@@ -8,9 +10,6 @@ const SORTS = ["id", "-id", "name", "-name", "newest", "oldest"] as const satisf
 
 /** What the catalogue shows: plants whose names hold these words, and that carry this tag, in an order; null is no tag. */
 export type View = Readonly<{ q: string; tag: string | null | undefined; sort: Sort }>;
-
-/** How the address bar takes a new view: as a step that the back button undoes, or in the place of the one before. */
-type Step = "push" | "replace";
 
 export type Views = Readonly<{
   state: State<View>;
@@ -50,9 +49,7 @@ export function createViews(window: Window): Views {
       if (isSameView(view, state.get())) return;
       leave();
       isBack = false;
-      const url = `${location.pathname}${viewText(view)}`;
-      if (step === "push") history.pushState(null, "", url);
-      else history.replaceState(null, "", url);
+      takeStep(step, null, `${location.pathname}${viewText(view)}`);
       state.set(view);
     },
     save,

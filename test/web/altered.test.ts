@@ -85,4 +85,29 @@ describe("an old browser", () => {
     await signIn();
     await reads("This browser rounds ids past 2^53: use a newer one.");
   });
+
+  it("that refuses many steps of its history shows what was typed last, and the address follows", async () => {
+    const { page, field, sees, address } = await open(["1,Acer,tree", "2,Betula,tree"], LIMIT_HISTORY);
+    await field("Search names").pressSequentially("acer ", { delay: 40 });
+    await page.evaluate("stepsLeft = 0");
+    await field("Search names").pressSequentially("x", { delay: 40 });
+    await page.getByText("No plants match.").first().waitFor();
+    await field("Search names").fill("");
+    await sees(["Acer", "Betula"]);
+    expect(address()).toBe("/?q=acer");
+    await page.evaluate("stepsLeft = 100");
+    await page.waitForURL(({ search }) => search === "");
+  });
 });
+
+/** As Safari does after a hundred in half a minute. */
+const LIMIT_HISTORY = `
+  globalThis.stepsLeft = 100;
+  for (const name of ["pushState", "replaceState"]) {
+    const take = history[name].bind(history);
+    History.prototype[name] = (...step) => {
+      if ((stepsLeft -= 1) < 0) throw new DOMException("Attempt to use history." + name + "() too often", "SecurityError");
+      take(...step);
+    };
+  }
+`;
