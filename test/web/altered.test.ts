@@ -111,3 +111,15 @@ const LIMIT_HISTORY = `
     };
   }
 `;
+
+it("the arrow down chooses a word where words are composed, and goes to the plants where none is", async () => {
+  const { page, field } = await open(["1,Acer,tree"]);
+  await field("Search names").focus();
+  const press = (isComposing: boolean) =>
+    page.evaluate<string>(`(() => {
+      const event = new KeyboardEvent("keydown", { key: "ArrowDown", isComposing: ${isComposing}, bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(event);
+      return document.activeElement.tagName + (event.defaultPrevented ? " prevented" : "");
+    })()`);
+  expect([await press(true), await press(false)]).toEqual(["INPUT", "A prevented"]);
+});

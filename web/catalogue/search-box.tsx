@@ -72,7 +72,8 @@ export function SearchBox({ views, onOpen }: Readonly<{ views: Views; onOpen: (i
         }}
         onKeyDown={(event) => {
           const first = document.querySelector<HTMLElement>('tr [data-action="open"]');
-          if (event.key !== "ArrowDown" || !first) return;
+          // Where words are composed, as in Japanese, it goes through what can be chosen.
+          if (event.key !== "ArrowDown" || event.isComposing || !first) return;
           event.preventDefault();
           first.focus();
         }}
