@@ -123,3 +123,52 @@ it("the arrow down chooses a word where words are composed, and goes to the plan
     })()`);
   expect([await press(true), await press(false)]).toEqual(["INPUT", "A prevented"]);
 });
+
+describe("an extension that marks words", () => {
+  it("leaves each row with the plant that it is of", async () => {
+    const plants = Array.from({ length: 300 }, (_, at) => `${at + 1},Plant ${at + 1},tag ${at + 1}`);
+    const { page, rows, field, sees } = await open(plants);
+    await page.evaluate(MARK_WORDS);
+    expect(await rows.locator("mark").count()).toBeGreaterThan(10);
+    await field("Search names").fill("250");
+    await sees(["Plant 250"]);
+    await field("Search names").fill("");
+    await page.getByText("300 plants.").first().waitFor();
+    await page.evaluate("scrollTo(0, 6000)");
+    await rows.getByText("Plant 130", { exact: true }).waitFor();
+    const shown = await rows.evaluateAll((all: { innerText: string }[]) =>
+      all.map(({ innerText }) => innerText.split(/\s*[\t\n]\s*/).join("|")),
+    );
+    expect(shown.filter((text) => !/^\|?(\d+)\|Plant \1\|tag \1\|?$/.test(text))).toEqual([]);
+  });
+
+  it("leaves the seconds in which a deletion can be undone as they are", async () => {
+    const { page, button } = await open(["1,Plant 1,", "2,Plant 2,"]);
+    await button("Delete Plant 1").click();
+    await page.evaluate(MARK_WORDS);
+    const seen = page.locator(".notice p span").last();
+    await seen.filter({ hasText: /^“Plant 1” will be deleted in [1-6] seconds\.$/ }).waitFor();
+  });
+});
+
+/** Puts an element around each word "Plant" and each number, in what is there and in what comes. */
+const MARK_WORDS = `(() => {
+  function markIn(root) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (let text of texts.filter(({ parentElement }) => parentElement.closest("mark, script, style, title") === null)) {
+      for (let at = text.data.search(/Plant|[0-9]/); at !== -1; at = text.data.search(/Plant|[0-9]/)) {
+        const word = text.splitText(at);
+        text = word.splitText(/^(Plant|[0-9]+)/.exec(word.data)[0].length);
+        const mark = document.createElement("mark");
+        word.replaceWith(mark);
+        mark.append(word);
+      }
+    }
+  }
+  markIn(document.body);
+  new MutationObserver((changes) => {
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) if (node instanceof Element && node.tagName !== "MARK") markIn(node);
+  }).observe(document.body, { childList: true, subtree: true });
+})()`;

@@ -1,6 +1,7 @@
 import type { Plant } from "../../src/client/client.ts";
 import { isInvisible, nameLabel, tagLabel } from "../plants/label.ts";
 import { plantFragment } from "../opening.ts";
+import { exactText } from "../ui/exact-text.ts";
 import { Icon } from "../ui/icon.tsx";
 
 /** What a link or button of a row asks for; the table hears of it. */
@@ -34,18 +35,19 @@ export function PlantRow({ plant, isRevealed, isTicked, mayChange, at, topPx }: 
       <td role="cell" class="plant-row-tick">
         <input type="checkbox" data-action="tick" aria-label={`Select ${spoken}`} checked={isTicked} />
       </td>
-      <td role="cell" class="plant-row-id">
-        {text}
-      </td>
+      <td role="cell" class="plant-row-id" ref={exactText(text)} />
       <td role="cell" class={isNameless ? "plant-row-name none" : "plant-row-name"} title={name} dir="auto">
-        <a href={plantFragment(id)} data-action="open" aria-label={isNameless ? `Plant ${text}` : undefined}>
-          {nameLabel(name)}
-        </a>
+        <a
+          href={plantFragment(id)}
+          data-action="open"
+          aria-label={isNameless ? `Plant ${text}` : undefined}
+          ref={exactText(nameLabel(name))}
+        />
       </td>
       <td role="cell" class="plant-row-tag">
         {tag === undefined ? null : (
           <button class="chip" type="button" data-action="tag" title={`Show only ${tagLabel(tag)}`}>
-            <span dir="auto">{tagLabel(tag)}</span>
+            <span dir="auto" ref={exactText(tagLabel(tag))} />
           </button>
         )}
       </td>

@@ -5,6 +5,7 @@ import { quote } from "../notices.ts";
 import { countText } from "../plants/count-text.ts";
 import { parseId } from "../plants/draft.ts";
 import { tagLabel } from "../plants/label.ts";
+import { exactText } from "../ui/exact-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isEverything, isSameView } from "../view.ts";
 import type { View, Views } from "../view.ts";
@@ -68,7 +69,7 @@ export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh
             <span>Plant with the id {String(id)}</span>
           </button>
         )}
-        <p>{shown.current}</p>
+        <p ref={exactText(shown.current)} />
         <button class="button quiet square" type="button" aria-label="Refresh" title="Refresh" onClick={onRefresh}>
           <Icon name="refresh" />
         </button>

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Notice, Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { useDock } from "./dock.ts";
+import { exactText } from "./exact-text.ts";
 import { FOCUS_HOME } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
@@ -44,7 +45,7 @@ function NoticeItem({ notice, isInDialog, onClose }: { notice: Notice; isInDialo
     <div class={kind === "problem" ? "notice notice-problem" : "notice"} ref={item}>
       <p>
         <span class={seen === undefined ? undefined : "unseen"}>{text}</span>{" "}
-        {seen === undefined && detail === undefined ? null : <span aria-hidden="true">{seen ?? detail}</span>}
+        <span aria-hidden="true" ref={exactText(seen ?? detail ?? "")} />
       </p>
       {action === undefined ? null : (
         <button class="button" type="button" ref={button} onClick={action.run}>
