@@ -58,7 +58,9 @@ export function retryText(thrown: unknown): string {
 
 function unexpectedText({ status, cause }: UnexpectedAnswerError): string {
   if (cause instanceof TypeError && cause.message.startsWith("This browser")) return cause.message;
-  return `Something else responded instead of the service (${status}): try again.`;
+  // A proxy that wants a new sign-in redirects to it, or sends its page. Whoever goes there in this tab loses what is open.
+  const advice = status < 400 ? ", such as the sign-in of a proxy: open this page in another tab, then" : ":";
+  return `Something else responded instead of the service (${status})${advice} try again.`;
 }
 
 function serviceText({ error, message, status, requestId }: ServiceError): string {

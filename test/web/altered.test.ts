@@ -172,3 +172,34 @@ const MARK_WORDS = `(() => {
     for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) if (node instanceof Element && node.tagName !== "MARK") markIn(node);
   }).observe(document.body, { childList: true, subtree: true });
 })()`;
+
+describe("something else in the place of the service", () => {
+  it("is not taken for the sample file", async () => {
+    for (const status of [0, 503]) place.expectStatus(status);
+    const { page, signIn, button, reads, dialog } = await place.visit();
+    await signIn();
+    for (const answer of [undefined, { status: 503, contentType: "application/json" }, { status: 200, contentType: "text/html" }]) {
+      await page.route("**/sample.csv", (route) => (answer ? route.fulfill({ ...answer, body: "<p>\nPlease sign in\n" }) : route.abort()));
+      await button("Try thirty real plants").click();
+      await reads("The file could not be loaded: try again.");
+      expect(await dialog.count()).toBe(0);
+      await page.unrouteAll();
+    }
+    await button("Try thirty real plants").click();
+    await reads("sample.csv is CSV with 30 plants.");
+  });
+
+  it("that wants a sign-in is named, with a way that loses nothing", async () => {
+    const { page, button, field, reads, sees } = await open(["1,Acer,tree"]);
+    await button("Edit Acer").click();
+    await field("Name").fill("Acer palmatum");
+    await page.route("**/plants/1", (route) => route.fulfill({ status: 302, headers: { location: "https://sign-in.example/" } }));
+    await button("Save").click();
+    await reads(
+      "Something else responded instead of the service (0), such as the sign-in of a proxy: open this page in another tab, then try again.",
+    );
+    await page.unrouteAll();
+    await button("Save").click();
+    await sees(["Acer palmatum"]);
+  });
+});

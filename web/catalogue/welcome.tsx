@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { FOCUS_HOME } from "../ui/focus.ts";
 
 type WelcomeProps = Readonly<{ mayAdd: boolean; onAdd: () => void; onImport: (file: File | undefined) => void }>;
@@ -6,10 +7,20 @@ const SAMPLE = "sample.csv";
 
 /** The first visit to a store that is empty. */
 export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
+  const [isLost, setLost] = useState(false);
+
   async function importSample(): Promise<void> {
-    const response = await fetch(SAMPLE);
-    onImport(new File([await response.blob()], SAMPLE));
+    setLost(false);
+    try {
+      const sample = await (await fetch(SAMPLE)).blob();
+      // Not the page of a proxy, nor an error.
+      if (sample.type.startsWith("text/csv")) return onImport(new File([sample], SAMPLE));
+    } catch {
+      // The connection is gone.
+    }
+    setLost(true);
   }
+
   return (
     <main class="intro">
       <h1 id={FOCUS_HOME} tabIndex={-1}>
@@ -40,6 +51,11 @@ export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
             </a>
             .
           </p>
+          {isLost ? (
+            <p class="problem" role="alert">
+              The file could not be loaded: try again.
+            </p>
+          ) : null}
         </>
       ) : (
         <p>This catalogue is empty, and your token cannot add plants.</p>
