@@ -203,3 +203,21 @@ describe("something else in the place of the service", () => {
     await sees(["Acer palmatum"]);
   });
 });
+
+describe("marks without a width, which come along from where something was copied,", () => {
+  it("become no part of a name, a tag, an id or a token, and stay within a name", async () => {
+    await place.plant(["1,Acer,tree"]);
+    const { page, signIn, rows, button, field, reads } = await place.visit();
+    await signIn(`\u200b${place.service.token}\u2060`);
+    await rows.first().waitFor();
+    await button("Add plant").click();
+    await field("Name").fill("\u200e Bambus\u200bgras \u200b");
+    await field("Tag").fill("tree\u200b");
+    await button("Choose the id").click();
+    await field("Id").fill("\u200e7\u200e");
+    await button("Save").click();
+    await reads("is saved.");
+    expect(await (await place.service.request("/plants/7")).json()).toEqual({ id: 7, name: "Bambus\u200bgras", tag: "tree" });
+    expect(await page.locator(".tag-bars-label").allInnerTexts()).toEqual(["tree", "Without a tag"]);
+  });
+});

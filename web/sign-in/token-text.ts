@@ -1,6 +1,8 @@
 /** The token in what people paste: also the whole header, or with the quotes of a file. Undefined if there is none. */
 export function parseToken(text: string): string | undefined {
   const token = text
+    // Chats put marks without a width into what is copied.
+    .replace(/\p{Cf}/gu, "")
     .trim()
     .replace(/^["'`“”‘’]+|["'`“”‘’,;]+$/g, "")
     .replace(/^(authorization:\s*)?(bearer\s+)?/i, "")
