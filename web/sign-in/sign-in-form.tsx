@@ -84,8 +84,8 @@ export function SignInForm({
             Stay signed in on this device
           </label>
           <p class="hint" id={meaningId}>
-            The browser keeps the token until you sign out, and anyone who uses it can do what you can. Otherwise it forgets the token when
-            you close the tab.
+            The browser keeps the token until you sign out, and anyone who uses it can do what you can. Otherwise the token goes with the
+            tab, and comes back if someone reopens it.
           </p>
         </div>
       ) : null}
