@@ -118,6 +118,15 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
+  it("leaves translators its prose, and nothing that is to be sent or was answered", async () => {
+    await tryIt("listPlants");
+    await page.locator("#listPlants .docs-attempt pre").waitFor({ state: "attached" });
+    const translated = `({ translate, textContent }) => translate && textContent.trim() !== ""`;
+    expect(await inPage(`[...document.querySelectorAll("code, pre, form, nav a")].filter(${translated}).length`)).toBe(0);
+    expect(await inPage(`[...document.querySelectorAll("h2, .docs-summary, dd")].every(({ translate }) => translate)`)).toBe(true);
+    await expectQuiet();
+  });
+
   it("shows the ids in its examples with every digit", async () => {
     expect(await page.locator("#createPlant").textContent()).toContain('"id": -9223372036854775808');
     await expectQuiet();

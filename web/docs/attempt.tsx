@@ -27,7 +27,7 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
   }
 
   return (
-    <form class="docs-attempt" onSubmit={(event) => void attempt(event)}>
+    <form class="docs-attempt" translate={false} onSubmit={(event) => void attempt(event)}>
       {operation.parameters.map((parameter) => (
         <Input
           key={parameter.name}

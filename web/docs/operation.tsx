@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Attempt } from "./attempt.tsx";
 import { exampleText, examplesOf, limitsText } from "./document.ts";
 import type { Answer, Media, Operation, Reference } from "./document.ts";
-import { Prose, Words } from "./prose.tsx";
+import { Code, Prose, Words } from "./prose.tsx";
 import { Fields, TypeName } from "./shape.tsx";
 
 type SectionProps = Readonly<{ operation: Operation; schemas: Reference["schemas"]; token: string | undefined }>;
@@ -14,7 +14,7 @@ export function Section({ operation, schemas, token }: SectionProps) {
   return (
     <article id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
-        <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> <code>{path}</code>{" "}
+        <span class={method === "DELETE" ? "docs-method docs-delete" : "docs-method"}>{method}</span> <Code>{path}</Code>{" "}
         <span class="docs-summary">{summary}</span>
       </h3>
       <p class="docs-scope">
@@ -24,7 +24,7 @@ export function Section({ operation, schemas, token }: SectionProps) {
           "any valid token"
         ) : (
           <>
-            scope <code>{scope}</code>
+            scope <Code>{scope}</Code>
           </>
         )}
       </p>
@@ -36,7 +36,7 @@ export function Section({ operation, schemas, token }: SectionProps) {
             {parameters.map(({ name, in: place, required, schema, description: about = "" }) => (
               <div key={name}>
                 <dt>
-                  <code>{name}</code> <TypeName schema={schema} /> {required && <em>required</em>}{" "}
+                  <Code>{name}</Code> <TypeName schema={schema} /> {required && <em>required</em>}{" "}
                   <small>{[place, limitsText(schema)].filter(Boolean).join(", ")}</small>
                 </dt>
                 <dd>
@@ -50,7 +50,7 @@ export function Section({ operation, schemas, token }: SectionProps) {
       {Object.entries(bodies).map(([type, media]) => (
         <div key={type}>
           <h4>
-            Body as <code>{type}</code>
+            Body as <Code>{type}</Code>
           </h4>
           <Content media={media} schemas={schemas} />
         </div>
@@ -78,7 +78,7 @@ function AnswerPart({ status, answer, schemas }: Readonly<{ status: string; answ
         {Object.entries(headers).map(([name, { description: about = "", example }]) => (
           <div key={name}>
             <dt>
-              <code>{name}</code> <small>{example === undefined ? "" : `such as ${exampleText(example)}`}</small>
+              <Code>{name}</Code> <small>{example === undefined ? "" : `such as ${exampleText(example)}`}</small>
             </dt>
             <dd>
               <Words text={about} />
@@ -89,7 +89,7 @@ function AnswerPart({ status, answer, schemas }: Readonly<{ status: string; answ
       {Object.entries(content).map(([type, media]) => (
         <div key={type}>
           <h5>
-            <code>{type}</code>
+            <Code>{type}</Code>
           </h5>
           <Content media={media} schemas={schemas} />
         </div>
@@ -105,7 +105,9 @@ function Content({ media, schemas }: Readonly<{ media: Media; schemas: Reference
       {examplesOf(media).map(([name, text]) => (
         <figure key={name}>
           <figcaption>{name}</figcaption>
-          <pre tabIndex={0}>{text}</pre>
+          <pre tabIndex={0} translate={false}>
+            {text}
+          </pre>
         </figure>
       ))}
     </>

@@ -46,7 +46,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
         {groups.map(({ name, operations }) => (
           <div key={name}>
             <h2>{name}</h2>
-            <ul>
+            <ul translate={false}>
               {operations.map(({ id, method, path, summary }) => (
                 <li key={id}>
                   <a href={`#${id}`} title={summary}>

@@ -1,6 +1,6 @@
 import { fieldsOf, limitsText, nameOf, typeText } from "./document.ts";
 import type { Reference, Schema } from "./document.ts";
-import { Words } from "./prose.tsx";
+import { Code, Words } from "./prose.tsx";
 
 /** A type in a few words, with a link to where it is described. */
 export function TypeName({ schema }: Readonly<{ schema: Schema }>) {
@@ -31,7 +31,7 @@ export function Fields({ schema, schemas }: Readonly<{ schema: Schema; schemas: 
       {fields.map(({ name, schema: member, isRequired }) => (
         <div key={name}>
           <dt>
-            <code>{name}</code> <TypeName schema={member} /> {isRequired && <em>required</em>} <small>{limitsText(member)}</small>
+            <Code>{name}</Code> <TypeName schema={member} /> {isRequired && <em>required</em>} <small>{limitsText(member)}</small>
           </dt>
           <dd>
             <Words text={member.description ?? ""} />
