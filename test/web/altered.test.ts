@@ -53,6 +53,20 @@ describe("a page that the back button brings back as it was", () => {
   });
 });
 
+describe("a deletion that waits", () => {
+  it("can be undone for as long as ever after the back button has brought its page back", async () => {
+    const { page, button, sees } = await open(["1,Acer,tree", "2,Betula,tree"]);
+    await button("Delete Acer").click();
+    // What is read out stays as it was at the beginning.
+    const seen = page.locator(".notice span[aria-hidden]");
+    await seen.filter({ hasText: /in [1-6] seconds?\.$/ }).waitFor();
+    await bringBack(page, "");
+    await seen.filter({ hasText: /in 8 seconds\.$/ }).waitFor();
+    await button("Undo").click();
+    await sees(["Acer", "Betula"]);
+  });
+});
+
 /** As after a visit to another page of the tab, that did something. The browser of the tests keeps no page for its back button. */
 async function bringBack(page: Page, meanwhile: string): Promise<void> {
   await page.evaluate(`{ ${meanwhile} }; dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`);

@@ -80,6 +80,10 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
     listing.unhide(ids);
   }
 
+  // Back brings the page back as it was left, maybe hours ago: whoever left it had no time to undo what waits.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && waiting) start();
+  });
   return {
     remove(more) {
       for (const plant of more) plants.set(plant.id, plant);
