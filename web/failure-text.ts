@@ -45,7 +45,10 @@ export function failureText(thrown: unknown): string {
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
 }
 
-/** Whether a file cannot be read, by the page's own readers. Their class has the messages of all errors with it, which only an import needs: its name will do. */
+/**
+ * Whether a file cannot be read, by the page's own readers. Their class has the messages of all errors with it, which
+ * only an import needs: its name will do.
+ */
 function isOfFile(thrown: unknown): thrown is Error {
   return thrown instanceof TableError || (thrown instanceof Error && thrown.name === "PlantStoreError");
 }

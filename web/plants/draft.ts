@@ -36,7 +36,10 @@ export function typedTag(text: string): string | undefined {
   return tag === "" ? undefined : tag;
 }
 
-/** What is typed, without what nobody sees at its ends: spaces, which keyboards add, and marks without a width, which come along from where it was copied. */
+/**
+ * What is typed, without what nobody sees at its ends: spaces, which keyboards add, and marks without a width, which come
+ * along from where it was copied.
+ */
 function trimmed(text: string): string {
   return text
     .trim()
