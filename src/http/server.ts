@@ -43,6 +43,15 @@ const SWEEP_MS = 500;
 /** What a longer pause between two looks counts as, in milliseconds. */
 const PAUSE_MS_MAX = 2 * SWEEP_MS;
 
+/**
+ * After how long without a byte the system asks whether the peer is still there, in milliseconds. Networks forget a
+ * connection of which they see nothing for some minutes.
+ */
+const PROBE_MS = 60_000;
+
+/** A connection that was idle for so long is closed for a new one without a warning, in milliseconds. */
+const SPARE_MS = 10_000;
+
 /** How often the log may say that there are too many connections, in milliseconds. */
 const WARNING_MS = 10_000;
 
@@ -56,8 +65,8 @@ export function startServer(options: ServerOptions): HttpServer {
   const parseHead = createHeadParser();
   const tasks = createTaskQueue();
   const connections = new Set<Connection>();
-  /** Connections that owe no response, the longest idle first. */
-  const idle = new Set<Connection>();
+  /** Connections that owe no response, the longest idle first, and since when. */
+  const idle = new Map<Connection, number>();
   // Both are read for every request, so they advance only now and then.
   let time = 0;
   let date = new Date().toUTCString();
@@ -81,24 +90,29 @@ export function startServer(options: ServerOptions): HttpServer {
       tasks,
       now: () => time,
       date: () => date,
-      onIdle: (isIdle) => (isIdle ? idle.add(connection) : idle.delete(connection)),
+      onIdle: (isIdle) => (isIdle ? idle.set(connection, time) : idle.delete(connection)),
       onBug: (error) => log.error("unexpected_error", { error }),
     });
     socket.data = connection;
+    socket.setKeepAlive(true, PROBE_MS);
     connections.add(connection);
-    idle.add(connection);
+    idle.set(connection, time);
   }
 
   /** Closes the connection that has been idle for longest. A client that comes back opens another one. */
   function makeRoom(): boolean {
+    const [longest] = idle;
+    // A connection that nobody has used for long is kept only while there is room.
+    if (!longest || time - longest[1] < SPARE_MS) countTurnedAway();
+    longest?.[0].terminate();
+    return longest !== undefined;
+  }
+
+  function countTurnedAway(): void {
     turnedAway += 1;
-    if (time - warnedAt >= WARNING_MS) {
-      log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway: turnedAway - turnedAwayBefore });
-      [warnedAt, turnedAwayBefore] = [time, turnedAway];
-    }
-    const [oldest] = idle;
-    oldest?.terminate();
-    return oldest !== undefined;
+    if (time - warnedAt < WARNING_MS) return;
+    log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway: turnedAway - turnedAwayBefore });
+    [warnedAt, turnedAwayBefore] = [time, turnedAway];
   }
 
   function close({ data }: Socket): void {

@@ -7,6 +7,7 @@ import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
+import { statusesIn } from "../support/raw-http.ts";
 
 /** A connection whose wire and clock the test controls. */
 type Held = Connection &
@@ -173,6 +174,17 @@ describe("a connection ends", () => {
     expect(held.isGone()).toBe(true);
   });
 
+  it("when its first request, or the rest of a later one, does not come for 10 s", () => {
+    for (const text of ["", "GET", `${GET}GET`]) {
+      const held = hold({ answer: () => OK });
+      held.say(text);
+      held.pass(9);
+      expect(held.isGone()).toBe(false);
+      held.pass(2);
+      expect(held.isGone()).toBe(true);
+    }
+  });
+
   it("when its client closes its side in the middle of a head", async () => {
     const held = hold();
     held.say(`${GET}GET / HT`);
@@ -191,6 +203,18 @@ describe("a connection ends", () => {
 });
 
 describe("a connection goes on", () => {
+  it("between two requests for longer than Envoy keeps one, which is an hour, and not much longer", () => {
+    const held = hold({ answer: () => OK });
+    for (let requests = 1; requests <= 2; requests += 1) {
+      held.say(GET);
+      held.pass(3600);
+      expect(held.isGone()).toBe(false);
+      expect(statusesIn(held.sent())).toHaveLength(requests);
+    }
+    held.pass(60);
+    expect(held.isGone()).toBe(true);
+  });
+
   it("while a body waits for its reader, and not much longer", async () => {
     const reader = Promise.withResolvers<void>();
     const held = hold({ answer: (request) => reader.promise.then(() => readAll(request)) });

@@ -266,13 +266,13 @@ describe("a slow client", () => {
 });
 
 describe("a client of a service that stands still, as on a paused machine", () => {
-  it.concurrent("is answered afterwards what it sent meanwhile: a request after a silence, the rest of a body, lines of an import", async () => {
+  it.concurrent("is answered afterwards what it sent meanwhile: the rest of a head, the rest of a body, lines of an import", async () => {
     expect(await sendDuringPause(await open(plantBugs([HURRY])))).toEqual([200, 200, 200]);
   });
 
   it.concurrent("would visibly be cut off if the pause counted as its silence", async () => {
-    const [waiting, sending, filing] = await sendDuringPause(await open(plantBugs([HURRY, ...PAUSES_COUNTED])));
-    expect([waiting, sending]).toEqual(["cut", "cut"]);
+    const [asking, sending, filing] = await sendDuringPause(await open(plantBugs([HURRY, ...PAUSES_COUNTED])));
+    expect([asking, sending]).toEqual(["cut", "cut"]);
     // The service answers and closes. What the client still sends then resets the connection, and the 408 may be lost.
     expect([408, "cut"]).toContain(filing!);
   });
@@ -288,23 +288,20 @@ async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[
   };
   const lines = [10, 11, 12].map((id) => `{"id":${id},"name":"Ficus"}\n`);
   const clients = await Promise.all(Array.from({ length: 3 }, () => openSocket(place.url)));
-  const [waiting, sending, filing] = clients as [Socket, Socket, Socket];
+  const [asking, sending, filing] = clients as [Socket, Socket, Socket];
   const answers = clients.map((socket) => {
     const statuses: number[] = [];
     socket.on("data", (bytes: Buffer) => statuses.push(...statusesIn(bytes.toString("latin1"))));
     return statuses;
   });
-  waiting.write(create(1));
+  asking.write(create(1).slice(0, 5));
   sending.write(create(2).slice(0, -5));
   await Bun.sleep(NEARLY_SILENT_MS);
   filing.write(head("/plants/import", "application/x-ndjson", lines.join("").length) + lines[0]);
   await Bun.sleep(500);
-  // It was answered before the pause.
-  expect(answers[0]).toEqual([200]);
-  answers[0]!.length = 0;
   process.kill(place.service.pid, "SIGSTOP");
   await Bun.sleep(PAUSE_MS);
-  waiting.write(create(3));
+  asking.write(create(1).slice(5));
   sending.write(create(2).slice(-5));
   filing.write(lines[1]!);
   process.kill(place.service.pid, "SIGCONT");

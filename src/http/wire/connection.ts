@@ -264,6 +264,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     resume();
     if (buffer.length() > 0) return turns.take();
     turns.end();
+    timeouts.idle();
     wait();
   }
 

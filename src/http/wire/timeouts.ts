@@ -2,6 +2,8 @@
 export type Timeouts = Readonly<{
   /** Something new is due within the usual time. */
   restart(): void;
+  /** Only the next request is due, some time. */
+  idle(): void;
   /** Nothing is due. */
   suspend(): void;
   /** More of the body is due. */
@@ -22,6 +24,12 @@ export type Timeouts = Readonly<{
 /** How long a connection may be silent, or take for a head, in milliseconds: up to a second and a half more. */
 const SILENCE_MS = 10_000;
 /**
+ * How long a connection waits for its next request, in milliseconds. Whoever closes it loses what the other end sends at
+ * that moment, and few senders repeat a create by themselves. So clients and proxies should close it, not the service:
+ * most keep it for 1 to 10 minutes, Envoy for an hour.
+ */
+const IDLE_MS = 61 * 60_000;
+/**
  * Each byte of a body adds this to its time, up to the full time again: below a thousand bytes a second the time runs
  * out. In milliseconds.
  */
@@ -39,6 +47,7 @@ export function createTimeouts(now: () => number): Timeouts {
   let outputEnds = Infinity;
   return {
     restart: () => (inputEnds = now() + SILENCE_MS),
+    idle: () => (inputEnds = now() + IDLE_MS),
     suspend: () => (inputEnds = Infinity),
     resume: () => (inputEnds = now() + allowedMs),
     received: (bytes) => (inputEnds = Math.min(inputEnds + bytes * BODY_BYTE_MS, now() + allowedMs)),

@@ -12,9 +12,7 @@ type Running = Readonly<{
 /** Many slow sockets, in a separate process. */
 type Attack = Running &
   Readonly<{
-    /**
-     * After how many milliseconds the service closed each socket, by its kind. Sockets that do not read do not notice.
-     */
+    /** After how many milliseconds the service closed each socket, by its kind. */
     closed: ReadonlyMap<string, readonly number[]>;
   }>;
 
