@@ -14,10 +14,10 @@ export type Schemas = Readonly<{
   TagCount: Readonly<{ tag: string; plants: Schemas["Count"]; precision?: "atLeast" }>;
   PlantCount: Readonly<{ plants: Schemas["Count"]; precision: "exact" | "about" | "atLeast" }>;
   PlantChanges: Readonly<{ changes: ReadonlyArray<Schemas["PlantChange"]> }>;
-  PlantChange: Readonly<{ id: bigint; from: Schemas["PlantOrNone"]; to: Schemas["PlantOrNone"] }>;
-  PlantOrNone: Readonly<{ name: string; tag?: string }> | null;
+  PlantChange: Readonly<{ id: bigint; from: Schemas["PlantState"] | null; to: Schemas["PlantState"] | null }>;
+  PlantState: Readonly<{ name: string; tag?: string }>;
   ChangeOutcomes: Readonly<{ changed: Schemas["Count"]; same: Schemas["Count"]; conflicts: Schemas["Count"]; failed: Schemas["Count"]; outcomes: ReadonlyArray<Schemas["ChangeOutcome"]> }>;
-  ChangeOutcome: Readonly<{ id: bigint; outcome: "changed" | "same" | "conflict" | "failed"; plant?: Schemas["PlantOrNone"]; error?: number; message?: string }>;
+  ChangeOutcome: Readonly<{ id: bigint; outcome: "changed" | "same" | "conflict" | "failed"; plant?: Schemas["PlantState"] | null; error?: number; message?: string }>;
   ImportSummary: Readonly<{ read: Schemas["Count"]; created: Schemas["Count"]; unchanged: Schemas["Count"]; replaced: Schemas["Count"]; refused: Schemas["Count"]; problems: ReadonlyArray<Schemas["ImportProblem"]>; unusedColumns: ReadonlyArray<string>; encoding?: "utf-16le" | "utf-16be" | "windows-1252"; columns?: Readonly<{ id?: string; name?: string; tag?: string }>; outcomes?: ReadonlyArray<"created" | "unchanged" | "replaced" | "refused"> }>;
   ImportProblem: Readonly<{ line: number; error: number; message: string }>;
   Scope: "plants:read" | "plants:write" | "admin";

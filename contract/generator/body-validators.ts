@@ -12,6 +12,7 @@ type Schema = Readonly<{
   type?: unknown;
   format?: unknown;
   allOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
   items?: Schema;
   properties?: Named;
 }>;
@@ -79,10 +80,11 @@ function checkWithin(context: KeywordCxt): void {
  * cannot express the same.
  */
 function exactSchema({ description: _description, ...schema }: Schema, named: Named): Schema {
-  const { $ref, allOf, items, properties, ...rules } = schema;
+  const { $ref, allOf, oneOf, items, properties, ...rules } = schema;
   const { type, format, ...limits } = rules;
   const exact = (one: Schema) => exactSchema(one, named);
   if ($ref !== undefined) return expectOnly(schema, ["$ref"], exact(named[$ref.split("/").at(-1)!]!));
+  if (oneOf) return orNull(expectOnly(schema, ["oneOf"], exact(oneOf[0]!)), oneOf);
   if (type === "integer" && format !== "int64") throw new Error("contract: a whole number in a body is an int64.");
   if (type === "integer") return expectOnly(schema, ["type", "format"], { int64: true });
   if (type === "number") return expectOnly(limits, ["exclusiveMinimum", "maximum"], { within: limits });
@@ -93,6 +95,12 @@ function exactSchema({ description: _description, ...schema }: Schema, named: Na
     ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exact(one)])) }),
     ...([type].flat().includes("string") && { wellFormed: true }),
   };
+}
+
+/** The first of these schemas or null, as one type: so a refusal names the field that is wrong. Throws if they are others. */
+function orNull(exact: Schema, [, nothing, ...others]: readonly Schema[]): Schema {
+  if (exact.type !== "object" || nothing?.type !== "null" || others.length > 0) throw new Error("contract: oneOf is an object or null.");
+  return { ...exact, type: ["object", "null"] };
 }
 
 /** Returns `meaning` if the schema has exactly these keywords. Throws otherwise. */

@@ -28,6 +28,7 @@ type Response = Readonly<{ content?: Readonly<Record<string, Media>> }>;
 export type Schema = Readonly<{
   $ref?: string;
   allOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
   enum?: readonly string[];
   const?: unknown;
   type?: string | readonly string[];

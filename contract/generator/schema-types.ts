@@ -3,9 +3,10 @@ import type { Parameter, Schema } from "./document.ts";
 
 /** The TypeScript type for a schema. */
 export function schemaType(schema: Schema): string {
-  const { $ref, allOf, type, items } = schema;
+  const { $ref, allOf, oneOf, type, items } = schema;
   if ($ref) return `Schemas["${nameOf($ref)}"]`;
   if (allOf) return allOf.map(schemaType).join(" & ");
+  if (oneOf) return oneOf.map(schemaType).join(" | ");
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (typeof type === "object") return type.map((one) => schemaType({ ...schema, type: one })).join(" | ");

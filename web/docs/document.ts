@@ -2,6 +2,7 @@
 export type Schema = Readonly<{
   $ref?: string;
   allOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
   type?: string | readonly string[];
   format?: string;
   description?: string;
@@ -144,8 +145,9 @@ export function fieldsOf(schema: Schema, schemas: Reference["schemas"]): readonl
 
 /** A type in a few words. */
 export function typeText(schema: Schema): string {
-  const { $ref, type, items, format } = schema;
+  const { $ref, oneOf, type, items, format } = schema;
   if ($ref) return nameOf($ref);
+  if (oneOf) return oneOf.map(typeText).join(" or ");
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (type === "array") return `list of ${typeText(items ?? {})}`;
