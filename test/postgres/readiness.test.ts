@@ -160,6 +160,22 @@ describe("the readiness of three replicas", () => {
     await untilReadiness(200);
   });
 
+  it("is refused once a change found no connection left on the server, also while each look has one, until there are more", async () => {
+    await until("Only looks have connections", async () => {
+      await cluster.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'app'");
+      await Bun.sleep(1500);
+      return (await cluster.query("SELECT FROM pg_stat_activity WHERE usename = 'app'")).length === services.length;
+    });
+    await cluster.query(`ALTER ROLE app CONNECTION LIMIT ${services.length}`);
+    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    await expectUnavailable(CHANGES.slice(0, 1));
+    await Bun.sleep(1500);
+    await expectUnavailable([["GET", "/readyz"]]);
+    await cluster.query("ALTER ROLE app CONNECTION LIMIT -1");
+    await untilReadiness(200);
+    expect(await askAll("POST", "/plants", { body: { id: 7, name: "Betula" } })).toEqual([200, 200, 200]);
+  });
+
   it("is refused while the user may not write plants, and stays so; plants that a policy hides are an error", async () => {
     await cluster.query(
       "ALTER TABLE plants OWNER TO plants; GRANT ALL ON plants TO app; ALTER TABLE plants ENABLE ROW LEVEL SECURITY",

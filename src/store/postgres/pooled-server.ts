@@ -20,8 +20,8 @@ export type Server = Readonly<{
   /** Each has connections of its own. */
   execute: Readonly<Record<Kind, Execute>>;
   health: Health;
-  /** Looks at the server from now on. `write` shows whether it takes writes; `follow` goes with each look. */
-  watch(write: Statement, follow?: () => Promise<void>): void;
+  /** Looks at the server from now on. `statement` shows whether it takes writes; `follow` goes with each look. */
+  watch(statement: Statement, follow?: () => Promise<void>): void;
   close(): Promise<void>;
 }>;
 
@@ -77,8 +77,9 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
   }
 
   const isRead = true;
+  const write = withRetries({ database: pools.writes, health, patienceMs: queueWaitMs });
   const execute = {
-    writes: whileFit(withRetries({ database: pools.writes, health, patienceMs: queueWaitMs })),
+    writes: whileFit(write),
     reads: whileFit(withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }), { isRead }),
     lists: whileFit(withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }), { isRead }),
     imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
@@ -88,14 +89,16 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     pools,
     execute,
     health,
-    watch(write, follow) {
+    watch(statement, follow) {
       const findRefusal = rememberTables(execute.probes);
       const tellLock = watchLocks(execute.probes, log);
-      health.watch(async ({ isWrite }) => {
+      health.watch(async ({ isWrite, isUnsent }) => {
         const refusal = (await findRefusal()) ?? (await findMissingRight(execute.probes));
         // It only tells: whatever comes of it is no trouble.
         if (isWrite) await tellLock().catch(() => {});
-        if (isWrite && !refusal) await execute.probes(write, [], { isRepeatable: true });
+        // A look has a connection of its own, also while the server has none left for changes.
+        const tryWrite = isUnsent ? write : execute.probes;
+        if (isWrite && !refusal) await tryWrite(statement, [], { isRepeatable: true });
         await follow?.();
         return refusal;
       });

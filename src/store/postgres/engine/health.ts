@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../../errors.ts";
 import type { Log } from "../../../log.ts";
-import { isLocked, LateError } from "./failure.ts";
+import { isLocked, LateError, UnsentError } from "./failure.ts";
 import { UnfitError } from "./requirements.ts";
 
 /** Tracks whether the database takes changes, from statements that fail and a probe every second. */
@@ -12,13 +12,14 @@ export type Health = Readonly<{
   checkFit(how?: Readonly<{ isRead: boolean }>): void;
   /**
    * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. Only
-   * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing.
+   * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing. With `isUnsent` a
+   * statement got no connection: the write must get one where changes do.
    */
   watch(probe: Probe): void;
   close(): void;
 }>;
 
-type Probe = (how: Readonly<{ isWrite: boolean }>) => Promise<PlantStoreError | undefined>;
+type Probe = (how: Readonly<{ isWrite: boolean; isUnsent: boolean }>) => Promise<PlantStoreError | undefined>;
 
 /** Pauses between probes, in milliseconds: the end of trouble should not go unnoticed for long. */
 const WATCH_MS = 1000;
@@ -40,6 +41,8 @@ export function createHealth(log: Log): Health {
   let refusal: PlantStoreError | undefined;
   /** Whether a statement failed or was late: the next probe writes. */
   let isDoubted = false;
+  /** Whether trouble began with a statement that got no connection. */
+  let isUnsent = false;
   let isProbing = false;
   let isClosed = false;
   let probes = 0;
@@ -54,7 +57,7 @@ export function createHealth(log: Log): Health {
     const isWrite = isDoubted || trouble !== undefined || probes % PROBES_A_WRITE === 0;
     isDoubted = false;
     try {
-      const unfit = await probe({ isWrite });
+      const unfit = await probe({ isWrite, isUnsent });
       if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
       refusal = unfit;
       if (isWrite && !unfit) heal();
@@ -86,6 +89,7 @@ export function createHealth(log: Log): Health {
   function heal(): void {
     if (isTold) log.info("store_healed");
     isTold = false;
+    isUnsent = false;
     trouble = undefined;
   }
 
@@ -95,6 +99,7 @@ export function createHealth(log: Log): Health {
       if (error.code !== "store_unavailable" && error.code !== "store_full") return;
       // Nor is much work, or a lock of somebody else: a probe tells either from a database in trouble.
       if (!(reason instanceof LateError) && !isLocked(reason)) note(error, reason);
+      isUnsent ||= reason instanceof UnsentError;
       isDoubted = true;
       void runProbe();
     },
