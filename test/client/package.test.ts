@@ -25,8 +25,8 @@ async function run(...command: readonly string[]): Promise<string> {
   return (await child.exited) === 0 ? output : `${command[0]} failed:\n${output}`;
 }
 
-/** Far more than the client has, and far less than the service. */
-const BYTES_MAX = 25_000;
+/** More than the client has, and far less than the service. */
+const BYTES_MAX = 27_000;
 
 describe("the package of the client", () => {
   it(`is a tarball of at most ${BYTES_MAX} bytes, with its license, its types and one module`, async () => {
