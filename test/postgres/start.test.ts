@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { Client } from "pg";
+import { startPatientClock } from "../support/patient-clock.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -114,6 +116,30 @@ describe("a start is refused, with status 1 and one sentence that says what to d
         " There is no database of that name: create it, for example with createdb.\n",
     });
   });
+
+  const authority = join(temporaryFolder(), "authority.pem");
+  for (const { what, options, says } of [
+    { what: "a server without the TLS that the address asks for", options: "", says: "The server does not support SSL connections" },
+    {
+      what: "the file of an authority that is not there",
+      options: `&sslrootcert=${authority}`,
+      says: `${authority}: there is no such file or folder`,
+    },
+  ]) {
+    it(what, async () => {
+      const clock = startPatientClock();
+      const { status, stdout, stderr } = await serve(`${addressOf("postgres")}?sslmode=verify-full${options}`);
+      expect({ status, stdout, stderr }).toEqual({
+        status: 1,
+        stdout: "",
+        stderr:
+          `plant-store: PostgreSQL 127.0.0.1:${cluster.port}/postgres cannot be used (${says}).` +
+          " Check its certificate, and the host, sslmode and sslrootcert in PLANT_STORE_DATABASE.\n",
+      });
+      // It waits for a server that may come, and for nothing else.
+      expect(clock.ms()).toBeLessThan(10_000);
+    });
+  }
 
   it("a database whose plants a crash would empty", async () => {
     const url = await cluster.createDatabase();

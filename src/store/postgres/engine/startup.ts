@@ -62,8 +62,18 @@ function isAbsent(thrown: unknown): boolean {
   if (reason instanceof UnfitError) return reason.isPassing;
   const state = stateOf(reason);
   if (state !== undefined) return ["57P03", "53300"].includes(state);
-  // A wrong or missing certificate does not heal by itself.
-  return !(reason instanceof Error && /SSL|certificate/i.test(reason.message));
+  // A certificate does not heal by itself.
+  return !isOfCertificate(reason);
+}
+
+/** Whether the certificate of the server is wrong, it has none, or a file that the address names for it cannot be read. */
+function isOfCertificate(reason: unknown): boolean {
+  return reason instanceof Error && (/SSL|certificate/i.test(reason.message) || fileOf(reason) !== undefined);
+}
+
+function fileOf(reason: unknown): string | undefined {
+  const { syscall, path } = reason as NodeJS.ErrnoException;
+  return syscall === "open" ? path : undefined;
 }
 
 /** Covers what the driver itself refuses: the server wants a password, and the address has none. */
@@ -81,17 +91,16 @@ const ADVICE: Readonly<Record<string, string>> = {
   "25006": "It is read-only: name the primary, or end its read-only mode.",
 };
 
+const CERTIFICATE_ADVICE = "Check its certificate, and the host, sslmode and sslrootcert in PLANT_STORE_DATABASE.";
+const OTHER_ADVICE = "Check its address in PLANT_STORE_DATABASE, and whether it is running.";
+
 /** A failure of the database with its name, and what people can do about it. */
 export function explain(thrown: unknown, name: string): Error {
   const reason = reasonOf(thrown);
-  const message = describeFailure(reason);
-  const code = stateOf(reason) ?? "";
-  const advice = Object.entries(ADVICE).find(([start]) => code.startsWith(start))?.[1];
+  const message = [fileOf(reason), describeFailure(reason)].filter(Boolean).join(": ");
   if (reason instanceof UnfitError) return new Error(`${name}: ${message}`, { cause: thrown });
-  return new Error(
-    `${name} cannot be used (${message}). ${advice ?? "Check its address in PLANT_STORE_DATABASE, and whether it is running."}`,
-    {
-      cause: thrown,
-    },
-  );
+  const code = stateOf(reason) ?? "";
+  const known = Object.entries(ADVICE).find(([start]) => code.startsWith(start))?.[1];
+  const advice = known ?? (isOfCertificate(reason) ? CERTIFICATE_ADVICE : OTHER_ADVICE);
+  return new Error(`${name} cannot be used (${message}). ${advice}`, { cause: thrown });
 }
