@@ -151,6 +151,14 @@ it("commands under systemd are shown with the user, the settings and the folder 
   expect(others).toEqual([]);
 });
 
+it("the backup that cron makes in docs/how-to/back-up-and-restore.md is the one of the unit, of the same store", () => {
+  const unit = read("deploy/plant-store-backup.service");
+  const [, command] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit)!;
+  const [, folder] = /^Environment=PLANT_STORE_DATA=(.*)$/m.exec(unit)!;
+  // Where cron starts it, there is no ./data.
+  expect(read("docs/how-to/back-up-and-restore.md")).toContain(`30 3 * * * ${command} --data ${folder}\n`);
+});
+
 describe("the check of Markdown", () => {
   const folder = temporaryFolder();
   const check = (text: string) => {
