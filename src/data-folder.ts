@@ -97,7 +97,8 @@ function expectMode(path: string, mode: number): void {
       });
     const { uid, mode: bits } = statSync(path);
     const owner = `${userName(uid)}, with the mode ${(bits & 0o777).toString(8).padStart(4, "0")}`;
-    const todo = uid === process.getuid?.() ? "change its mode with chmod u+rwX" : "start as its owner, or change the owner with chown -R";
+    const todo =
+      uid === process.getuid?.() ? "change its mode with `chmod u+rwX`" : "start as its owner, or change the owner with `chown -R`";
     throw new Error(`${path} belongs to ${owner}, and ${self()} may not read and write it: ${todo}.`, { cause });
   }
 }

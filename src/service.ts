@@ -188,7 +188,7 @@ function warnOfFolder({ data, database }: Config, log: Log): void {
   if (exposed.length > 0) {
     log.warn("data_exposed", {
       paths: exposed,
-      todo: "Other users of this machine may read or change these: prevent that with chmod -R go=.",
+      todo: "Other users of this machine may read or change these: run `chmod -R go=` on them.",
     });
   }
   const unfit = database.kind === "sqlite" ? findUnfit(data) : undefined;

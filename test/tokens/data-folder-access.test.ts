@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -41,6 +41,14 @@ describe("a data folder that others may read or write", () => {
     ]);
     chmodSync(data, 0o700);
     expect(await exposedIn(data)).toBeUndefined();
+  });
+
+  it("is so no more after the command that the line names, as it is written there", async () => {
+    const data = await makeData();
+    chmodSync(data, 0o755);
+    const { paths, todo } = (await toldOf(data, "data_exposed")) as { paths: string[]; todo: string };
+    const { status } = spawnSync("sh", ["-c", `${/`(.*)`/.exec(todo)?.[1]} "$@"`, "sh", ...paths]);
+    expect([status, await exposedIn(data)]).toEqual([0, undefined]);
   });
 });
 
@@ -102,7 +110,7 @@ describe("a data folder of another user", () => {
     }
     if (!isRoot) chmodSync(data, 0o500);
     const [owner, asking] = isRoot ? ["root", `user ${OTHER}`] : [`user ${process.getuid!()}`, `user ${process.getuid!()}`];
-    const advice = "may not read and write it: start as its owner, or change the owner with chown -R.";
+    const advice = "may not read and write it: start as its owner, or change the owner with `chown -R`.";
     const mode = isRoot ? "0700" : "0500";
     expect(await refusal()).toBe(`plant-store: ${data} belongs to ${owner}, with the mode ${mode}, and ${asking} ${advice}\n`);
 
