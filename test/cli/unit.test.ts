@@ -122,6 +122,11 @@ describe.each([
   });
 });
 
+it("a backup starts without its folders, and says itself which is missing: systemd would name the program", () => {
+  const [, folders] = /^ReadWritePaths=(.*)$/m.exec(readFileSync(BACKUP, "utf8"))!;
+  expect(folders!.split(" ")).toEqual([expect.stringMatching(/^-\//), expect.stringMatching(/^-\//)]);
+});
+
 it("a backup goes on where it may not give way to the service", async () => {
   expect(await callsOfBackup(["setpriority"])).toContain("setpriority");
 });
