@@ -94,9 +94,7 @@ function expectMode(path: string, mode: number): void {
     if (isReadOnly)
       throw new Error(
         `${path} is on a read-only file system: mount it for writing, name it in ReadWritePaths if a unit of systemd keeps it so, or name another folder with --data.`,
-        {
-          cause,
-        },
+        { cause },
       );
     const { uid, mode: bits } = statSync(path);
     const owner = `${userName(uid)}, with the mode ${(bits & 0o777).toString(8).padStart(4, "0")}`;
