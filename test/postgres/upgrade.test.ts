@@ -198,6 +198,15 @@ async function waitOfWrites(bugs: readonly PlantedBug[]): Promise<number> {
   return waitMs / tookMs;
 }
 
+/** No index is whole while there is an older snapshot: a build lasts until this client has ended. */
+async function startReader({ url }: Database): Promise<Client> {
+  const reader = new Client({ connectionString: url });
+  await reader.connect();
+  await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+  await reader.query("SELECT 1");
+  return reader;
+}
+
 describe("an upgrade", () => {
   for (const steps of FROM) {
     it(`from ${steps} steps of the schema finds every plant, and those that were written meanwhile`, async () => {
@@ -259,15 +268,6 @@ describe("an upgrade", () => {
     // On a busy machine most of the time may go by before an index is built.
     await until("A write waits long", async () => (await waitOfWrites(BLOCK_WRITES)) > SHARE_MAX);
   });
-
-  /** No index is whole while there is an older snapshot: a build lasts until this client has ended. */
-  async function startReader({ url }: Database): Promise<Client> {
-    const reader = new Client({ connectionString: url });
-    await reader.connect();
-    await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-    await reader.query("SELECT 1");
-    return reader;
-  }
 
   /** Kills a migration while it builds an index. The next two then start at once. */
   async function startAfterCut(bugs: readonly PlantedBug[]) {
@@ -348,11 +348,13 @@ describe("replicas of the version before", () => {
     const old = serve(database);
     const { address } = await old.started;
     const flood = startFlood({ url: address!, token: await readToken(old.data), firstId: 1n, clients: 4 });
+    const reader = await startReader(database);
     const next = serve(database, NEXT);
     await until("The next version builds", () => isBuilding(database));
     const again = serve(database);
     await again.started;
     expect(await isBuilding(database)).toBe(true);
+    await reader.end();
     await next.started;
     expect(next.lines.some((line) => line.includes('"event":"index_build"'))).toBe(true);
     await serve(database).started;

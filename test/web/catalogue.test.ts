@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 
 /** Past 2^53, where neighbouring ids are the same number in JavaScript. */
@@ -244,7 +245,7 @@ describe("the catalogue", () => {
     await page.locator(".plant-table-skeleton").waitFor();
     go();
     await sees(ALL);
-    expect(await page.locator(".skeleton").count()).toBe(0);
+    await until("Nothing is on its way", async () => (await page.locator(".skeleton").count()) === 0);
   });
 
   it("shows the plants of each tag as bars, the largest first, and filters by them", async () => {
