@@ -37,7 +37,8 @@ export const STEPS: readonly Statement[] = [
 
 /**
  * How many of the steps a replica must know. More of them keep a replica of a version before from starting, so a new
- * step behind them is an index, a column or statistics, which that replica need not know: what is there tells whether it was made.
+ * step behind them is an index, a column or statistics, which that replica need not know: what is there tells whether
+ * it was made.
  */
 export const VERSION = 8;
 
