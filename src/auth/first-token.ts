@@ -4,7 +4,6 @@ import { PlantStoreError } from "../errors.ts";
 import { syncFolder } from "../data-folder.ts";
 import type { Log } from "../log.ts";
 import { SCOPES } from "../scope.ts";
-import { allTokens } from "../store/tokens.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { FIRST_TOKEN_ID as ID } from "../store/contents.ts";
 import { createToken, hashToken } from "./secret.ts";
@@ -46,14 +45,14 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
   const secret = await makeFirstToken(options);
   const state = await check();
   if (state === "unknown") log.warn("first_token_unknown", { file: path, todo: "The store does not have this token: remove the file." });
-  const isValid = await patiently(() => isThereAndValid(tokens));
-  let retireAfter = isValid ? 0 : Infinity;
+  let retireAfter = 0;
 
   /** Revokes first: if the process ends in between, the file holds a revoked token, and the next start removes it. */
   async function retire(by: string): Promise<void> {
     try {
-      await tokens.revoke(ID, now(), { isKeepingChildren: true });
-      log.info("first_token_retired", { by });
+      const revoked = await tokens.revoke(ID, now(), { isKeepingChildren: true });
+      // None if it was retired long ago.
+      if (revoked?.includes(ID)) log.info("first_token_retired", { by });
       await check();
     } catch {
       // The store logs its own failures.
@@ -81,11 +80,6 @@ export async function openFirstToken(options: FirstTokenOptions): Promise<FirstT
     },
     check,
   };
-}
-
-async function isThereAndValid(tokens: TokenStore): Promise<boolean> {
-  for await (const { id, revoked } of allTokens(tokens)) if (id === ID) return revoked === undefined;
-  return false;
 }
 
 type FileState = "none" | "unknown" | "revoked" | "valid";

@@ -35,7 +35,7 @@ function eventsIn(lines: readonly string[]): Record<string, unknown>[] {
 
 for (const { engine, openFlags } of ENGINES) {
   describe(`the first token, on ${engine}`, () => {
-    it("ends with the first use of another token with all scopes, and then loses its file; what it created stays", async () => {
+    it("ends once with the first use of another token with all scopes, and then loses its file; what it created stays", async () => {
       const data = temporaryFolder();
       const flags = { data, ...(await openFlags()) };
       const service = await startTestService(flags);
@@ -56,6 +56,9 @@ for (const { engine, openFlags } of ENGINES) {
       const again = await startTestService(flags);
       expect([again.tokenFile, again.firstToken]).toEqual([undefined, undefined]);
       expect(existsSync(file)).toBe(false);
+      expect(await statusWith(again.url, mine)).toBe(200);
+      await Bun.sleep(600);
+      expect(eventsIn(again.logged)).not.toContainEqual(expect.objectContaining({ event: "first_token_retired" }));
       await again.stop();
     });
 
