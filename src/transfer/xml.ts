@@ -85,7 +85,7 @@ export async function* elementsOf(
     }
     if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError("The sheet has a row that is too long: save it as CSV.");
   }
-  const isWhole = new RegExp(`</(?:\\w+:)?${root}\\s*>|<(?:\\w+:)?${root}(?:\\s[^>]*)?/>`).test(rest);
+  const isWhole = new RegExp(`</(?:\\w+:)?${root}\\s*>|<(?:\\w+:)?${root}(?:\\s[^<>]*)?/>`).test(rest);
   if (!isWhole || OPEN.test(rest)) throw new TableError(NOT_WHOLE);
   yield elementsIn(rest, name);
 }

@@ -131,12 +131,12 @@ async function drain(rows: Rows): Promise<void> {
   for await (const _ of rows);
 }
 
-/** Reads a workbook with this in its only row. */
-async function drainSheet(row: string): Promise<void> {
+/** Reads a workbook with this in its only sheet. */
+async function drainSheet(inner: string): Promise<void> {
   const bytes = makeZip({
     "xl/workbook.xml": '<workbook><sheets><sheet name="x" r:id="r1"/></sheets></workbook>',
     "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Target="worksheets/a.xml"/></Relationships>',
-    "xl/worksheets/a.xml": `<worksheet><row r="1">${row}</row></worksheet>`,
+    "xl/worksheets/a.xml": `<worksheet>${inner}</worksheet>`,
   });
   const file = new Blob([bytes]);
   try {
@@ -297,8 +297,9 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   ["rows of CSV that drip", BODY, (text) => drain(readCsv(drip(`id,name,tag\n1,"${text}`, DRIP_BYTES), options))],
   ["lines of NDJSON", PIECE_BYTES, (text) => drain(readNdjson(drip(text, text.length), options))],
   ["lines of NDJSON that drip", BODY, (text) => drain(readNdjson(drip(text, DRIP_BYTES), options))],
-  ["a row of an .xlsx", BODY, (text) => drainSheet(text)],
-  ["a text of an .xlsx", BODY, (text) => drainSheet(`<c t="inlineStr">${text}</c>`)],
+  ["a sheet of an .xlsx", BODY, (text) => drainSheet(text)],
+  ["a row of an .xlsx", BODY, (text) => drainSheet(`<row r="1">${text}</row>`)],
+  ["a text of an .xlsx", BODY, (text) => drainSheet(`<row r="1"><c t="inlineStr">${text}</c></row>`)],
   ["a row of an export", BODY, (text) => csvWriter({ guardFormulas: true })(plantOf(text))],
   [
     "an export",

@@ -86,6 +86,7 @@ const UNITS: Readonly<Record<string, string>> = {
   "cells of XML": "<c>",
   "texts of XML": "<t>",
   "hints of XML": "<rPh>",
+  "sheets of XML": "<worksheet ",
 };
 
 /** The pieces in separate runs: the first one repeated, then the next one. */
