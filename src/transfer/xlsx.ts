@@ -1,5 +1,6 @@
+import { checkGrowth } from "./gunzip.ts";
 import { TableError } from "./table-error.ts";
-import { attribute, elementsIn, elementsOf, tagsIn, unescape } from "./xml.ts";
+import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape } from "./xml.ts";
 import { textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 import { BROKEN } from "./csv-cell.ts";
@@ -36,10 +37,20 @@ export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
   const sheets = await listSheets(file, zip);
   const visible = sheets.filter(({ isVisible }) => isVisible);
   const strings = await readStrings(file, zip);
+  let grown = 0;
+  /** Many sheets may be one part, and many cells one long text: what all of them grow to counts. */
+  async function* within(pieces: Sheet["csv"]): Sheet["csv"] {
+    for await (const piece of pieces) {
+      grown += piece.length;
+      checkGrowth(grown, file.size);
+      yield piece;
+    }
+  }
+
   function open({ path }: SheetPart): Sheet["csv"] {
     const packed = zip.get(path);
     if (!packed) throw new TableError("The workbook has a sheet that cannot be read: save it as CSV.");
-    return toCsv(unpack(file, packed), strings);
+    return within(toCsv(within(unpack(file, packed)), strings));
   }
 
   let [first] = visible;
@@ -109,10 +120,16 @@ async function* toCsv(sheet: AsyncGenerator<Uint8Array, void, void>, strings: re
       if (!(row >= line && row <= ROWS_MAX)) throw new TableError("The sheet has its rows in no order: save it again.");
       text += `${"\n".repeat(row - line)}${toCells(inner, strings)}\n`;
       line = row + 1;
+      if (text.length < CSV_LENGTH) continue;
+      yield utf8.encode(text);
+      text = "";
     }
     yield utf8.encode(text);
   }
 }
+
+/** How much CSV is made at once, in characters: few rows may become much of it. */
+const CSV_LENGTH = 1_000_000;
 
 /** What Excel can hold. */
 const ROWS_MAX = 1_048_576;
@@ -121,6 +138,7 @@ const COLUMNS_MAX = 16_384;
 function toCells(row: string, strings: readonly string[]): string {
   const cells: string[] = [];
   let next = 0;
+  let length = 0;
   for (const { tag, inner } of elementsIn(row, "c")) {
     const address = attribute(tag, "r");
     const at = address === undefined ? next : toIndex(address);
@@ -128,6 +146,8 @@ function toCells(row: string, strings: readonly string[]): string {
     const text = toValue(tag, inner, strings);
     // A cell that only has a colour is no reason to fill the row up to it.
     if (text === "") continue;
+    length += text.length;
+    if (length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
     while (cells.length < at) cells.push("");
     // A line break in a cell would move the numbers of all lines behind it.
     cells[at] = quote(text.replaceAll(/\r\n|\r|\n/g, " "));

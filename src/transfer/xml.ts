@@ -6,7 +6,9 @@ import { piecesOf } from "./zip.ts";
  */
 
 /** The longest element, in characters. */
-const ELEMENT_LENGTH_MAX = 4_000_000;
+export const ELEMENT_LENGTH_MAX = 4_000_000;
+
+export const TOO_LONG = "The sheet has a row that is too long: save it as CSV.";
 
 type Element = Readonly<{
   tag: string;
@@ -83,7 +85,7 @@ export async function* elementsOf(
       yield elementsIn(rest.slice(0, last + end.length), name);
       rest = rest.slice(last + end.length);
     }
-    if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError("The sheet has a row that is too long: save it as CSV.");
+    if (rest.length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
   }
   const isWhole = new RegExp(`</(?:\\w+:)?${root}\\s*>|<(?:\\w+:)?${root}(?:\\s[^<>]*)?/>`).test(rest);
   if (!isWhole || OPEN.test(rest)) throw new TableError(NOT_WHOLE);

@@ -28,6 +28,23 @@ function bookOf(parts: Readonly<Record<string, string | Uint8Array>>): Buffer {
   });
 }
 
+const CELL_OF_TEXT = '<c t="s"><v>0</v></c>';
+const ROW_OF_TEXT = `<row>${CELL_OF_TEXT}</row>`;
+const ROW_OF_NAMES = `<row><c t="str"><v>id</v></c><c t="str"><v>name</v></c></row>`;
+
+/** A workbook whose cells may all have the one text that they share, of a million letters. */
+function sharing(rows: string): Buffer {
+  return sheetOf(`<worksheet>${ROW_OF_NAMES}${rows}</worksheet>`, {
+    "xl/sharedStrings.xml": `<sst><si><t>${"a".repeat(1_000_000)}</t></si></sst>`,
+  });
+}
+
+/** A workbook with many sheets, all of them this one. */
+function sheetsOf(rows: string, count: number): Buffer {
+  const sheets = '<sheet name="x" r:id="r1"/>'.repeat(count);
+  return sheetOf(`<worksheet>${rows}</worksheet>`, { "xl/workbook.xml": `<workbook><sheets>${sheets}</sheets></workbook>` });
+}
+
 const WHOLE = makeWorkbook([
   ["id", "name"],
   [1, "Acer"],
@@ -86,6 +103,9 @@ describe("plant-store import refuses", () => {
     { what: "a text of LibreOffice", name: "b.odt", bytes: makeZip({ mimetype: ODT, "content.xml": "<x/>" }), says: "without a single" },
     { what: "an archive of two tables", name: "two.zip", bytes: makeZip({ "a.csv": "id", "b.csv": "id" }), says: "without a single table" },
     { what: "a bomb in a workbook", name: "bomb.xlsx", bytes: workbookOf(ROW + " ".repeat(60_000_000)), says: "too long" },
+    { what: "a bomb of sheets that are one", name: "sheets.xlsx", bytes: sheetsOf(" ".repeat(400_000), 40), says: "250 times" },
+    { what: "a bomb of cells that share a text", name: "cells.xlsx", bytes: sharing(ROW_OF_TEXT.repeat(20)), says: "250 times" },
+    { what: "a bomb in one row", name: "row.xlsx", bytes: sharing(`<row>${CELL_OF_TEXT.repeat(5)}</row>`), says: "too long" },
     { what: "a bomb in gzip", name: "bomb.csv.gz", bytes: gzipSync(`id,name\n${"\n".repeat(60_000_000)}`), says: "250 times" },
     { what: "a gzip that is cut off", name: "cut.csv.gz", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: "not whole gzip" },
     { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "in no order" },
