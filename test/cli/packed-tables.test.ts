@@ -303,8 +303,19 @@ describe("the sheet of a workbook", () => {
     expect(stderr).toContain("not imported: the column price");
   });
 
+  /** More digits than a double has room for. */
+  const LONG = "9".repeat(400);
+
   it("keeps the digits of numbers, and marks what Excel has rounded", async () => {
-    const values = ["9007199254740993", "9007199254740992", "-1E+3", "4.006381333931E12", "0.30000000000000004", "123456789012345678"];
+    const values = [
+      "9007199254740993",
+      "9007199254740992",
+      "-1E+3",
+      "4.006381333931E12",
+      "0.30000000000000004",
+      "123456789012345678",
+      LONG,
+    ];
     const rows = values.map((value, at) => `<row r="${at + 1}"><c><v>${value}</v></c></row>`);
     expect((await csvOf(workbookOf(rows.join("")))).trimEnd().split("\n")).toEqual([
       "9007199254740993",
@@ -313,6 +324,7 @@ describe("the sheet of a workbook", () => {
       "4006381333931",
       "0.30000000000000004",
       "123456789012345678",
+      LONG,
     ]);
   });
 
