@@ -47,6 +47,7 @@ import { createFairQueue } from "../../src/store/fair-queue.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { findParent } from "../../src/tracing/trace-context.ts";
 import { checkBody, parsePlant } from "../../src/validation.ts";
+import { findRepeats } from "../../web/import/repeats.ts";
 import { makeZip } from "../support/shelf/workbook.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ALPHABETS, GROWTH_MAX, growthOf, worstOf } from "../support/growth.ts";
@@ -145,6 +146,17 @@ async function drainSheet(inner: string): Promise<void> {
   } catch (thrown) {
     if (!(thrown instanceof TableError)) throw thrown;
   }
+}
+
+/** Ids whose halves differ in the same bits. */
+function meetingIds(length: number): string {
+  return Array.from({ length: length / 20 }, (_, at) => String((BigInt(at) << 32n) | BigInt(at ^ 5))).join("\n");
+}
+
+/** Looks for rows with the id of an earlier one, as the page does. */
+function findRepeated(ids: string): void {
+  const repeats = findRepeats();
+  for (const [at, id] of ids.split("\n").entries()) repeats.see({ id: asPlantId(BigInt(id)), name: "a" }, at + 1);
 }
 
 const options = { parsePlant, lineBytesMax: 65_536, onUnused: () => {} };
@@ -329,4 +341,8 @@ describe("doubling the text takes at most two and a half times the work, whateve
       expect(growths.filter(({ times }) => times > GROWTH_MAX)).toEqual([]);
     });
   }
+
+  it("ids of rows that were made to meet in a table", async () => {
+    expect(await growthOf(findRepeated, { alphabet: "ids", textOf: meetingIds }, 200_000)).toBeLessThan(GROWTH_MAX);
+  });
 });

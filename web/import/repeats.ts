@@ -25,12 +25,15 @@ export function findRepeats(): Repeats {
   let firsts = new Uint32Array(SLOTS_MIN);
   let lasts = new Uint32Array(SLOTS_MIN);
   let count = 0;
+  /** Of this file alone: nobody can choose ids that all have one place. */
+  const secret = crypto.getRandomValues(new Uint32Array(1))[0]!;
 
   function placeOf(id: bigint): number {
     const mask = ids.length - 1;
-    // The low half of a product with a large odd number spreads ids that follow each other.
-    let at = Math.imul(Number(BigInt.asIntN(32, id ^ (id >> 32n))), 0x9e3779b1) >>> 0;
-    for (at = (at ^ (at >>> 15)) & mask; lines[at] !== 0 && ids[at] !== id; at = (at + 1) & mask);
+    const low = Number(BigInt.asUintN(32, id));
+    const high = Number(BigInt.asUintN(32, id >> 32n));
+    let at = mix(mix(low ^ secret) ^ high);
+    for (at &= mask; lines[at] !== 0 && ids[at] !== id; at = (at + 1) & mask);
     return at;
   }
 
@@ -69,6 +72,13 @@ export function findRepeats(): Repeats {
       return undefined;
     },
   };
+}
+
+/** Another number of 32 bits for each, in which every bit depends on all (MurmurHash3, fmix32). */
+function mix(number: number): number {
+  let mixed = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }
 
 /** FNV-1a. */
