@@ -6,7 +6,7 @@ import { formatOfName } from "../client/client.ts";
 import { toExportForm } from "../transfer/export.ts";
 import type { Profile } from "../transfer/export.ts";
 import type { FileFormat } from "../transfer/import.ts";
-import { escapeControls } from "../terminal-text.ts";
+import { escapeControlLines, escapeControls } from "../terminal-text.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import { configOf } from "./settings.ts";
 import { megabytes, showProgress } from "./progress.ts";
@@ -51,7 +51,7 @@ export function exportCommand(): Command {
     try {
       const filter = { ...(tag === undefined ? {} : { tag }), ...(untagged ? { untagged } : {}), ...(q === undefined ? {} : { q }) };
       const pieces = plants.export(form, filter);
-      if (target === undefined) await writeAll(pieces, process.stdout);
+      if (target === undefined) await writeAll(process.stdout.isTTY ? forTerminal(pieces) : pieces, process.stdout);
       else if (target.kind === "device") await writeAll(pieces, createWriteStream(target.path));
       else process.stdout.write(`${escapeControls(target.path)}: ${megabytes(await writeFile(target, pieces))}\n`);
     } finally {
@@ -61,6 +61,12 @@ export function exportCommand(): Command {
 }
 
 type Pieces = AsyncIterable<Uint8Array | string>;
+
+/** A name may hold what a terminal would obey. A line break in it stays one. */
+async function* forTerminal(pieces: Pieces): Pieces {
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield escapeControlLines(typeof piece === "string" ? piece : decoder.decode(piece, { stream: true }));
+}
 
 /** A file has another name until it is complete, so that half of it never passes for a backup. Resolves with its size. */
 async function writeFile(target: Target & { kind: "file" }, pieces: Pieces): Promise<number> {

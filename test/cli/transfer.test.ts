@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { openPartFile } from "../../src/cli/output-file.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { runCommand } from "../support/process.ts";
+import { cleanEnvironment, PROJECT, runCommand } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const folder = temporaryFolder();
 const FILE = join(folder, "plants.csv");
@@ -402,4 +403,27 @@ describe("an export with the guard against formulas", () => {
     expect((await own.request("/plants/export?guardFormulas=true&format=ndjson")).status).toBe(400);
     await own.stop();
   });
+});
+
+describe("an export to a terminal", () => {
+  const name = "Esc \u001b[31m\u009b31m\u202e\u{1f33f}";
+  const lines = join(folder, "terminal.ndjson");
+  writeFileSync(lines, `${JSON.stringify({ id: 77, name })}\n`);
+
+  for (const { where, flags, environment } of [
+    { where: "of a data folder", flags: ["--data", join(folder, "terminal")], environment: {} },
+    { where: "of a running service", flags: [], environment: throughService },
+  ]) {
+    it(`${where} has nothing in a name that the terminal would obey; another file has it exactly`, async () => {
+      expect((await runCommand(["import", lines, ...flags], { environment })).status).toBe(0);
+      const words = ["export", "--format", "csv", "--query", "esc", ...flags];
+      let shown = "";
+      const terminal = new Bun.Terminal({ cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) });
+      const command = [process.execPath, `${PROJECT}/src/main.ts`, ...words];
+      expect(await Bun.spawn(command, { terminal, env: { ...cleanEnvironment(), ...environment } }).exited).toBe(0);
+      await until("The plant is shown", () => shown.includes("\u{1f33f}"));
+      expect(shown).toContain(String.raw`77,Esc \u001b[31m\u009b31m\u202e${"\u{1f33f}"},`);
+      expect((await runCommand(words, { environment })).stdout).toBe(`id,name,tag\n77,${name},\n`);
+    });
+  }
 });
