@@ -176,6 +176,14 @@ describe("plants that are selected", () => {
     }
   });
 
+  it("are saved for a spreadsheet without formulas", async () => {
+    const { page, button } = await open(["2,=1+1,+2", "3,Plant 3,tree"]);
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    const [download] = await Promise.all([page.waitForEvent("download"), button("Save for a spreadsheet").click()]);
+    expect(download.suggestedFilename()).toEndWith(".csv");
+    expect(await Bun.file(await download.path()).text()).toBe("id,name,tag\n2,'=1+1,'+2\n3,Plant 3,tree\n");
+  });
+
   it("may be all that is found, beyond what is loaded, and no others", async () => {
     const many = Array.from({ length: 2600 }, (_, at) => `${at + 1},Plant ${at + 1},${at % 2 === 0 ? "tree" : "herb"}`);
     const visit = await open(many);
@@ -328,7 +336,7 @@ it("a token that may only read can select and save plants, and nothing else", as
   await visit.signIn(token);
   await box(visit, 1).click();
   const bar = visit.page.getByRole("region", { name: "Selected plants" });
-  expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Select all", "Save CSV", "Save NDJSON", ""]);
+  expect(await bar.getByRole("button").allInnerTexts()).toEqual(["Select all", "Save CSV", "Save NDJSON", "Save for a spreadsheet", ""]);
   expect(await visit.button("Rename this tag…").count()).toBe(0);
 });
 

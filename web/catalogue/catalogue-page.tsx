@@ -77,7 +77,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   function actOnTicked(action: TickAction): void {
     const plants = ticks.seen();
     if (action === "all") void ticks.tickFound();
-    else if (action === "csv" || action === "ndjson") savePlants(notices, plants, action);
+    else if (action === "spreadsheet" || action === "csv" || action === "ndjson") savePlants(notices, plants, action);
     else if (action === "tag") ask({ kind: "tag", plants });
     else if (action === "untag") void setTag(bulkChanges, notices, plants, undefined);
     else {

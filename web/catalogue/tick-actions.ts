@@ -6,6 +6,7 @@ import type { Notices } from "../notices.ts";
 import { saveFile } from "../save-file.ts";
 import { count } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
+import type { ExportKind } from "./export-to-file.ts";
 
 /** Gives the plants this tag, or none. */
 export async function setTag(bulkChanges: BulkChanges, notices: Notices, plants: readonly Plant[], tag: string | undefined): Promise<void> {
@@ -24,10 +25,13 @@ export function withTag({ id, name }: Plant, tag: string | undefined): Plant {
 }
 
 /** Saves the plants as a file that can be imported, by id. */
-export function savePlants(notices: Notices, plants: readonly Plant[], format: "csv" | "ndjson"): void {
+export function savePlants(notices: Notices, plants: readonly Plant[], kind: ExportKind): void {
+  const format = kind === "spreadsheet" ? "csv" : kind;
   const sorted = plants.toSorted((left, right) => (left.id < right.id ? -1 : 1));
   const lines =
-    format === "csv" ? [CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas: false }))] : sorted.map((plant) => `${toText(plant)}\n`);
+    format === "csv"
+      ? [CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas: kind === "spreadsheet" }))]
+      : sorted.map((plant) => `${toText(plant)}\n`);
   const name = `plants-${new Date().toISOString().slice(0, 10)}.${format}`;
   saveFile(new Blob(lines), name);
   notices.add({ kind: "done", text: `${name} is saved, with ${count(plants.length)}.`, lastsMs: DONE_MS });

@@ -5,7 +5,7 @@ import type { Listed } from "./listing.ts";
 import type { Ticked } from "./ticks.ts";
 
 /** What can be done with the plants that are selected. */
-export type TickAction = "all" | "clear" | "csv" | "delete" | "ndjson" | "tag" | "untag";
+export type TickAction = "all" | "clear" | "csv" | "delete" | "ndjson" | "spreadsheet" | "tag" | "untag";
 
 /** Its id. */
 export const SELECTION = "selection";
@@ -42,6 +42,7 @@ export function TickBar({ ticked: { plants, isGathering, isCut }, listed, mayCha
       {mayChange ? button("untag", "Remove tag") : null}
       {button("csv", "Save CSV")}
       {button("ndjson", "Save NDJSON")}
+      {button("spreadsheet", "Save for a spreadsheet")}
       {mayChange ? button("delete", "Delete selected", "danger") : null}
       <button class="button quiet square" type="button" aria-label="Clear the selection" onClick={() => onAction("clear")}>
         <Icon name="close" />
