@@ -12,9 +12,13 @@ export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; nam
 /**
  * Text that begins like this may be a formula to a spreadsheet. Some read the full-width signs too
  * (owasp.org/www-community/attacks/CSV_Injection). An id is a number and never guarded.
+ *
+ * Where spreadsheets separate cells by semicolons, as in most of Europe, they see none of our quotes at the start of a
+ * cell: there a text is cut, and what is behind a semicolon or a line end begins a cell.
  */
 function guard(text: string): string {
-  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+  const inside = text.replaceAll(/[;\t\r\n]"*(?=[=+\-@＝＋－＠])/g, "$&'");
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${inside}` : inside;
 }
 
 /** A cell, in quotes only where they are needed. */

@@ -370,18 +370,22 @@ const FORMULAS = [
   { name: "+1", guarded: "'+1" },
   { name: "-1", guarded: "'-1" },
   { name: "@SUM(1)", guarded: "'@SUM(1)" },
-  { name: "\t=1", guarded: '"\'\t=1"' },
-  { name: "\r=1", guarded: '"\'\r=1"' },
-  { name: "\n=1", guarded: '"\'\n=1"' },
+  { name: "\t=1", guarded: "\"'\t'=1\"" },
+  { name: "\r=1", guarded: "\"'\r'=1\"" },
+  { name: "\n=1", guarded: "\"'\n'=1\"" },
   ...["＝1", "＋1", "－1", "＠SUM(1)"].map((name) => ({ name, guarded: `'${name}` })),
   { name: "=1,2", guarded: '"\'=1,2"' },
+  { name: "a;=1;b", guarded: '"a;\'=1;b"' },
+  { name: 'a;"=1;b', guarded: '"a;""\'=1;b"' },
+  { name: "a\n＝1;\t-1", guarded: "\"a\n'＝1;\t'-1\"" },
+  { name: "a; -1,=1", guarded: '"a; -1,=1"' },
   { name: "a=1", guarded: "a=1" },
   { name: "'=1", guarded: "'=1" },
   { name: "", guarded: "" },
 ];
 
 describe("an export with the guard against formulas", () => {
-  it("puts a ' before each name and tag that begins a formula, and changes nothing else; without the guard it changes nothing", async () => {
+  it("puts a ' where a formula begins in a name or tag, also where cells end at semicolons, and changes nothing else; without the guard it changes nothing", async () => {
     const own = await startTestService();
     const lines = FORMULAS.map(({ name }, at) => `{"id":${at - 5},"name":${JSON.stringify(name)},"tag":${JSON.stringify(name)}}\n`);
     await own.request("/plants/import", { method: "POST", body: lines.join("") });
@@ -394,6 +398,7 @@ describe("an export with the guard against formulas", () => {
     const plain = await (await own.request("/plants/export?format=csv&guardFormulas=false")).text();
     expect(plain).toBe(await (await own.request("/plants/export?format=csv")).text());
     expect(plain).not.toContain("'=cmd|' /C calc'!A0,'");
+    expect(guarded.split(/[;\n]/).filter((cell) => /^"*[=+@＝＋－＠]/.test(cell))).toEqual([]);
 
     const { status, stderr } = await runCommand(["export", "--guard-formulas", "--format", "ndjson"], { environment });
     expect([status, stderr]).toEqual([
