@@ -138,8 +138,12 @@ describe("the settings", () => {
       ["check", "PLANT_STORE_TOKEN=hunter2"],
       ["export", "plants.csv", "--tokn", "hunter2"],
       ["check", "--tokn=hunter2"],
-    ])
-      expect((await runCommand(words)).stderr).not.toContain("hunter2");
+      ["--database=postgres://anna:'hunter2'@db/plants"],
+      ["token", "--database=postgres://anna:hunter2@db/plants"],
+    ]) {
+      const { status, stderr } = await runCommand(words);
+      expect([status, stderr]).toEqual([1, expect.not.stringContaining("hunter2")]);
+    }
   });
 
   it("are never repeated in a message, because they may contain a password", () => {
