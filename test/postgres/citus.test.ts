@@ -6,14 +6,7 @@ import type { NewPlant, PlantId } from "../../src/plant.ts";
 import type { Snapshot } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
-import {
-  CONFIRM_PLANTS,
-  DELETE_PLANTS,
-  FIND_PLANTS,
-  insertRows,
-  replaceRows,
-  UPDATE_PLANTS,
-} from "../../src/store/postgres/plant-statements.ts";
+import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, insertRows, UPDATE_PLANTS } from "../../src/store/postgres/plant-statements.ts";
 import { checkPostgresStore } from "../../src/store/postgres/check.ts";
 import { ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
@@ -29,7 +22,6 @@ const CITUS = process.env["PLANT_STORE_TEST_CITUS"];
 const ID = 42n;
 const SINGLE: Readonly<Record<string, string>> = {
   "a create": bind(insertRows(1).text, `${ID}`, "'a'", "NULL", "'a'", "'38'"),
-  "a replacement": bind(replaceRows(1).text, `${ID}`, "'a'", "NULL", "'a'", "'38'"),
   "a repeated create": bind(CONFIRM_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'"),
   "a change": bind(UPDATE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'", "'{c}'", "'{d}'", "'{c}'", "'{3a}'"),
   "a delete": bind(DELETE_PLANTS.text, `'{${ID}}'`, "'{a}'", "'{b}'"),

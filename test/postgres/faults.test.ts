@@ -13,6 +13,8 @@ import { startPatientClock } from "../support/patient-clock.ts";
 
 const CREATE = /^INSERT INTO plants /;
 const SWAP = /^UPDATE plants SET name/;
+/** What replaces plants, however it does: an UPDATE, or an INSERT that replaces what is in its way. */
+const REPLACE = /^(UPDATE plants SET name|INSERT INTO plants [^]*DO UPDATE)/;
 const WAIT_MS = 1000;
 
 /** Transient faults, despite which a create is answered 200. */
@@ -138,6 +140,21 @@ describe("a service whose database fails", () => {
       await heal();
     });
   }
+
+  it("counts a plant as created if it was deleted at the moment when an import was to replace it", async () => {
+    const path = `/plants/${++lastId}`;
+    expect((await put(path, "before")).status).toBe(201);
+    const held = proxy.injected.get("hold") ?? 0;
+    proxy.once({ kind: "hold", holdMs: WAIT_MS }, REPLACE);
+    const headers = { "content-type": "application/x-ndjson" };
+    const body = `{"id":${lastId},"name":"after"}`;
+    const imported = service.request("/plants/import?onConflict=replace", { method: "POST", headers, body });
+    await until("The import is about to replace the plant", async () => proxy.injected.get("hold") === held + 1);
+    expect((await service.request(path, { method: "DELETE" })).status).toBe(204);
+    expect(await (await imported).json()).toMatchObject({ created: 1, replaced: 0, unchanged: 0, refused: 0 });
+    expect(await (await service.request(path)).json()).toEqual({ id: lastId, name: "after" });
+    await heal();
+  });
 
   it("answers 503 with Retry-After if the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
     proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });

@@ -13,13 +13,12 @@ import { sharedCluster } from "../support/postgres/cluster.ts";
 
 const ROWS = 10_000;
 
-const { INSERT_PLANTS, CONFIRM_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS, RESTORE_PLANTS } = plantStatements;
+const { INSERT_PLANTS, CONFIRM_PLANTS, UPDATE_PLANTS, DELETE_PLANTS, FIND_PLANTS, RESTORE_PLANTS } = plantStatements;
 
 /** Every statement that has a name, and so a plan that is kept, except those that read whole tables. */
 const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [INSERT_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}'`],
   [CONFIRM_PLANTS, `'{1}', '{a}', '{b}'`],
-  [REPLACE_PLANTS, `'{1}', '{a}', '{b}', '{a}', '{38}'`],
   [UPDATE_PLANTS, `'{1}', '{a}', '{b}', '{c}', '{d}', '{c}', '{3a}'`],
   [DELETE_PLANTS, `'{1}', '{a}', '{b}'`],
   [FIND_PLANTS, `'{1}'`],

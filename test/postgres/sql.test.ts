@@ -39,7 +39,7 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
   [/;/, "more than one statement"],
 ];
 
-const { insertRows, replaceRows, ...ofPlants } = plantStatements;
+const { insertRows, ...ofPlants } = plantStatements;
 const {
   SORTED_MAX: _sorted,
   LOOKED_AT_MAX: _lookedAt,
@@ -68,7 +68,6 @@ const ALL: readonly Statement[] = [
   ...Object.values(ofPlants),
   ...Object.values(ofKeys),
   insertRows(2),
-  replaceRows(2),
   ...Object.values(tokenStatements),
   ...Object.values(checkStatements),
   COUNT_TAGS,

@@ -7,8 +7,11 @@ import { toPlant } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
 import type { PlantTables } from "./plant-tables.ts";
 
-/** How often to retry plants that others create and delete at the same moment. */
-const TRIES_MAX = 10;
+/** How often to try plants that others create, change and delete at the same moment. */
+const TRIES_MAX = 100;
+
+/** The longest pause between two tries, in milliseconds. */
+const PAUSE_MS_MAX = 10;
 
 export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<Array<ImportOutcome | Error>>;
 
@@ -23,6 +26,18 @@ export function createPut(tables: PlantTables): Put {
     if (rows.length === plants.length) return [];
     const created = new Set(rows.map(([id]) => id));
     return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
+  }
+
+  /** Resolves with those that were not what was stored any more. */
+  async function replace(
+    plants: readonly NewPlant[],
+    stored: ReadonlyMap<PlantId, NewPlant>,
+    refused: Refused,
+  ): Promise<readonly NewPlant[]> {
+    const updates = plants.map((to) => ({ id: to.id, from: stored.get(to.id)!, to }));
+    const rows = await changeOrRefuse(updates, tables.update, ({ id }, reason) => refused.set(id, reason));
+    const replaced = new Set(rows.map(([id]) => id));
+    return plants.filter(({ id }) => !replaced.has(id) && !refused.has(id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
@@ -47,7 +62,7 @@ export function createPut(tables: PlantTables): Put {
         for (const { id } of open) refused.set(id, new PlantStoreError("overloaded"));
         break;
       }
-      if (tries > 0) await sleep(Math.random() * tries);
+      if (tries > 0) await sleep(Math.random() * Math.min(tries, PAUSE_MS_MAX));
       const others = tries < 0 ? open : await insert(open, refused);
       if (others.length === 0) break;
       const stored = await find(others);
@@ -55,10 +70,11 @@ export function createPut(tables: PlantTables): Put {
       if (isDryRun) break;
       const there = others.filter(({ id }) => stored.has(id));
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
-      if (isReplacing) await changeOrRefuse(different, tables.replace, ({ id }, reason) => refused.set(id, reason));
       // Retry those that were deleted or changed in the meantime.
-      open = others.filter(({ id }) => !stored.has(id));
-      if (same.length > 0 && !(await tables.confirm(same))) open.push(...same);
+      const deleted = others.filter(({ id }) => !stored.has(id));
+      const changed = isReplacing ? await replace(different, stored, refused) : [];
+      const unconfirmed = same.length > 0 && !(await tables.confirm(same)) ? same : [];
+      open = [...deleted, ...changed, ...unconfirmed].toSorted(byId);
       for (const { id } of open) before.delete(id);
     }
     wereMostThere = before.size > wanted.size / 2;

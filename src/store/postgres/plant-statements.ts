@@ -19,7 +19,6 @@ const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plan
 
 const INSERT = `INSERT INTO plants (id, name, tag, words, name_key)`;
 const UNLESS_THERE = `ON CONFLICT (id) DO NOTHING RETURNING id`;
-const OR_REPLACE = `ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, tag = EXCLUDED.tag, words = EXCLUDED.words, name_key = EXCLUDED.name_key RETURNING id`;
 
 /** Takes ids, names, tags, words and keys of the names. Returns the ids that were created. */
 export const INSERT_PLANTS = {
@@ -27,19 +26,9 @@ export const INSERT_PLANTS = {
   text: `${INSERT} ${NEW_PLANTS} ${UNLESS_THERE}`,
 } as const satisfies Statement;
 
-/** Takes the same. No id may occur twice. */
-export const REPLACE_PLANTS = {
-  name: "replace_plants",
-  text: `${INSERT} ${NEW_PLANTS} ${OR_REPLACE}`,
-} as const satisfies Statement;
-
-/** The same for Citus. Take the id, name, tag, words and key of one plant after the other. */
+/** The same for Citus. Takes the id, name, tag, words and key of one plant after the other. */
 export function insertRows(count: number): Statement {
   return { text: `${INSERT} ${listRows(count)} ${UNLESS_THERE}` };
-}
-
-export function replaceRows(count: number): Statement {
-  return { text: `${INSERT} ${listRows(count)} ${OR_REPLACE}` };
 }
 
 function listRows(count: number): string {

@@ -3,7 +3,7 @@ import { isRefused } from "./engine/failure.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { columnsOf, searchableColumnsOf } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
-import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, REPLACE_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
+import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, UPDATE_PLANTS } from "./plant-statements.ts";
 
 /** A change of a plant that must be `from` before. */
 export type Update = Readonly<{ id: PlantId; from: NewPlant; to: NewPlant }>;
@@ -15,7 +15,6 @@ export type PlantTables = Readonly<{
   find(ids: readonly PlantId[]): Promise<readonly PlantRow[]>;
   /** Resolves with the ids that were created: the others are in use. */
   insert(plants: readonly NewPlant[]): Promise<ChangedIds>;
-  replace(plants: readonly NewPlant[]): Promise<ChangedIds>;
   /** These resolve with the ids of plants that were as expected. */
   update(updates: readonly Update[]): Promise<ChangedIds>;
   remove(plants: readonly NewPlant[]): Promise<ChangedIds>;
@@ -32,7 +31,6 @@ export type OpenTables = (execute: Execute, how: ExecuteOptions) => PlantTables;
 export const openTable: OpenTables = (execute, how) => ({
   find: (ids) => execute(FIND_PLANTS, [ids], how),
   insert: async (plants) => execute(INSERT_PLANTS, await searchableColumnsOf(plants), how),
-  replace: async (plants) => execute(REPLACE_PLANTS, await searchableColumnsOf(plants), how),
   update: async (updates) => execute(UPDATE_PLANTS, await updateColumnsOf(updates), how),
   remove: async (plants) => execute(DELETE_PLANTS, await columnsOf(plants), how),
   confirm: async (plants) => (await execute(CONFIRM_PLANTS, await columnsOf(plants.slice(0, 1)), how)).length === 1,

@@ -3,16 +3,7 @@ import { isMisplaced } from "./engine/failure.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { ShardMap, ShardTable } from "./engine/shards.ts";
 import { columnsOf, rowsOf, searchableColumnsOf } from "./plant-columns.ts";
-import {
-  CONFIRM_PLANTS,
-  DELETE_PLANTS,
-  FIND_PLANTS,
-  INSERT_PLANTS,
-  insertRows,
-  REPLACE_PLANTS,
-  replaceRows,
-  UPDATE_PLANTS,
-} from "./plant-statements.ts";
+import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, INSERT_PLANTS, insertRows, UPDATE_PLANTS } from "./plant-statements.ts";
 import { changeOrRefuse, updateColumnsOf } from "./plant-tables.ts";
 import type { ChangedIds, OpenTables } from "./plant-tables.ts";
 import { changeInShards, findInShards, guardShards } from "./shard-statements.ts";
@@ -94,7 +85,6 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
     return {
       find: async (ids) => (await run(FIND_PLANTS, ids.map(toIdentified), idsOf)) ?? citus.find(ids),
       insert: async (plants) => (await run(INSERT_PLANTS, plants, searchableColumnsOf)) ?? citus.insert(plants),
-      replace: async (plants) => (await run(REPLACE_PLANTS, plants, searchableColumnsOf)) ?? citus.replace(plants),
       update: async (updates) => (await run(UPDATE_PLANTS, updates, updateColumnsOf)) ?? citus.update(updates),
       remove: async (plants) => (await run(DELETE_PLANTS, plants, columnsOf)) ?? citus.remove(plants),
       async confirm(plants) {
@@ -117,7 +107,6 @@ const askCitus: OpenTables = (execute, how) => {
   return {
     find: (ids) => execute(inBlock(FIND_PLANTS, ids), [ids], how),
     insert: async (plants) => execute(insertRows(plants.length), await rowsOf(plants), how),
-    replace: async (plants) => execute(replaceRows(plants.length), await rowsOf(plants), how),
     update: (updates) => askAgain(updates, async (some) => execute(inBlock(UPDATE_PLANTS, some), await updateColumnsOf(some), how)),
     remove: (plants) => askAgain(plants, async (some) => execute(inBlock(DELETE_PLANTS, some), await columnsOf(some), how)),
     confirm: async (plants) => (await execute(inBlock(CONFIRM_PLANTS, plants), await columnsOf(plants), how)).length === plants.length,
