@@ -15,6 +15,7 @@ const CREATE = /^INSERT INTO plants /;
 const SWAP = /^UPDATE plants SET name/;
 /** What replaces plants, however it does: an UPDATE, or an INSERT that replaces what is in its way. */
 const REPLACE = /^(UPDATE plants SET name|INSERT INTO plants [^]*DO UPDATE)/;
+const LOOK = /^SELECT id, name, tag FROM plants WHERE id = ANY/;
 const WAIT_MS = 1000;
 
 /** Transient faults, despite which a create is answered 200. */
@@ -60,6 +61,11 @@ describe("a service whose database fails", () => {
 
   async function put(path: string, name: string): Promise<Response> {
     return service.request(path, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }) });
+  }
+
+  async function importReplacing(body: string, on = service): Promise<Response> {
+    const headers = { "content-type": "application/x-ndjson" };
+    return on.request("/plants/import?onConflict=replace", { method: "POST", headers, body });
   }
 
   /** Ready again, after one statement that succeeds. */
@@ -146,15 +152,50 @@ describe("a service whose database fails", () => {
     expect((await put(path, "before")).status).toBe(201);
     const held = proxy.injected.get("hold") ?? 0;
     proxy.once({ kind: "hold", holdMs: WAIT_MS }, REPLACE);
-    const headers = { "content-type": "application/x-ndjson" };
-    const body = `{"id":${lastId},"name":"after"}`;
-    const imported = service.request("/plants/import?onConflict=replace", { method: "POST", headers, body });
+    const imported = importReplacing(`{"id":${lastId},"name":"after"}`);
     await until("The import is about to replace the plant", async () => proxy.injected.get("hold") === held + 1);
     expect((await service.request(path, { method: "DELETE" })).status).toBe(204);
     expect(await (await imported).json()).toMatchObject({ created: 1, replaced: 0, unchanged: 0, refused: 0 });
     expect(await (await service.request(path)).json()).toEqual({ id: lastId, name: "after" });
     await heal();
   });
+
+  it("does not undo a deletion that was made after an import had replaced the plant and its connection had broken", async () => {
+    // After other faults a service takes the proxy for a pooler, where a cut comes before the commit.
+    const fresh = await startTestService({ data, database });
+    const path = `/plants/${++lastId}`;
+    expect((await put(path, "before")).status).toBe(201);
+    proxy.once({ kind: "cut_after" }, REPLACE);
+    // What the import does next waits: another look at the plant, which it has looked at once, or another try.
+    const held = proxy.injected.get("hold") ?? 0;
+    proxy.once({ kind: "hold", holdMs: 0 }, LOOK);
+    for (const next of [LOOK, REPLACE]) proxy.once({ kind: "hold", holdMs: WAIT_MS / 2 }, next);
+    const imported = importReplacing(`{"id":${lastId},"name":"after"}`, fresh);
+    await until("The import goes on", async () => proxy.injected.get("hold") === held + 2);
+    const changes = `{"changes":[{"id":${lastId},"from":{"name":"after"},"to":null}]}`;
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: changes };
+    expect(await (await service.request("/plants/changes", init)).json()).toMatchObject({ changed: 1 });
+    expect((await imported).status).toBe(503);
+    expect((await service.request(path)).status).toBe(404);
+    await fresh.stop();
+  });
+
+  for (const fault of [...UNKNOWN, { kind: "cut_before" }] as const) {
+    it(`replaces the plants of an import despite ${nameOf(fault)}, and counts each as replaced`, async () => {
+      const ids = Array.from({ length: 50 }, () => ++lastId);
+      const lines = (name: string) => ids.map((id) => `{"id":${id},"name":"${name}"}`);
+      expect((await importReplacing(lines("before").join("\n"))).status).toBe(200);
+      proxy.once(fault, REPLACE);
+      const response = await importReplacing(lines("after").join("\n"));
+      // A statement that runs still when the import looks again is waited for, and found made.
+      const { replaced, unchanged, ...rest } = (await response.json()) as { replaced: number; unchanged: number };
+      expect([response.status, replaced + unchanged]).toEqual([200, 50]);
+      if (fault.kind !== "cut_during") expect(unchanged).toBe(0);
+      expect(rest).toMatchObject({ read: 50, created: 0, refused: 0 });
+      expect(await (await service.request(`/plants?limit=50&after=${ids[0]! - 1}`)).text()).toBe(`[${lines("after").join()}]`);
+      await heal();
+    });
+  }
 
   it("answers 503 with Retry-After if the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
     proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });

@@ -5,7 +5,8 @@ import type { NewPlant, PlantId } from "../../plant.ts";
 import type { ImportOptions, ImportOutcome } from "../plants.ts";
 import { toPlant } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
-import type { PlantTables } from "./plant-tables.ts";
+import type { Replace } from "./plant-replacements.ts";
+import type { PlantTables, Update } from "./plant-tables.ts";
 
 /** How often to try plants that others create, change and delete at the same moment. */
 const TRIES_MAX = 100;
@@ -15,29 +16,23 @@ const PAUSE_MS_MAX = 10;
 
 export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<Array<ImportOutcome | Error>>;
 
+type PutOptions = Readonly<{
+  /** May try a change twice: to create a plant twice does no harm. */
+  tables: PlantTables;
+  replace: Replace;
+}>;
+
 /** The plants that the server refuses, and why. */
 type Refused = Map<PlantId, Error>;
 
 /** Creates or replaces plants. Resolves with one outcome each, in the same order, or why the server refuses that plant. */
-export function createPut(tables: PlantTables): Put {
+export function createPut({ tables, replace }: PutOptions): Put {
   /** Resolves with those that were neither created nor refused: their ids are in use. */
   async function insert(plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
     const rows = await changeOrRefuse(plants, tables.insert, ({ id }, reason) => refused.set(id, reason));
     if (rows.length === plants.length) return [];
     const created = new Set(rows.map(([id]) => id));
     return plants.filter(({ id }) => !created.has(id) && !refused.has(id));
-  }
-
-  /** Resolves with those that were not what was stored any more. */
-  async function replace(
-    plants: readonly NewPlant[],
-    stored: ReadonlyMap<PlantId, NewPlant>,
-    refused: Refused,
-  ): Promise<readonly NewPlant[]> {
-    const updates = plants.map((to) => ({ id: to.id, from: stored.get(to.id)!, to }));
-    const rows = await changeOrRefuse(updates, tables.update, ({ id }, reason) => refused.set(id, reason));
-    const replaced = new Set(rows.map(([id]) => id));
-    return plants.filter(({ id }) => !replaced.has(id) && !refused.has(id));
   }
 
   async function find(plants: readonly NewPlant[]): Promise<Map<PlantId, NewPlant>> {
@@ -72,7 +67,7 @@ export function createPut(tables: PlantTables): Put {
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
       // Retry those that were deleted or changed in the meantime.
       const deleted = others.filter(({ id }) => !stored.has(id));
-      const changed = isReplacing ? await replace(different, stored, refused) : [];
+      const changed = isReplacing ? await replace(updatesOf(different, stored), ({ id }, reason) => refused.set(id, reason)) : [];
       const unconfirmed = same.length > 0 && !(await tables.confirm(same)) ? same : [];
       open = [...deleted, ...changed, ...unconfirmed].toSorted(byId);
       for (const { id } of open) before.delete(id);
@@ -81,6 +76,10 @@ export function createPut(tables: PlantTables): Put {
     const outcomes = outcomesOf(plants, before, isReplacing);
     return refused.size === 0 ? outcomes : plants.map(({ id }, at) => refused.get(id) ?? outcomes[at]!);
   };
+}
+
+function updatesOf(plants: readonly NewPlant[], stored: ReadonlyMap<PlantId, NewPlant>): Update[] {
+  return plants.map((to) => ({ id: to.id, from: stored.get(to.id)!, to }));
 }
 
 function byId(left: NewPlant, right: NewPlant): number {

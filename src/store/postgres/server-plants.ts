@@ -9,6 +9,7 @@ import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
 import { createPut } from "./plant-puts.ts";
+import { createReplace } from "./plant-replacements.ts";
 import { makeSwaps } from "./plant-swaps.ts";
 import type { OpenTables } from "./plant-tables.ts";
 
@@ -39,8 +40,10 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   const writes = open(execute.writes, { isRepeatable: true });
   const swapped = open(execute.writes, { isRepeatable: false });
   const read = open(execute.reads, { isRepeatable: true });
-  const single = createPut(writes);
-  const bulk = createPut(open(execute.imports, { isRepeatable: true, statementMs: IMPORT_MS_MAX }));
+  const single = createPut({ tables: writes, replace: createReplace({ tables: writes, update: swapped.update }) });
+  const imported = open(execute.imports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
+  const { update } = open(execute.imports, { isRepeatable: false, statementMs: IMPORT_MS_MAX });
+  const bulk = createPut({ tables: imported, replace: createReplace({ tables: imported, update }) });
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
     return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Array<Outcome | Error> };
