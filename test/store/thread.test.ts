@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
 import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 import type { PlantId } from "../../src/plant.ts";
@@ -8,7 +9,7 @@ import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
 import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
-import { isFound } from "../../src/tokenizer.ts";
+import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const NOTHING_INDEXED = { changes: 0, bulkChanges: 0 };
@@ -39,6 +40,27 @@ function countSteps(search: Indexer): number {
 function han(count: number, from = 0): string {
   return Array.from({ length: count }, (_, at) => String.fromCodePoint(0x4e00 + ((from + at) % 20_000))).join("");
 }
+
+describe("the search index", () => {
+  it("does not keep the words of names that are no more: it stays as large as the plants need", () => {
+    const { path, writer, search } = open([], "create");
+    const names = (round: number) => Array.from({ length: 500 }, (_, at) => `Acer ${round}x${at} of ${at}`);
+    for (let round = 0; round < 40; round += 1) {
+      writer.importPlants(columnsOf(names(round)), { isReplacing: true, isDryRun: false }, NOTHING_INDEXED);
+      countSteps(search);
+    }
+    const index = new DatabaseSync(`${path}.search`, { readOnly: true });
+    const words = index
+      .prepare("SELECT word FROM words")
+      .all()
+      .map(({ word }) => word as string);
+    index.close();
+    const used = new Set(names(39).flatMap(tokenize));
+    expect(used.difference(new Set(words)).size).toBe(0);
+    // 500 new ones in each round, of which 20,000 there have been.
+    expect(words.length).toBeLessThan(4 * used.size);
+  });
+});
 
 describe("a call of the search thread", () => {
   const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));

@@ -124,7 +124,7 @@ export function openIndexer(plantsPath: string) {
   /** Does one step. Returns whether there is more to do. */
   function follow(): boolean {
     const { buildFrom, indexed } = index.state();
-    if (buildFrom === null) return catchUp(indexed);
+    if (buildFrom === null) return catchUp(indexed) || index.forgetWords();
     // What changes during the build is indexed again afterwards.
     if (buildFrom === PLANT_ID_MIN) save(newest());
     build(buildFrom);

@@ -12,6 +12,7 @@ import { ALL_PLANTS, placesOf } from "./place-tokens.ts";
 import { createPlantTokens } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
 import { createTokenWalk } from "./token-walk.ts";
+import { createWordList } from "./word-list.ts";
 
 /** At most `limit` ids, starting at `from`, rising or falling. */
 export type FindQuery = SearchTerms & Readonly<{ from: bigint; isFalling?: boolean; limit: number }>;
@@ -34,7 +35,7 @@ export function openWordIndex(path: string) {
   const highest = prepareBigInts(db, "SELECT max(id) AS id FROM names_docsize");
   const remove = db.prepare("DELETE FROM names WHERE rowid IN (SELECT value FROM json_each(?))");
   const add = db.prepare("INSERT INTO names (rowid, words) SELECT CAST(key AS INTEGER), value FROM json_each(?)");
-  const addWords = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
+  const wordList = createWordList(db);
   const find = {
     rising: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid >= ? ORDER BY rowid LIMIT ?"),
     falling: prepareBigInts(db, "SELECT rowid AS id FROM names WHERE names MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"),
@@ -42,7 +43,6 @@ export function openWordIndex(path: string) {
   const saveBuild = db.prepare("UPDATE state SET build_from = ?");
   const saveIndexed = db.prepare("UPDATE state SET changes = ?, bulk_changes = ?, mark = ?");
   const walkTokens = createTokenWalk(db);
-  const wordFrom = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const walPages = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
   const plants = new Map<bigint, string>();
@@ -56,10 +56,11 @@ export function openWordIndex(path: string) {
     const [first] = ids;
     if (first === undefined) return;
     const { id: last } = highest.get() as { id: bigint | null };
-    if (last !== null && first <= last) remove.run(`[${ids.join()}]`);
+    const removed = last !== null && first <= last ? Number(remove.run(`[${ids.join()}]`).changes) : 0;
     const members = Array.from(ids, (id) => plants.get(id)).filter((member) => member !== "");
     add.run(`{${members.join()}}`);
-    if (newWords.size > 0) addWords.run(JSON.stringify([...newWords].toSorted()));
+    if (newWords.size > 0) wordList.add([...newWords].toSorted());
+    wordList.removed(removed);
   }
 
   function findIds(expression: string, { from, isFalling = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
@@ -100,11 +101,18 @@ export function openWordIndex(path: string) {
     remove(id: bigint): void {
       plants.set(id, "");
     },
+    /** Forgets some words that are in no name any more, within a transaction. False if there is nothing to look at. */
+    forgetWords(): boolean {
+      const { lookedAt, forgotten } = wordList.forgetUnused();
+      // What is remembered of names counts on all words that are listed.
+      if (forgotten > 0) tokens.forgetNames();
+      return lookedAt > 0;
+    },
     find({ words, tag, ...range }: FindQuery): BigInt64Array {
       const expression = expressionOf({
         words,
         token: tag === undefined ? undefined : tokens.ofTag(tag),
-        wordFrom: (text) => wordFrom.get(text)?.["word"] as string | undefined,
+        wordFrom: wordList.from,
       });
       return BigInt64Array.from(findIds(expression, range));
     },

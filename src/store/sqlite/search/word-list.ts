@@ -1,0 +1,58 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** How many words are looked at for each that was added: so at most about half of the list is of no use. */
+const LOOKS_A_WORD = 2;
+
+/** How many words a plant that was removed lets us look at: more were hardly in its name alone. */
+const LOOKS_A_PLANT = 16;
+
+/** How many words are looked at in one call. */
+const LOOKS_MAX = 2000;
+
+/** The words that the names of an index have, for prefixes. */
+export type WordList = Readonly<{
+  /** They must be sorted. */
+  add(words: readonly string[]): void;
+  /** Plants were removed, or replaced: some of their words may be in no name any more. */
+  removed(plants: number): void;
+  /** Looks at some words, from where the last call ended, and forgets those that no name has any more. */
+  forgetUnused(): Readonly<{ lookedAt: number; forgotten: number }>;
+  /** The first word at or after a text. */
+  from(text: string): string | undefined;
+}>;
+
+export function createWordList(db: DatabaseSync): WordList {
+  const insert = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
+  const first = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
+  const range = db.prepare(
+    "SELECT count(*) AS count, max(word) AS last FROM (SELECT word FROM words WHERE word > ? ORDER BY word LIMIT ?)",
+  );
+  // The list of all terms would count the plants of each.
+  const forget = db.prepare(`DELETE FROM words
+    WHERE word > ? AND word <= ? AND NOT EXISTS (SELECT 1 FROM names WHERE names MATCH '"' || words.word || '"')`);
+  /** How many looks are due for what was added, and how many of them may bring something. */
+  let due = 0;
+  let allowed = 0;
+  /** The last word that was looked at. */
+  let end = "";
+
+  return {
+    add(words) {
+      due += LOOKS_A_WORD * Number(insert.run(JSON.stringify(words)).changes);
+    },
+    removed(plants) {
+      allowed = Math.min(due, allowed + LOOKS_A_PLANT * plants);
+    },
+    forgetUnused() {
+      const looks = Math.min(allowed, LOOKS_MAX);
+      if (looks === 0) return { lookedAt: 0, forgotten: 0 };
+      const { count, last } = range.get(end, looks) as { count: number; last: string | null };
+      const start = end;
+      end = count < looks ? "" : last!;
+      due -= looks;
+      allowed -= looks;
+      return { lookedAt: looks, forgotten: last === null ? 0 : Number(forget.run(start, last).changes) };
+    },
+    from: (text) => first.get(text)?.["word"] as string | undefined,
+  };
+}
