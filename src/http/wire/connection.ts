@@ -1,11 +1,9 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { HttpRequest } from "./request.ts";
 import type { HttpResponse } from "./response.ts";
-import { createBody, WholeBody } from "./body.ts";
 import type { IncomingBody } from "./body.ts";
-import { createByteQueue } from "../../byte-queue.ts";
 import type { Head, HeadParser } from "./head.ts";
-import { createHeadReader } from "./head-reader.ts";
+import { createInput } from "./input.ts";
 import type { TaskQueue } from "../../event-loop.ts";
 import { createOutput, drop } from "./output.ts";
 import { createTimeouts } from "./timeouts.ts";
@@ -66,8 +64,6 @@ export type Connection = Readonly<{
   terminate(): void;
 }>;
 
-/** How many bytes a client may send ahead of the response that it waits for. */
-const BUFFERED_BYTES_MAX = 65_536;
 /**
  * How many bytes a refused client may still send: they are dropped, so that it can read its response (RFC 9112, 9.6).
  */
@@ -75,70 +71,48 @@ const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
+/**
+ * "head": the next request is awaited. "request": it is being answered. "rest": it was answered, and the rest of its body
+ * is dropped.
+ */
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { wire, address, parseHead, answer, refuse, tasks, now, date, onIdle, onBug } = options;
   let phase: Phase = "head";
-  /** Received, but not parsed yet. */
-  const buffer = createByteQueue();
-  const heads = createHeadReader(buffer, parseHead);
-  const timeouts = createTimeouts(now);
-  let isPaused = false;
   let isRetiring = false;
-  let isHalfClosed = false;
-  let body: IncomingBody | undefined;
   let lingerBytes = 0;
+  const timeouts = createTimeouts(now);
+  const output = createOutput({ wire, date, onWait: timeouts.onOutput });
+  const input = createInput({ wire, parseHead, timeouts, onContinue: () => output.write(CONTINUE) });
   const turns = createTurns(tasks, () => {
     if (phase === "head") next();
   });
 
-  const output = createOutput({ wire, date, onWait: timeouts.onOutput });
-
-  // --- input ---
-
   function receive(bytes: Uint8Array): void {
-    if (phase === "lingering") {
-      lingerBytes += bytes.length;
-      if (lingerBytes > LINGER_BYTES_MAX) wire.terminate();
-    } else if (phase === "request" || phase === "rest") receiveBody(bytes);
-    else if (phase === "head") {
-      buffer.put(bytes);
-      // While this connection yields, its requests wait for their turn.
-      if (!turns.isYielding()) next();
-    }
-    if (buffer.length() > BUFFERED_BYTES_MAX) pause();
+    if (phase === "closed") return;
+    if (phase === "lingering") return dropLate(bytes);
+    input.receive(bytes);
+    // While this connection yields, its requests wait for their turn.
+    if (phase === "head" && !turns.isYielding()) next();
+    else if (phase === "rest" && input.isBodyComplete()) ready();
+    input.holdBack();
   }
 
-  function receiveBody(bytes: Uint8Array): void {
-    const isDue = body !== undefined && !body.isComplete();
-    buffer.put(isDue ? body!.feed(bytes) : bytes);
-    if (isDue && body!.isComplete()) timeouts.suspend();
-    else if (isDue && !isPaused) timeouts.received(bytes.length);
-    if (phase === "rest" && body!.isComplete()) ready();
-  }
-
-  function pause(): void {
-    if (!isPaused) wire.pause();
-    isPaused = true;
-  }
-
-  /** Receives more, unless too much is buffered already. */
-  function resume(): void {
-    if (!isPaused || buffer.length() > BUFFERED_BYTES_MAX) return;
-    isPaused = false;
-    wire.resume();
+  function dropLate(bytes: Uint8Array): void {
+    lingerBytes += bytes.length;
+    if (lingerBytes > LINGER_BYTES_MAX) wire.terminate();
   }
 
   /** Begins the next request, if its head has arrived. */
   function next(): void {
-    if (heads.begins()) timeouts.restart();
     let head: Head | undefined;
     try {
-      head = heads.read();
+      head = input.readHead();
     } catch (thrown) {
       if (!(thrown instanceof PlantStoreError)) throw thrown;
-      return watch(endWith(refuse(thrown)));
+      endWith(refuse(thrown)).catch(fail);
+      return;
     }
     if (head) begin(head);
     else wait();
@@ -146,49 +120,14 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** Waits for a request, if one can still arrive. */
   function wait(): void {
-    if (isHalfClosed || (isRetiring && buffer.length() === 0)) wire.end();
+    if (input.hasEnded() || (isRetiring && input.isEmpty())) wire.end();
     else onIdle(true);
   }
 
   function begin(head: Head): void {
     phase = "request";
     onIdle(false);
-    const { framing } = head.section;
-    if (framing.kind === "length" && framing.length <= buffer.length()) {
-      body = new WholeBody(buffer.take(framing.length));
-      timeouts.suspend();
-    } else receiveRest(head);
-    serve(head, body!);
-  }
-
-  /** Receives a body that has not arrived completely. */
-  function receiveRest(head: Head): void {
-    const { framing, isExpecting } = head.section;
-    body = createBody({
-      framing,
-      isExpecting,
-      onFull() {
-        pause();
-        // The reader is slow, not the client.
-        timeouts.suspend();
-      },
-      onRoom() {
-        resume();
-        if (!body!.isComplete()) timeouts.resume();
-      },
-      onWanted: () => output.write(CONTINUE),
-    });
-    const bytes = buffer.take();
-    // Receiving may have been paused.
-    resume();
-    timeouts.restart();
-    buffer.put(body.feed(bytes));
-    if (body.isComplete()) timeouts.suspend();
-    if (isHalfClosed) body.fail("incomplete_body");
-  }
-
-  function watch(work: Promise<void>): void {
-    work.catch(fail);
+    serve(head, input.openBody(head));
   }
 
   /** Ends a connection whose work failed in a way that it must not. */
@@ -196,8 +135,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     wire.terminate();
     onBug(reason);
   }
-
-  // --- output ---
 
   function serve(head: Head, incoming: IncomingBody): void {
     const { method, path, query, authority, section } = head;
@@ -220,20 +157,15 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
-  function respond(head: Head, incoming: IncomingBody, response: HttpResponse): void {
-    const sending = send(head, incoming, response);
-    if (sending) watch(sending);
-  }
-
-  /** Sends the response. Returns a promise only when the client has to read first. */
-  function send(head: Head, incoming: IncomingBody, response: HttpResponse): Promise<void> | void {
-    const { isHttp10, isKeepAlive: isKept } = head.section;
+  function respond({ method, section }: Head, incoming: IncomingBody, response: HttpResponse): void {
+    const { isHttp10, isKeepAlive: isKept } = section;
     // What follows CONNECT may be meant for the other end of a tunnel.
-    const isLast = !isKept || isRetiring || response.isLast === true || head.method === "CONNECT" || !incoming.isDroppable();
+    const isLast = !isKept || isRetiring || response.isLast === true || method === "CONNECT" || !incoming.isDroppable();
     const isKeepAlive = !isLast;
-    const sending = isClosed() ? drop(response) : output.send(response, { method: head.method, isHttp10, isKeepAlive });
-    if (sending) return sending.then(() => sent(incoming, response, isKeepAlive));
-    sent(incoming, response, isKeepAlive);
+    const sending = isClosed() ? drop(response) : output.send(response, { method, isHttp10, isKeepAlive });
+    // As a rule all of it has left already. Otherwise the client has to read first.
+    if (sending) sending.then(() => sent(incoming, response, isKeepAlive)).catch(fail);
+    else sent(incoming, response, isKeepAlive);
   }
 
   function sent(incoming: IncomingBody, { onSent }: HttpResponse, isKeepAlive: boolean): void {
@@ -258,11 +190,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Begins the next pipelined request, or waits for one. */
   function ready(): void {
     phase = "head";
-    heads.reset();
-    body = undefined;
-    timeouts.restart();
-    resume();
-    if (buffer.length() > 0) return turns.take();
+    input.next();
+    if (!input.isEmpty()) return turns.take();
     turns.end();
     timeouts.idle();
     wait();
@@ -278,7 +207,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function finish(incoming: IncomingBody): void {
-    if (incoming.isComplete() && buffer.length() === 0) wire.end();
+    if (incoming.isComplete() && input.isEmpty()) wire.end();
     else linger();
   }
 
@@ -288,42 +217,36 @@ export function createConnection(options: ConnectionOptions): Connection {
    */
   function linger(): void {
     if (phase === "closed") return;
-    if (isHalfClosed) return wire.end();
+    if (input.hasEnded()) return wire.end();
     phase = "lingering";
-    buffer.clear();
-    body?.discard();
+    input.discard();
     timeouts.linger();
     // The client has its response.
     onIdle(true);
-    resume();
     wire.shutdown();
-  }
-
-  function close(): void {
-    if (phase === "closed") return;
-    phase = "closed";
-    buffer.clear();
-    body?.fail("incomplete_body");
-    output.close();
   }
 
   return {
     receive,
     drain: output.drain,
-    close,
+    close() {
+      if (phase === "closed") return;
+      phase = "closed";
+      input.close();
+      output.close();
+    },
     receiveEnd() {
-      isHalfClosed = true;
-      if (phase === "request") body?.fail("incomplete_body");
-      else if (!turns.isYielding()) wire.end();
+      input.end();
+      if (phase !== "request" && !turns.isYielding()) wire.end();
     },
     expire(time) {
       if (phase === "closed" || !timeouts.isOver(time)) return;
-      if (phase === "head" && buffer.length() === 0) wire.end();
+      if (phase === "head" && input.isEmpty()) wire.end();
       else wire.terminate();
     },
     retire() {
       isRetiring = true;
-      if (phase === "head" && buffer.length() === 0) wire.end();
+      if (phase === "head" && input.isEmpty()) wire.end();
     },
     terminate: () => wire.terminate(),
   };
