@@ -25,6 +25,9 @@ export type Outcomes = Readonly<{
   tokens?: readonly TokenOutcome[];
 }>;
 
+/** How much of a batch a change takes: its characters, and how many of them are searched. */
+export type Size = Readonly<{ characters: number; searched: number }>;
+
 /** Changes that one commit makes, and the state of their wait. */
 export type Batch = Readonly<{
   /** When the first change arrived. */

@@ -1,11 +1,12 @@
 import { PlantStoreError } from "../errors.ts";
-import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
-import { charactersOf, countOf, openBatch, placesOf, searchedOf, tellBegun } from "./batch.ts";
-import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
+import { charactersOf, countOf, searchedOf, tellBegun } from "./batch.ts";
+import type { Batch, Changes, Outcome, Outcomes, Size } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
+import { createWaitingLine } from "./waiting-line.ts";
+import type { LineLimits } from "./waiting-line.ts";
 
 /**
  * Group commit: changes that arrive while commits run go into the next one. One fsync serves many requests, and each
@@ -28,26 +29,16 @@ export type GroupCommit = Readonly<{
 export type ClosedBecause = "draining" | "store_unavailable";
 
 /** What bounds the wait of a change. */
-export type QueueLimits = Readonly<{
-  /**
-   * Turns of the event loop before a commit begins. What clients send when they get the responses of the last commit
-   * then joins this one. Fewer, larger commits save more processor time than the turns add to the wait.
-   */
-  gatherTurns: number;
-  /** This many changes do not wait for more, if another commit may run. */
-  enough: number;
-  /** A commit takes no more changes once its names have this many characters that are searched. */
-  searchedMax: number;
-  /**
-   * How many changes of one owner may wait for a running commit; twice as many in all. A change with much text counts
-   * as several.
-   */
-  queueMax: number;
-  /** Longest time from a change to its outcome, in milliseconds, give or take a quarter. */
-  waitMs: number;
-  /** A monotonic clock, in milliseconds. */
-  now: () => number;
-}>;
+export type QueueLimits = LineLimits &
+  Readonly<{
+    /**
+     * Turns of the event loop before a commit begins. What clients send when they get the responses of the last commit
+     * then joins this one. Fewer, larger commits save more processor time than the turns add to the wait.
+     */
+    gatherTurns: number;
+    /** Longest time from a change to its outcome, in milliseconds, give or take a quarter. */
+    waitMs: number;
+  }>;
 
 type GroupCommitOptions = QueueLimits &
   Readonly<{
@@ -58,39 +49,22 @@ type GroupCommitOptions = QueueLimits &
     meter: CommitMeter;
   }>;
 
-/** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
-const COMMIT_CHARACTERS = 1_000_000;
-
-/** How much of a batch a change takes. */
-type Size = Readonly<{ characters: number; searched: number }>;
-
 const NO_TEXT: Size = { characters: 0, searched: 0 };
 
-export function createGroupCommit({
-  commit,
-  inFlightMax,
-  gatherTurns,
-  enough,
-  searchedMax,
-  queueMax,
-  waitMs,
-  now,
-  meter,
-}: GroupCommitOptions): GroupCommit {
-  const places = createFairShares(2 * queueMax);
-  // Only the last batch takes more changes.
-  const waiting: Batch[] = [];
+export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, meter, ...limits }: GroupCommitOptions): GroupCommit {
+  const { now } = limits;
+  const waiting = createWaitingLine(limits);
   const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
   let closed: ClosedBecause | undefined;
-  const unwatch = meter.watch(() => ({
-    changes: waiting.reduce((sum, batch) => sum + countOf(batch), 0),
-    oldestMs: waiting[0] ? now() - waiting[0].since : 0,
-  }));
+  const unwatch = meter.watch(() => {
+    const first = waiting.first();
+    return { changes: waiting.changes(), oldestMs: first ? now() - first.since : 0 };
+  });
 
   async function run(): Promise<void> {
-    while (waiting.length > 0) {
+    while (waiting.first()) {
       for (let turn = 0; turn < gatherTurns; turn += 1) await new Promise(setImmediate);
       await waitForSlot();
       beginNext();
@@ -106,25 +80,10 @@ export function createGroupCommit({
   function beginNext(): void {
     const batch = waiting.shift();
     if (!batch) return;
-    leave(batch);
     running.set(
       batch,
       commitBatch(batch).then(() => void running.delete(batch)),
     );
-  }
-
-  /** Frees the places in the queue: changes in a running commit keep nobody out. */
-  function leave({ places: taken, onLeave }: Batch): void {
-    for (const [owner, count] of taken) places.give(owner, count);
-    for (const call of onLeave) call();
-  }
-
-  function isLarge({ characters, searched }: Batch): boolean {
-    return characters >= COMMIT_CHARACTERS || searched >= searchedMax;
-  }
-
-  function beginIfEnough(batch: Batch): void {
-    if ((countOf(batch) >= enough || isLarge(batch)) && running.size < inFlightMax) beginNext();
   }
 
   async function commitBatch(batch: Batch): Promise<void> {
@@ -143,18 +102,12 @@ export function createGroupCommit({
     }
   }
 
-  function open(): Batch {
-    const batch = openBatch(now());
-    waiting.push(batch);
-    return batch;
-  }
-
   /** Rejects what has waited too long. A commit that is abandoned may still succeed: its outcome is unknown. */
   function expire(): void {
     watch = undefined;
     const oldest = now() - waitMs;
     for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
-    while (waiting[0] && waiting[0].since < oldest) refuse("overloaded");
+    for (let first = waiting.first(); first && first.since < oldest; first = waiting.first()) refuse("overloaded");
     if (round || running.size > 0) startWatch();
   }
 
@@ -164,27 +117,13 @@ export function createGroupCommit({
 
   /** Refuses the batch that has waited longest. */
   function refuse(code: "overloaded" | ClosedBecause): void {
-    const batch = waiting.shift();
-    if (!batch) return;
-    leave(batch);
-    batch.outcomes.reject(new PlantStoreError(code));
+    waiting.shift()?.outcomes.reject(new PlantStoreError(code));
   }
 
-  function isFull(owner: Owner = ""): boolean {
-    return !places.hasRoom(owner);
-  }
-
-  /** The last waiting batch, with places reserved for a change of this size. */
-  function join(owner: Owner, { characters, searched }: Size): Batch {
+  /** A waiting batch, with room for a change of this size. */
+  function join(owner: Owner, size: Size): Batch {
     if (closed) throw new PlantStoreError(closed);
-    // A change larger than the whole queue may wait alone.
-    const count = Math.min(placesOf(characters), queueMax);
-    if (!places.tryTake(owner, count)) throw new PlantStoreError("overloaded");
-    const last = waiting.at(-1);
-    const batch = last && !isLarge(last) ? last : open();
-    batch.places.set(owner, (batch.places.get(owner) ?? 0) + count);
-    batch.characters += characters;
-    batch.searched += searched;
+    const batch = waiting.join(owner, size);
     round ??= run();
     startWatch();
     return batch;
@@ -193,14 +132,14 @@ export function createGroupCommit({
   /** To be called when a change has been added to its batch. One promise for all of them: there are many. */
   function awaitOutcomes(batch: Batch): Promise<Outcomes> {
     if (meter.tracer) batch.traced.push(meter.tracer.active());
-    beginIfEnough(batch);
+    if (running.size < inFlightMax && waiting.isEnough(batch)) beginNext();
     return batch.outcomes.promise;
   }
 
   return {
-    isFull,
+    isFull: (owner = "") => waiting.isFull(owner),
     async gathered() {
-      const [first] = waiting;
+      const first = waiting.first();
       // Behind a commit that runs, others find the changes that wait begun in their turn.
       if (first && running.size === 0) await new Promise<void>((resolve) => first.onLeave.push(resolve));
     },
@@ -225,7 +164,7 @@ export function createGroupCommit({
     },
     async close(why = "draining") {
       closed = why;
-      while (waiting.length > 0) refuse(why);
+      while (waiting.first()) refuse(why);
       await round;
       await Promise.all(running.values());
       unwatch();

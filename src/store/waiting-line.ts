@@ -1,0 +1,79 @@
+import { PlantStoreError } from "../errors.ts";
+import { createFairShares } from "../fair-shares.ts";
+import type { Owner } from "../fair-shares.ts";
+import { countOf, openBatch, placesOf } from "./batch.ts";
+import type { Batch, Size } from "./batch.ts";
+
+/** The changes that wait for a commit to begin, in batches of one commit each. */
+export type WaitingLine = Readonly<{
+  /** The last batch, with places for a change of this size, which the caller adds. Throws `overloaded` without room. */
+  join(owner: Owner, size: Size): Batch;
+  /** The batch that has waited longest. */
+  first(): Batch | undefined;
+  /** Removes that batch: its places are free then, as changes in a running commit keep nobody out. */
+  shift(): Batch | undefined;
+  /** Whether the batch need not wait for more changes. */
+  isEnough(batch: Batch): boolean;
+  isFull(owner: Owner): boolean;
+  /** How many changes wait. */
+  changes(): number;
+}>;
+
+/** What bounds the line. */
+export type LineLimits = Readonly<{
+  /** This many changes do not wait for more, if another commit may run. */
+  enough: number;
+  /** A commit takes no more changes once its names have this many characters that are searched. */
+  searchedMax: number;
+  /**
+   * How many changes of one owner may wait for a running commit; twice as many in all. A change with much text counts
+   * as several.
+   */
+  queueMax: number;
+  /** A monotonic clock, in milliseconds. */
+  now: () => number;
+}>;
+
+/** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
+const COMMIT_CHARACTERS = 1_000_000;
+
+export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLimits): WaitingLine {
+  const places = createFairShares(2 * queueMax);
+  // Only the last batch takes more changes.
+  const batches: Batch[] = [];
+
+  function isLarge({ characters, searched }: Batch): boolean {
+    return characters >= COMMIT_CHARACTERS || searched >= searchedMax;
+  }
+
+  function open(): Batch {
+    const batch = openBatch(now());
+    batches.push(batch);
+    return batch;
+  }
+
+  return {
+    join(owner, { characters, searched }) {
+      // A change larger than the whole queue may wait alone.
+      const count = Math.min(placesOf(characters), queueMax);
+      if (!places.tryTake(owner, count)) throw new PlantStoreError("overloaded");
+      const last = batches.at(-1);
+      const batch = last && !isLarge(last) ? last : open();
+      batch.places.set(owner, (batch.places.get(owner) ?? 0) + count);
+      batch.characters += characters;
+      batch.searched += searched;
+      return batch;
+    },
+    first: () => batches[0],
+    shift() {
+      const batch = batches.shift();
+      if (!batch) return undefined;
+      for (const [owner, count] of batch.places) places.give(owner, count);
+      for (const call of batch.onLeave) call();
+      return batch;
+    },
+    isEnough: (batch) => countOf(batch) >= enough || isLarge(batch),
+    isFull: (owner) => !places.hasRoom(owner),
+    changes: () => batches.reduce((sum, batch) => sum + countOf(batch), 0),
+  };
+}
