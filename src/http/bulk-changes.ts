@@ -6,12 +6,13 @@ import { createPace } from "../event-loop.ts";
 import type { FairShares } from "../fair-shares.ts";
 import { decodeBody, parseJson } from "../json.ts";
 import { isSame, toNewPlant } from "../plant.ts";
-import type { NewPlant, PlantId } from "../plant.ts";
+import type { NewPlant } from "../plant.ts";
 import { checkSize } from "../plant-size.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
+import { idOf } from "../store/plants.ts";
 import type { PlantStore, Swap } from "../store/plants.ts";
 import { checkBody, invalidBody } from "../validation.ts";
-import { changeOf } from "./plants.ts";
+import { createAuditedSwap } from "./audited-swap.ts";
 import { readPieces } from "./request-body.ts";
 import type { Handlers } from "./router.ts";
 
@@ -53,6 +54,7 @@ const CONFLICT_CHARACTERS = 2 ** 20;
 /** Many changes in one request: each is a compare-and-swap of its own, and has an outcome of its own. */
 export function changeHandlers({ plants, running, audit, bodyBytesMax }: ChangeOptions): Pick<Handlers, "changePlants"> {
   const pace = createPace(() => performance.now());
+  const swapAudited = createAuditedSwap(plants, audit);
 
   async function makeAll(swaps: readonly Swap[], who: Who): Promise<readonly Outcome[]> {
     const until = performance.now() + BEGIN_MS_MAX;
@@ -84,26 +86,14 @@ export function changeHandlers({ plants, running, audit, bodyBytesMax }: ChangeO
   async function swapOne(swap: Swap, who: Who): Promise<Outcome> {
     const id = idOf(swap);
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      if (await swapAndLog(swap, who)) return { kind: isSame(swap.from, swap.to) ? "same" : "changed" };
+      if (await swapAudited(swap, who)) return { kind: isSame(swap.from, swap.to) ? "same" : "changed" };
       const now = await plants.find(id);
       if (isSame(now, swap.from)) continue;
       if (!isSame(now, swap.to)) return { kind: "conflict", plant: now };
       // Only the store can confirm that what was read is durable. What is not there cannot be confirmed.
-      if (!now || (await swapAndLog({ from: now, to: now }, who))) return { kind: "same" };
+      if (!now || (await swapAudited({ from: now, to: now }, who))) return { kind: "same" };
     }
     throw new PlantStoreError("overloaded");
-  }
-
-  async function swapAndLog(swap: Swap, who: Who): Promise<boolean> {
-    const what = changeOf(swap);
-    try {
-      const isMade = await plants.compareAndSwap(swap, ownerOf(who.principal));
-      if (isMade && what) audit.changed(who, what, idOf(swap));
-      return isMade;
-    } catch (reason) {
-      if (what) audit.failed(who, what, idOf(swap), reason);
-      throw reason;
-    }
   }
 
   return {
@@ -138,10 +128,6 @@ function parseChanges(bytes: Uint8Array, textBytesMax: number): readonly Swap[] 
     if (to) checkSize(to, textBytesMax, `The name and tag in \`changes/${at}/to\``);
     return { from: from ? toNewPlant({ ...from, id }) : undefined, to: to ? toNewPlant({ ...to, id }) : undefined };
   });
-}
-
-function idOf({ from, to }: Swap): PlantId {
-  return (from ?? to)!.id;
 }
 
 /** Throws the first error if every change failed, and any that is a bug. */

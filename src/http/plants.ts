@@ -1,17 +1,18 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import type { Audit, ChangeKind } from "../auth/audit.ts";
+import type { Audit } from "../auth/audit.ts";
 import { authorize } from "../auth/authorize.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
-import { asPlantId, isSame, toNewPlant, toText } from "../plant.ts";
+import { asPlantId, toNewPlant, toText } from "../plant.ts";
 import type { NewPlant, PlantId } from "../plant.ts";
 import { checkSize, isFitting } from "../plant-size.ts";
 import type { Order, OrderedPage, Page } from "../store/page.ts";
-import type { ListQuery, PlantStore } from "../store/plants.ts";
+import type { ListQuery, PlantStore, Swap } from "../store/plants.ts";
 import { queued } from "../store/fair-queue.ts";
 import type { FairQueue } from "../store/fair-queue.ts";
 import { isFound } from "../tokenizer.ts";
 import type { HttpResponse } from "./wire/response.ts";
+import { createAuditedSwap } from "./audited-swap.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
 import type { Fields } from "./wire/fields.ts";
@@ -20,9 +21,6 @@ import { linkTo } from "./link.ts";
 import type { LinkQuery } from "./link.ts";
 import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
-
-/** A plant before and after a change. Undefined: there is none. */
-type Change = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
 /** The part of a call that a change needs. */
 type ChangeCall = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
@@ -47,25 +45,16 @@ const TRIES_MAX = 100;
 
 /** The operations on plants. */
 export function plantHandlers({ plants, queue, represent, audit, bodyBytesMax }: PlantOptions): PlantHandlers {
+  const swap = createAuditedSwap(plants, audit);
+
   /** Reads a plant, checks the preconditions and stores what `decide` returns, all atomically. */
-  async function change(
-    { parameters, headers, principal, requestId }: ChangeCall,
-    decide: (stored: NewPlant | undefined) => NewPlant | undefined,
-  ): Promise<Change> {
+  async function change(call: ChangeCall, decide: (stored: NewPlant | undefined) => NewPlant | undefined): Promise<Swap> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const from = await plants.find(asPlantId(parameters.id));
+      const from = await plants.find(asPlantId(call.parameters.id));
       const to = decide(from);
-      checkPreconditions(headers, from);
-      const what = changeOf({ from, to });
-      try {
-        // Even if nothing changes: only the store can confirm that what was read is durable.
-        if (!(await plants.compareAndSwap({ from, to }, ownerOf(principal)))) continue;
-      } catch (reason) {
-        if (what) audit.failed({ principal, requestId }, what, asPlantId(parameters.id), reason);
-        throw reason;
-      }
-      if (what) audit.changed({ principal, requestId }, what, asPlantId(parameters.id));
-      return { from, to };
+      checkPreconditions(call.headers, from);
+      // Even if nothing changes: only the store can confirm that what was read is durable.
+      if (await swap({ from, to }, call)) return { from, to };
     }
     throw new PlantStoreError("overloaded");
   }
@@ -132,13 +121,6 @@ export function plantHandlers({ plants, queue, represent, audit, bodyBytesMax }:
       return { status: 204 };
     },
   };
-}
-
-/** Undefined if nothing changed. */
-export function changeOf({ from, to }: Change): ChangeKind | undefined {
-  if (!to) return "deleted";
-  if (!from) return "created";
-  return isSame(from, to) ? undefined : "replaced";
 }
 
 function toCreated(plant: NewPlant): HttpResponse {

@@ -31,6 +31,11 @@ export type OrderedQuery = Omit<ListQuery, "after" | "isFalling"> & Readonly<{ o
  */
 export type Swap = Readonly<{ from: NewPlant | undefined; to: NewPlant | undefined }>;
 
+/** The id of the plant that a swap changes. */
+export function idOf({ from, to }: Swap): PlantId {
+  return (from ?? to)!.id;
+}
+
 /**
  * Plants as all of them were at one moment. Once it is closed, or has lasted too long, its lists reject. Lists take no
  * words, and a tag only if it is text.

@@ -1,5 +1,6 @@
 import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
+import { idOf } from "../plants.ts";
 import type { Swap } from "../plants.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
 import type { PlantTables, Update } from "./plant-tables.ts";
@@ -14,7 +15,7 @@ export async function makeSwaps(tables: PlantTables, swaps: readonly Swap[]): Pr
     const turn = new Map<PlantId, number>();
     const later: typeof open = [];
     for (const [at, swap] of open) {
-      const { id } = (swap.from ?? swap.to)!;
+      const id = idOf(swap);
       if (turn.has(id)) later.push([at, swap]);
       else if (!current.has(id) || isSame(swap.from, current.get(id))) turn.set(id, at);
     }

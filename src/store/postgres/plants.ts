@@ -1,6 +1,7 @@
 import { PlantStoreError } from "../../errors.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
 import type { GroupCommit, QueueLimits } from "../group-commit.ts";
+import { idOf } from "../plants.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
 import { ORDERS } from "../page.ts";
 import type { Snapshots } from "../snapshots.ts";
@@ -66,7 +67,7 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
   return {
     plants: {
       create: (plant, options) => servers.of(plant.id).create(plant, options),
-      compareAndSwap: (swap, owner) => servers.of((swap.from ?? swap.to)!.id).compareAndSwap(swap, owner),
+      compareAndSwap: (swap, owner) => servers.of(idOf(swap)).compareAndSwap(swap, owner),
       import: importPlants,
       find: (id) => servers.of(id).find(id),
       list: (query) => list(execute, query, servers.areWorkers() ? reach : undefined),

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { syncFolder } from "../../../data-folder.ts";
+import { idOf } from "../../plants.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
 import type { TokenChange, TokenOutcome } from "../../tokens.ts";
 import { OUTCOMES, preparePlantWrites } from "../plant-statements.ts";
@@ -135,11 +136,11 @@ export function openWriter(path: string) {
         const outcomes = plants.put(creates, { isReplacing: false }, changed);
         let grown = changed.length;
         const swapped = swaps.map(plants.compareAndSwap);
-        swaps.forEach(({ from, to }, at) => {
+        swaps.forEach((swap, at) => {
           if (!swapped[at]) return;
-          changed.push((to ?? from)!.id);
-          if (!from) grown += 1;
-          if (!to) grown -= 1;
+          changed.push(idOf(swap));
+          if (!swap.from) grown += 1;
+          if (!swap.to) grown -= 1;
         });
         return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), isChanged: changes.note(changed, { isBulk: false, grown }) };
       });
