@@ -18,6 +18,7 @@ import { exportHandlers } from "./http/export.ts";
 import { healthHandlers } from "./http/health.ts";
 import { importHandlers } from "./http/import.ts";
 import { openapiHandlers } from "./http/openapi.ts";
+import { listHandlers } from "./http/plant-lists.ts";
 import { plantHandlers } from "./http/plants.ts";
 import type { RateLimits } from "./http/rate-limits.ts";
 import { createRepresent } from "./http/representation.ts";
@@ -31,6 +32,7 @@ import { tokenHandlers } from "./http/tokens.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { createFairQueue } from "./store/fair-queue.ts";
+import { queuePlants } from "./store/queued-plants.ts";
 import type { Store } from "./store/store.ts";
 import type { RequestTracer } from "./tracing/request-tracer.ts";
 import { fileLimits } from "./transfer/file-limits.ts";
@@ -100,12 +102,15 @@ function handlersOf({ config, contract, store, first, usage, audit, running, log
   const { bodyBytesMax } = config;
   const represent = createRepresent();
   const queue = createFairQueue(TURNS);
-  const transfers = { plants, queue, authenticator, audit, now: () => performance.now() };
+  const plantsFor = queuePlants(plants, { queue, isPatient: false });
+  // A running transfer is never refused a turn: there are only a few at a time.
+  const transfers = { plantsFor: queuePlants(plants, { queue, isPatient: true }), authenticator, audit, now: () => performance.now() };
   return {
-    ...plantHandlers({ plants, queue, represent, audit, bodyBytesMax }),
+    ...plantHandlers({ plants, audit, bodyBytesMax }),
+    ...listHandlers({ plants, plantsFor, represent }),
     ...changeHandlers({ plants, running: running.bulk, audit, bodyBytesMax }),
-    ...countHandlers({ plants, queue, represent }),
-    ...tagHandlers({ plants, queue, represent }),
+    ...countHandlers({ plantsFor, represent }),
+    ...tagHandlers({ plants, plantsFor, represent }),
     ...importHandlers({ ...transfers, running: running.import, ...fileLimits(bodyBytesMax) }),
     ...exportHandlers({ ...transfers, running: running.export, log }),
     ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),

@@ -7,7 +7,7 @@ import { exportPlants, findLastId, toExportForm } from "../transfer/export.ts";
 import { chooseType } from "./accept.ts";
 import { choosePacking, packTexts } from "./representation.ts";
 import type { Handlers } from "./router.ts";
-import { confirming, IDLE_SECONDS, outcomeOf, patient } from "./transfer.ts";
+import { confirming, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
 import type { Fields } from "./wire/fields.ts";
 
@@ -18,7 +18,7 @@ const CSV = "text/csv; charset=utf-8; header=present";
 
 /** Export of the catalogue as a file. */
 export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPlants"> {
-  const { running, authenticator, log } = options;
+  const { plantsFor, running, authenticator, log } = options;
   return {
     async exportPlants(call) {
       const { headers, principal, connection } = call;
@@ -30,7 +30,7 @@ export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPl
       const release = running.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       // Before responding: an export that cannot start gets a 503, but once started it can only break off.
-      const snapshot = await patient(options, principal)
+      const snapshot = await plantsFor(principal)
         .snapshot()
         .catch((reason: unknown) => {
           release();

@@ -9,7 +9,7 @@ import type { ImportCounts } from "../transfer/import.ts";
 import { whileAllowed, whileMoving } from "../transfer/row.ts";
 import type { CsvReading } from "../transfer/row.ts";
 import type { Call, Handlers } from "./router.ts";
-import { confirming, IDLE_SECONDS, outcomeOf, patient } from "./transfer.ts";
+import { confirming, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
 
 type ImportOptions = TransferOptions &
@@ -28,7 +28,7 @@ const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, b
 
 /** Import of a file into the catalogue. */
 export function importHandlers(options: ImportOptions): Pick<Handlers, "importPlants"> {
-  const { running, parsePlant, lineBytesMax, authenticator, audit, now } = options;
+  const { plantsFor, running, parsePlant, lineBytesMax, authenticator, audit, now } = options;
   const openPauses = createSharedPauses(now);
   return {
     async importPlants(call) {
@@ -46,7 +46,7 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
       let outcome = "done";
       try {
         const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(authenticator, call));
-        const summary = await importFile(patient(options, principal), isPacked ? gunzip(coming) : coming, {
+        const summary = await importFile(plantsFor(principal), isPacked ? gunzip(coming) : coming, {
           format: type === "text/csv" ? "csv" : "ndjson",
           csv,
           parsePlant,

@@ -4,38 +4,21 @@ import { authorize } from "../auth/authorize.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
 import { PlantStoreError } from "../errors.ts";
 import { asPlantId, toNewPlant, toText } from "../plant.ts";
-import type { NewPlant, PlantId } from "../plant.ts";
+import type { NewPlant } from "../plant.ts";
 import { checkSize, isFitting } from "../plant-size.ts";
-import type { Order, OrderedPage, Page } from "../store/page.ts";
-import type { ListQuery, PlantStore, Swap } from "../store/plants.ts";
-import { queued } from "../store/fair-queue.ts";
-import type { FairQueue } from "../store/fair-queue.ts";
-import { isFound } from "../tokenizer.ts";
+import type { PlantStore, Swap } from "../store/plants.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { createAuditedSwap } from "./audited-swap.ts";
-import { parseCursor, toCursor } from "./cursor.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
 import type { Fields } from "./wire/fields.ts";
-import { toFilter } from "../plant-filter.ts";
-import { linkTo } from "./link.ts";
-import type { LinkQuery } from "./link.ts";
-import type { Represent } from "./representation.ts";
 import type { Call, Handlers } from "./router.ts";
 
 /** The part of a call that a change needs. */
 type ChangeCall = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
 
-type PlantHandlers = Pick<Handlers, "listPlants" | "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
+type PlantHandlers = Pick<Handlers, "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
 
-type PlantOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: Represent; audit: Audit; bodyBytesMax: number }>;
-
-const PAGE_MAX = 1000;
-
-/**
- * A page ends after the plant that brings its names and tags to this many bytes, or its JSON to this many characters. A
- * page of a thousand large plants would take 60 MB, and all other requests would wait while it is read.
- */
-const PAGE_BYTES_MAX = 2 ** 20;
+type PlantOptions = Readonly<{ plants: PlantStore; audit: Audit; bodyBytesMax: number }>;
 
 /** What a token does instead that may not read. */
 const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send both `name` and `tag`.";
@@ -43,8 +26,8 @@ const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send
 /** How often to try a change while other changes come between its read and its write. */
 const TRIES_MAX = 100;
 
-/** The operations on plants. */
-export function plantHandlers({ plants, queue, represent, audit, bodyBytesMax }: PlantOptions): PlantHandlers {
+/** The operations on single plants. */
+export function plantHandlers({ plants, audit, bodyBytesMax }: PlantOptions): PlantHandlers {
   const swap = createAuditedSwap(plants, audit);
 
   /** Reads a plant, checks the preconditions and stores what `decide` returns, all atomically. */
@@ -59,31 +42,7 @@ export function plantHandlers({ plants, queue, represent, audit, bodyBytesMax }:
     throw new PlantStoreError("overloaded");
   }
 
-  /** A page of one plant, or none. */
-  async function findPage(id: PlantId, query: ListQuery): Promise<Page> {
-    const isBehind = query.after === undefined || (query.isFalling ? id < query.after : id > query.after);
-    const plant = isBehind ? await plants.find(id) : undefined;
-    return { plants: plant && isFound(plant, query) ? [plant] : [], isLast: true };
-  }
-
   return {
-    async listPlants({ parameters, headers, principal }) {
-      const { limit, sort, after, cursor, tag, untagged, q, id } = parameters;
-      checkStart(parameters);
-      const size = Math.min(limit, PAGE_MAX);
-      const lists = queued(plants, queue, { owner: ownerOf(principal), isPatient: false });
-      const selected = { ...toFilter(parameters), limit: size, bytesMax: PAGE_BYTES_MAX };
-      const query = { ...selected, after: after === undefined ? undefined : asPlantId(after), isFalling: sort === "-id" };
-      const place = isById(sort) || cursor === undefined ? undefined : parseCursor(sort, cursor);
-      const page =
-        id !== undefined
-          ? byId(await findPage(asPlantId(id), query), "id")
-          : isById(sort)
-            ? byId(await lists.list(query), sort)
-            : inOrder(sort, await lists.listOrdered({ ...selected, order: sort, after: place }));
-      const next = page.next ? linkTo({ limit: size, ...page.next, tag, untagged: untagged || undefined, q }) : {};
-      return represent({ status: 200, body: `[${page.texts.join()}]`, headers: next }, headers);
-    },
     async createPlant(call) {
       const plant = toNewPlant(call.body);
       let response: HttpResponse | undefined;
@@ -172,46 +131,4 @@ function patched(stored: NewPlant, patch: Schemas["PlantPatch"], bytesMax: numbe
 /** JSON Merge Patch (RFC 7396), with a patch that was validated against the contract. */
 function merge({ id, name, tag }: NewPlant, patch: Schemas["PlantPatch"]): NewPlant {
   return toNewPlant({ id, name: patch.name ?? name, tag: patch.tag === undefined ? tag : (patch.tag ?? undefined) });
-}
-
-/** The first of these plants, as many as fit on a page. */
-function toTexts(plants: readonly NewPlant[]): string[] {
-  const texts: string[] = [];
-  let length = 0;
-  for (const plant of plants) {
-    const text = toText(plant);
-    texts.push(text);
-    length += text.length;
-    if (length >= PAGE_BYTES_MAX) break;
-  }
-  return texts;
-}
-
-/** A page as texts, and the parameters of the next one. */
-type TextPage = Readonly<{ texts: readonly string[]; next: LinkQuery | undefined }>;
-type Sort = Call<"listPlants">["parameters"]["sort"];
-function isById(sort: Sort): sort is "id" | "-id" {
-  return sort === "id" || sort === "-id";
-}
-
-function byId({ plants, isLast }: Page, sort: "id" | "-id"): TextPage {
-  const texts = toTexts(plants);
-  const last = plants[texts.length - 1];
-  const isMore = !isLast || texts.length < plants.length;
-  return { texts, next: isMore && last ? { sort: sort === "id" ? undefined : sort, after: last.id } : undefined };
-}
-
-function inOrder(sort: Order, { plants, places, next }: OrderedPage): TextPage {
-  const texts = toTexts(plants);
-  const place = texts.length < plants.length ? places[texts.length - 1] : next;
-  return { texts, next: place && { sort, cursor: toCursor(sort, place) } };
-}
-
-/** A list by id begins behind an id, any other at a cursor. */
-function checkStart({ sort, after, cursor }: Call<"listPlants">["parameters"]): void {
-  if (isById(sort) ? cursor === undefined : after === undefined) return;
-  const message = isById(sort)
-    ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
-    : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
-  throw new PlantStoreError("invalid_query", { message });
 }

@@ -1,26 +1,23 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
 import { toFilter } from "../plant-filter.ts";
-import { ownerOf } from "../principal.ts";
-import { queued } from "../store/fair-queue.ts";
-import type { FairQueue } from "../store/fair-queue.ts";
 import type { PlantStore } from "../store/plants.ts";
+import type { PlantsFor } from "../store/queued-plants.ts";
 import { TAGS_MAX } from "../store/tags.ts";
 import type { SearchTerms } from "../tokenizer.ts";
 import type { Represent } from "./representation.ts";
 import type { Handlers } from "./router.ts";
 
-type TagOptions = Readonly<{ plants: PlantStore; queue: FairQueue; represent: Represent }>;
+type TagOptions = Readonly<{ plants: PlantStore; plantsFor: PlantsFor; represent: Represent }>;
 
 type Counted = Readonly<{ tags: Schemas["TagList"]; ageMs: number }>;
 
 /** The operation on tags: how many plants carry each. */
-export function tagHandlers({ plants, queue, represent }: TagOptions): Pick<Handlers, "listTags"> {
+export function tagHandlers({ plants, plantsFor, represent }: TagOptions): Pick<Handlers, "listTags"> {
   return {
     async listTags({ parameters, headers, principal }) {
       const terms = toFilter(parameters);
       const isFiltered = terms.tag !== undefined || terms.words.length > 0;
-      const store = queued(plants, queue, { owner: ownerOf(principal), isPatient: false });
-      const { tags, ageMs } = isFiltered ? await countFound(store, terms) : await plants.countTags();
+      const { tags, ageMs } = isFiltered ? await countFound(plantsFor(principal), terms) : await plants.countTags();
       const body = JSON.stringify(tags.slice(0, Math.min(parameters.limit, TAGS_MAX)));
       return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
     },

@@ -2,17 +2,12 @@ import type { Audit } from "../auth/audit.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { FairShares } from "../fair-shares.ts";
-import { ownerOf } from "../principal.ts";
-import type { Principal } from "../principal.ts";
-import { queued } from "../store/fair-queue.ts";
-import type { FairQueue } from "../store/fair-queue.ts";
-import type { PlantStore } from "../store/plants.ts";
+import type { PlantsFor } from "../store/queued-plants.ts";
 import type { Call } from "./router.ts";
 
 /** What imports and exports need. */
 export type TransferOptions = Readonly<{
-  plants: PlantStore;
-  queue: FairQueue;
+  plantsFor: PlantsFor;
   /**
    * Those that are running. A token gets only its share of them: an import holds some plants in memory, and an export
    * keeps a snapshot, on PostgreSQL with a connection.
@@ -27,11 +22,6 @@ export type TransferOptions = Readonly<{
 
 /** How long a sender may send nothing, or a reader read nothing. */
 export const IDLE_SECONDS = 60;
-
-/** A running transfer is never refused a turn in the queue: there are only a few at a time. */
-export function patient({ plants, queue }: Pick<TransferOptions, "plants" | "queue">, principal: Principal): ReturnType<typeof queued> {
-  return queued(plants, queue, { owner: ownerOf(principal), isPatient: true });
-}
 
 /** Returns a function that rejects once the token of the call is not valid any more. */
 export function confirming(

@@ -1,8 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { createFairShares } from "../fair-shares.ts";
 import type { Owner } from "../fair-shares.ts";
-import type { SearchTerms } from "../tokenizer.ts";
-import type { PlantStore } from "./plants.ts";
 
 /** Starts work in turns among owners: an owner with much work waits for itself, and hardly delays others. */
 export type FairQueue = Readonly<{
@@ -102,30 +100,4 @@ export function createFairQueue({ slots, ownerSlots, waitingMax, waitMs }: FairQ
       }
     },
   };
-}
-
-/** The store for one caller. Work that shares a few workers with other callers goes through the fair queue. */
-export function queued(
-  { list, listOrdered, count, countFoundTags, snapshot, import: importPlants, takesTurns }: PlantStore,
-  queue: FairQueue,
-  caller: Caller,
-): Pick<PlantStore, "list" | "listOrdered" | "count" | "countFoundTags" | "snapshot" | "import"> {
-  const inTurn = <Result>(terms: SearchTerms, work: () => Promise<Result>) =>
-    takesTurns(kindOf(terms)) ? queue.run(work, caller) : work();
-  return {
-    async snapshot() {
-      const taken = await snapshot();
-      return { ...taken, list: (query) => (takesTurns("list") ? queue.run(() => taken.list(query), caller) : taken.list(query)) };
-    },
-    list: (query) => inTurn(query, () => list(query)),
-    count: (terms) => inTurn(terms, () => count(terms)),
-    countFoundTags: (terms) => inTurn(terms, () => countFoundTags(terms)),
-    listOrdered: (query) => (takesTurns("search") ? queue.run(() => listOrdered(query), caller) : listOrdered(query)),
-    import: (plants, options) =>
-      takesTurns("import") ? queue.run(() => importPlants(plants, options), caller) : importPlants(plants, options),
-  };
-}
-
-function kindOf({ words, tag }: SearchTerms): "search" | "list" {
-  return words.length > 0 || tag === null ? "search" : "list";
 }

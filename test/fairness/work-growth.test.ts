@@ -22,7 +22,7 @@ import { checkBodyHeaders, openBody, readBody } from "../../src/http/request-bod
 import { checkIfMatch, isRuledOut } from "../../src/http/preconditions.ts";
 import { checkHost } from "../../src/http/host.ts";
 import { loadStatic } from "../../src/http/static.ts";
-import { plantHandlers } from "../../src/http/plants.ts";
+import { listHandlers } from "../../src/http/plant-lists.ts";
 import { createRepresent } from "../../src/http/representation.ts";
 import { parseQuery } from "../../src/http/query.ts";
 import { createRouter } from "../../src/http/router.ts";
@@ -44,6 +44,7 @@ import { nameKey } from "../../src/name-order.ts";
 import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import { createAudit } from "../../src/auth/audit.ts";
 import { createFairQueue } from "../../src/store/fair-queue.ts";
+import { queuePlants } from "../../src/store/queued-plants.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { findParent } from "../../src/tracing/trace-context.ts";
 import { checkBody, parsePlant } from "../../src/validation.ts";
@@ -295,10 +296,11 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
   [
     "a page of plants",
     BODY,
-    (text) =>
-      plantHandlers({ plants: storeOf(plantOf(text)), queue: turns, represent: createRepresent(), audit, bodyBytesMax: 65_536 }).listPlants(
-        LIST_CALL as never,
-      ),
+    (text) => {
+      const plants = storeOf(plantOf(text));
+      const plantsFor = queuePlants(plants, { queue: turns, isPatient: false });
+      return listHandlers({ plants, plantsFor, represent: createRepresent() }).listPlants(LIST_CALL as never);
+    },
   ],
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],

@@ -45,7 +45,9 @@ const UNREAD_MEGABYTES_MAX = 600;
 
 /** No bug: a stalled file is given up soon, so that a test need not wait for a minute. */
 const GIVE_UP_SOON = [{ file: "src/http/transfer.ts", from: "const IDLE_SECONDS = 60;", to: "const IDLE_SECONDS = 4;" }];
-const ENDLESS_PAGES = [{ file: "src/http/plants.ts", from: "const PAGE_BYTES_MAX = 2 ** 20;", to: "const PAGE_BYTES_MAX = Infinity;" }];
+const ENDLESS_PAGES = [
+  { file: "src/http/plant-lists.ts", from: "const PAGE_BYTES_MAX = 2 ** 20;", to: "const PAGE_BYTES_MAX = Infinity;" },
+];
 const ANSWERS_UNCOUNTED = [
   { file: "src/http/response-budget.ts", from: "const release = shares.take(owner, bytes.length);", to: "const release = () => {};" },
 ];

@@ -1,0 +1,99 @@
+import { PlantStoreError } from "../errors.ts";
+import { toFilter } from "../plant-filter.ts";
+import { asPlantId, toText } from "../plant.ts";
+import type { NewPlant, PlantId } from "../plant.ts";
+import type { Order, OrderedPage, Page } from "../store/page.ts";
+import type { ListQuery, PlantStore } from "../store/plants.ts";
+import type { PlantsFor, QueuedPlants } from "../store/queued-plants.ts";
+import { isFound } from "../tokenizer.ts";
+import { parseCursor, toCursor } from "./cursor.ts";
+import { linkTo } from "./link.ts";
+import type { LinkQuery } from "./link.ts";
+import type { Represent } from "./representation.ts";
+import type { Call, Handlers } from "./router.ts";
+
+type ListOptions = Readonly<{ plants: PlantStore; plantsFor: PlantsFor; represent: Represent }>;
+
+type ListParameters = Call<"listPlants">["parameters"];
+type Sort = ListParameters["sort"];
+
+/** A page as texts, and the parameters of the next one. */
+type TextPage = Readonly<{ texts: readonly string[]; next: LinkQuery | undefined }>;
+
+const PAGE_MAX = 1000;
+
+/**
+ * A page ends after the plant that brings its names and tags to this many bytes, or its JSON to this many characters. A
+ * page of a thousand large plants would take 60 MB, and all other requests would wait while it is read.
+ */
+const PAGE_BYTES_MAX = 2 ** 20;
+
+/** The operation that lists plants. */
+export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pick<Handlers, "listPlants"> {
+  /** A page of one plant, or none. */
+  async function findOne(id: PlantId, query: ListQuery): Promise<Page> {
+    const isBehind = query.after === undefined || (query.isFalling ? id < query.after : id > query.after);
+    const plant = isBehind ? await plants.find(id) : undefined;
+    return { plants: plant && isFound(plant, query) ? [plant] : [], isLast: true };
+  }
+
+  async function findPage(parameters: ListParameters, limit: number, lists: QueuedPlants): Promise<TextPage> {
+    const { sort, after, cursor, id } = parameters;
+    const selected = { ...toFilter(parameters), limit, bytesMax: PAGE_BYTES_MAX };
+    const query = { ...selected, after: after === undefined ? undefined : asPlantId(after), isFalling: sort === "-id" };
+    const place = isById(sort) || cursor === undefined ? undefined : parseCursor(sort, cursor);
+    if (id !== undefined) return byId(await findOne(asPlantId(id), query), "id");
+    if (isById(sort)) return byId(await lists.list(query), sort);
+    return inOrder(sort, await lists.listOrdered({ ...selected, order: sort, after: place }));
+  }
+
+  return {
+    async listPlants({ parameters, headers, principal }) {
+      const { tag, untagged, q } = parameters;
+      checkStart(parameters);
+      const limit = Math.min(parameters.limit, PAGE_MAX);
+      const { texts, next } = await findPage(parameters, limit, plantsFor(principal));
+      const link = next ? linkTo({ limit, ...next, tag, untagged: untagged || undefined, q }) : {};
+      return represent({ status: 200, body: `[${texts.join()}]`, headers: link }, headers);
+    },
+  };
+}
+
+/** The first of these plants, as many as fit on a page. */
+function toTexts(plants: readonly NewPlant[]): string[] {
+  const texts: string[] = [];
+  let length = 0;
+  for (const plant of plants) {
+    const text = toText(plant);
+    texts.push(text);
+    length += text.length;
+    if (length >= PAGE_BYTES_MAX) break;
+  }
+  return texts;
+}
+
+function isById(sort: Sort): sort is "id" | "-id" {
+  return sort === "id" || sort === "-id";
+}
+
+function byId({ plants, isLast }: Page, sort: "id" | "-id"): TextPage {
+  const texts = toTexts(plants);
+  const last = plants[texts.length - 1];
+  const isMore = !isLast || texts.length < plants.length;
+  return { texts, next: isMore && last ? { sort: sort === "id" ? undefined : sort, after: last.id } : undefined };
+}
+
+function inOrder(sort: Order, { plants, places, next }: OrderedPage): TextPage {
+  const texts = toTexts(plants);
+  const place = texts.length < plants.length ? places[texts.length - 1] : next;
+  return { texts, next: place && { sort, cursor: toCursor(sort, place) } };
+}
+
+/** A list by id begins behind an id, any other at a cursor. */
+function checkStart({ sort, after, cursor }: ListParameters): void {
+  if (isById(sort) ? cursor === undefined : after === undefined) return;
+  const message = isById(sort)
+    ? "The query parameter `cursor` is for lists with another `sort` than id: send that too, or `after`."
+    : "The query parameter `after` is for lists that are sorted by id: follow the `Link` instead.";
+  throw new PlantStoreError("invalid_query", { message });
+}
