@@ -3,9 +3,9 @@ import { HEAD_BYTES } from "../client/client.ts";
 import { gunzip, isGzip } from "../transfer/gunzip.ts";
 import type { FileFormat } from "../transfer/import.ts";
 import { readAhead } from "../transfer/read-ahead.ts";
-import type { Bytes } from "../transfer/row.ts";
+import { bytesOf } from "../transfer/bytes.ts";
+import type { Bytes } from "../transfer/bytes.ts";
 import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
-import { bytesOf } from "../transfer/zip.ts";
 import { counted } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { detectFormat, splitList } from "../client/client.ts";
 import type { FileFormat, ImportCounts, ImportSummary } from "../transfer/import.ts";
 import { parsePlantId } from "../plant.ts";
-import type { CsvReading, Ids } from "../transfer/row.ts";
+import type { CsvReading, Ids } from "../transfer/csv-reading.ts";
 import { MISSING } from "../transfer/columns.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { openSource, STDIN, toSource } from "./import-source.ts";

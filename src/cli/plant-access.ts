@@ -1,7 +1,8 @@
 import type { PlantFilter } from "../client/client.ts";
 import type { ExportForm } from "../transfer/export.ts";
 import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
-import type { Bytes, CsvReading } from "../transfer/row.ts";
+import type { Bytes } from "../transfer/bytes.ts";
+import type { CsvReading } from "../transfer/csv-reading.ts";
 
 type ImportCall = Readonly<{
   format: FileFormat;

@@ -1,5 +1,5 @@
 import { Format, SingleBar } from "cli-progress";
-import type { Bytes } from "../transfer/row.ts";
+import type { Bytes } from "../transfer/bytes.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { onInterruption } from "./interruption.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "./backup-lines.ts";
 import type { BackupEnd, BackupHead } from "./backup-lines.ts";
 import { isGzip } from "./gunzip.ts";
-import type { Bytes } from "./row.ts";
+import type { Bytes } from "./bytes.ts";
 
 /** A part of a backup that was read. Only the last one has an end: then all of it was as written. */
 export type BackupPart = ContentsPart & Readonly<{ head: BackupHead; end?: BackupEnd }>;

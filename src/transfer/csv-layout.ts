@@ -4,7 +4,8 @@ import { nameByPosition, placeColumns, placeInOrder, toColumnName } from "./colu
 import type { Places } from "./columns.ts";
 import { countFilled, isLikeId } from "./csv-cell.ts";
 import type { Cell } from "./csv-parser.ts";
-import type { CsvReading, ReadOptions } from "./row.ts";
+import type { CsvReading } from "./csv-reading.ts";
+import type { ReadOptions } from "./row.ts";
 
 /** The places of the known columns, and the number of all columns. */
 export type Layout = Places &

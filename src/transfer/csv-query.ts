@@ -1,5 +1,5 @@
 import type { ParametersOf } from "../../contract/generated/operations.ts";
-import type { CsvReading } from "./row.ts";
+import type { CsvReading } from "./csv-reading.ts";
 
 /** How a service is told to read CSV: parameters of an import. */
 export function toCsvQuery(reading: CsvReading): Partial<ParametersOf["importPlants"]> {

@@ -9,8 +9,11 @@ import type { Cell, Fault } from "./csv-parser.ts";
 import { toRow } from "./csv-row.ts";
 import { toUtf8 } from "./encodings.ts";
 import { readAhead } from "./read-ahead.ts";
-import { inPieces, PLAIN, tooLong } from "./row.ts";
-import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
+import { inPieces } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
+import { PLAIN } from "./csv-reading.ts";
+import { tooLong } from "./row.ts";
+import type { ReadOptions, Row, Rows } from "./row.ts";
 
 const DELIMITERS = [",", ";", "\t"] as const;
 

@@ -1,6 +1,9 @@
 import { readAhead } from "./read-ahead.ts";
-import { inPieces } from "./row.ts";
-import type { Bytes, Encoding } from "./row.ts";
+import { inPieces } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
+
+/** The encodings of files that are read, besides UTF-8. */
+export type Encoding = "utf-16le" | "utf-16be" | "windows-1252";
 
 /**
  * A file without its mark, in UTF-8 if that says UTF-16, and what it says. A surrogate that stands alone becomes a byte

@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
-import { inPieces } from "./row.ts";
-import type { Bytes } from "./row.ts";
+import { inPieces } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
 
 /**
  * What a file may grow to: so many bytes for each byte of gzip, once it is long. Tables reach 5 to 50, gzip itself

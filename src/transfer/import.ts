@@ -7,8 +7,11 @@ import { FIELDS, toColumnName } from "./columns.ts";
 import type { PlantField, Places } from "./columns.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
-import { PLAIN } from "./row.ts";
-import type { Bytes, CsvReading, Encoding, ReadOptions, Row, Rows } from "./row.ts";
+import { PLAIN } from "./csv-reading.ts";
+import type { CsvReading } from "./csv-reading.ts";
+import type { Bytes } from "./bytes.ts";
+import type { Encoding } from "./encodings.ts";
+import type { ReadOptions, Row, Rows } from "./row.ts";
 
 /** Why a line was refused. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;

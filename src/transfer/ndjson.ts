@@ -2,8 +2,10 @@ import { createByteQueue } from "../byte-queue.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
 import { toUtf8 } from "./encodings.ts";
-import { expected, inPieces, tooLong } from "./row.ts";
-import type { Bytes, ReadOptions, Row, Rows } from "./row.ts";
+import { expected, tooLong } from "./row.ts";
+import type { ReadOptions, Row, Rows } from "./row.ts";
+import { inPieces } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
 
 const NEWLINE = 0x0a;
 

@@ -1,5 +1,5 @@
 import { createByteQueue } from "../byte-queue.ts";
-import type { Bytes } from "./row.ts";
+import type { Bytes } from "./bytes.ts";
 
 /** The start of a file. `all` yields it too, from this byte on, and then what follows; it releases the source. */
 type ReadAhead = Readonly<{ start: Uint8Array; all: (from?: number) => Bytes }>;

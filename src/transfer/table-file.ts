@@ -1,8 +1,9 @@
 import { gunzip, isGzip } from "./gunzip.ts";
-import type { Bytes } from "./row.ts";
+import { bytesOf } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
 import { isXlsx, openSheet } from "./xlsx.ts";
 import { TableError } from "./table-error.ts";
-import { bytesOf, isZip, openZip, textOf, unpack } from "./zip.ts";
+import { isZip, openZip, textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 
 /** What is in a file: CSV or NDJSON, in any encoding that the readers know. */

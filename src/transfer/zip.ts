@@ -1,5 +1,6 @@
 import { checkGrowth } from "./gunzip.ts";
-import type { Bytes } from "./row.ts";
+import { bytesOf } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
 import { TableError } from "./table-error.ts";
 
 /** Files inside of a ZIP file (APPNOTE 6.3.10), by their names. */
@@ -81,17 +82,6 @@ function addCrc(sum: number, bytes: Uint8Array): number {
   let crc = ~sum;
   for (const byte of bytes) crc = (crc >>> 8) ^ CRCS[(crc ^ byte) & 0xff]!;
   return ~crc >>> 0;
-}
-
-/** Not every browser can iterate a stream. */
-export async function* bytesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  const reader = stream.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    // Not awaited: a stalled source does not end.
-    reader.cancel().catch(() => {});
-  }
 }
 
 /** All of it as text, which must be short. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/errors.ts";
-import { whileMoving } from "../../src/transfer/row.ts";
+import { whileMoving } from "../../src/http/upload.ts";
 
 const PATIENCE = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
 

@@ -60,7 +60,7 @@ const EXPORT_LIKE_OTHERS = [{ file: "src/http/export.ts", from: "connection.allo
 const PAUSES_COUNTED = [
   { file: "src/http/server.ts", from: "time += Math.min(now - sweptAt, PAUSE_MS_MAX);", to: "time += now - sweptAt;" },
   { file: "src/http/server.ts", from: "connection.expire(time)", to: "connection.expire(time + performance.now() - sweptAt)" },
-  { file: "src/transfer/row.ts", from: "setTimeout(refuse, READ_MS)", to: "refuse()" },
+  { file: "src/http/upload.ts", from: "setTimeout(refuse, READ_MS)", to: "refuse()" },
 ];
 /** Nearly as long as a connection may be silent: with a second more of the pause it is over. */
 const NEARLY_SILENT_MS = 9000;

@@ -3,7 +3,7 @@ import type { ImportSummary } from "../../src/transfer/import.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/client.ts";
 import { toContentId } from "../../src/transfer/content-id.ts";
-import { PLAIN } from "../../src/transfer/row.ts";
+import { PLAIN } from "../../src/transfer/csv-reading.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
 import { foretell } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";

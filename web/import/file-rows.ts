@@ -2,7 +2,8 @@ import type { FileFormat } from "../../src/client/client.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
 import { fileLimits } from "../../src/transfer/file-limits.ts";
-import type { CsvReading, ReadOptions, Row } from "../../src/transfer/row.ts";
+import type { CsvReading } from "../../src/transfer/csv-reading.ts";
+import type { ReadOptions, Row } from "../../src/transfer/row.ts";
 import { countLines } from "./line-starts.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */

@@ -1,5 +1,5 @@
 import { SHORTENED_ID } from "../../src/transfer/csv-row.ts";
-import type { CsvReading } from "../../src/transfer/row.ts";
+import type { CsvReading } from "../../src/transfer/csv-reading.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile, CheckOptions } from "./check-file.ts";
 

@@ -1,5 +1,5 @@
 import { checkGrowth, gunzip } from "../../src/transfer/gunzip.ts";
-import { bytesOf } from "../../src/transfer/zip.ts";
+import { bytesOf } from "../../src/transfer/bytes.ts";
 
 /** The fixed part of the head of a member (RFC 1952, 2.3). */
 const HEAD_BYTES = 10;

@@ -1,11 +1,12 @@
 import { detectFormat, HEAD_BYTES, splitList } from "../../src/client/client.ts";
 import type { FileFormat } from "../../src/client/client.ts";
 import { toUtf8 } from "../../src/transfer/encodings.ts";
+import type { Encoding } from "../../src/transfer/encodings.ts";
 import { isGzip } from "../../src/transfer/gunzip.ts";
-import type { Bytes, Encoding } from "../../src/transfer/row.ts";
+import { bytesOf } from "../../src/transfer/bytes.ts";
+import type { Bytes } from "../../src/transfer/bytes.ts";
 import { fileOf, openTable, PACKING_BYTES } from "../../src/transfer/table-file.ts";
 import type { Table } from "../../src/transfer/table-file.ts";
-import { bytesOf } from "../../src/transfer/zip.ts";
 import { unpackMembers } from "./gzip-members.ts";
 
 /** A file that can be read and cut: neither packed, nor in UTF-16, nor one JSON list. */

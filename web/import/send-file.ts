@@ -1,7 +1,7 @@
 import { ServiceError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/transfer/csv-query.ts";
-import type { CsvReading } from "../../src/transfer/row.ts";
+import type { CsvReading } from "../../src/transfer/csv-reading.ts";
 import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";
