@@ -11,7 +11,7 @@ import { readBackup, writeBackup } from "../transfer/backup-file.ts";
 import { whatIsIn } from "../transfer/backup-lines.ts";
 import type { BackupEnd, BackupHead } from "../transfer/backup-lines.ts";
 import { datedName, removeOldBackups } from "./backup-folder.ts";
-import { openStoreHere } from "./direct-store.ts";
+import { openOwnStore } from "./own-store.ts";
 import { openPartFile, toTarget } from "./output-file.ts";
 import type { PartialFile, Target } from "./output-file.ts";
 import { giveWay } from "./priority.ts";
@@ -34,14 +34,14 @@ export function backupCommand(): Command {
     .option("--force", "overwrite the file if it exists");
   return addSettings(addJson(command), ["data", "database"]).action(async (file: string) => {
     const { keep, force } = command.opts<Flags>();
-    const config = configOf(command, process.env);
+    const config = configOf(command);
     const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
     if (keep !== undefined && !isFolder) throw new Error(`${file} is not a folder: --keep needs one, in which it removes old backups.`);
     const began = new Date();
     const target = toTarget(isFolder ? datedName(file, began) : file, { isForced: force ?? false });
     if (target.kind === "device" || file === "-") throw new Error(`${file} is not a file that can be read back: name another one.`);
     giveWay();
-    const store = await openStoreHere(config, { isServing: false, isNew: false });
+    const store = await openOwnStore(config, { isServing: false, isNew: false });
     try {
       const { head, end, size } = await backUp(store, target);
       note(config.data, head);

@@ -22,7 +22,7 @@ export function checkCommand(): Command {
     .option("--without-wal", "accept plants.db as it is, if it was copied without its WAL and the WAL is lost for good");
   return addSettings(addJson(command, "one line for each look"), ["data", "database"]).action(async () => {
     const { repair, withoutWal } = command.opts<Flags>();
-    const config = configOf(command, process.env);
+    const config = configOf(command);
     const say = (text: string) => (isJson(command) ? process.stderr : process.stdout).write(text);
     giveWay();
     if (withoutWal) {

@@ -8,8 +8,8 @@ export function configCommand(): Command {
   const command = new Command("config").description("Print the settings in force and where each comes from, without secrets.");
   return addSettings(addJson(command)).action(() => {
     // Report wrong settings instead of printing them: `serve` would refuse them too.
-    configOf(command, process.env);
-    const settings = settingsOf(command, process.env).map(({ name, text, origin }) => ({
+    configOf(command);
+    const settings = settingsOf(command).map(({ name, text, origin }) => ({
       name: SETTINGS[name].variable,
       value: withoutSecrets(text),
       origin,

@@ -43,7 +43,7 @@ export function exportCommand(): Command {
     .option("--force", "overwrite the file if it exists");
   return addPlantsOptions(command).action(async (file: string | undefined) => {
     // Report unknown flags before one of them is taken for the file.
-    configOf(command, process.env);
+    configOf(command);
     const { format = formatOfName(file), profile, guardFormulas, tag, untagged, query: q, force } = command.opts<Flags>();
     const form = toExportForm(format, { profile, guardFormulas: guardFormulas ?? false });
     const target = file === undefined || file === "-" ? undefined : toTarget(file, { isForced: force ?? false });

@@ -61,7 +61,7 @@ export function importCommand(): Command {
   return addPlantsOptions(addJson(command, "one line for each file")).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or pipe one in.");
     // Report unknown flags before looking for files of that name.
-    configOf(command, process.env);
+    configOf(command);
     const flags = command.opts<Flags>();
     const sources = (files.length === 0 ? [STDIN] : files).map(toSource);
     const report = openReport(flags, files);

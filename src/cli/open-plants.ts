@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import type { PlantAccess } from "./plant-access.ts";
-import { openService } from "./service-access.ts";
+import { openServiceAccess } from "./service-access.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { openOwnStore } from "./store-access.ts";
+import { openStoreAccess } from "./store-access.ts";
 
 /** Lets a command choose between a running service and a store of its own. */
 export function addPlantsOptions(command: Command): Command {
@@ -19,7 +19,7 @@ export function addPlantsOptions(command: Command): Command {
  */
 export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<PlantAccess> {
   const url = serviceOf(command);
-  return url === undefined ? openOwnStore(configOf(command, process.env), isNew) : openService(url);
+  return url === undefined ? openStoreAccess(configOf(command), isNew) : openServiceAccess(url);
 }
 
 /** The address of the service that is meant, if it is one. A flag that names a store overrides the variable. */

@@ -28,7 +28,7 @@ export function restoreCommand(): Command {
     )
     .option("--dry-run", "restore nothing, only check the file and say what is in it");
   return addSettings(addJson(command), ["data", "database"]).action(async (file: string) => {
-    const config = configOf(command, process.env);
+    const config = configOf(command);
     const { dryRun } = command.opts<{ dryRun?: true }>();
     const summary = await inspect(file);
     const json = toJson(file, summary);

@@ -28,7 +28,7 @@ export function serveCommand(): Command {
     "Run the service. On SIGTERM it finishes the requests that it has accepted, then exits.",
   );
   return addSettings(command).action(async () => {
-    const config = configOf(command, process.env);
+    const config = configOf(command);
     const isTerminal = process.stdout.isTTY;
     const write = openOutput(process.stdout, (lines) => log.warn("log_gap", { lines }));
     const metrics = createMetrics();
@@ -49,8 +49,7 @@ export function serveCommand(): Command {
     // Before announcing that it runs: until then, a signal would end it at once, with work under way.
     stopOnSignal(running, { log, stopMsMax: config.drainDelayMs + config.drainMs + CLOSE_MS_MAX });
     // On a terminal, `plant-store config` shows them.
-    if (!isTerminal)
-      log.info("settings", Object.fromEntries(settingsOf(command, process.env).map(({ name, text }) => [name, withoutSecrets(text)])));
+    if (!isTerminal) log.info("settings", Object.fromEntries(settingsOf(command).map(({ name, text }) => [name, withoutSecrets(text)])));
     // With trusted proxies there is one in front, and it does the TLS.
     const exposed = config.trustedProxies === undefined && (await isExposed(config.host));
     if (exposed && !isTerminal) log.warn("exposed_without_tls", { address: running.url, todo: EXPOSED });

@@ -7,7 +7,7 @@ import { TableError } from "../transfer/table-error.ts";
 import type { PlantAccess } from "./plant-access.ts";
 
 /** The plants of a running service, with the token in PLANT_STORE_TOKEN. Throws when one of the two cannot be one. */
-export function openService(url: string): PlantAccess {
+export function openServiceAccess(url: string): PlantAccess {
   const token = process.env["PLANT_STORE_TOKEN"];
   if (!token) throw new Error("There is no token: set the environment variable PLANT_STORE_TOKEN.");
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))

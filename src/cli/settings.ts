@@ -5,8 +5,6 @@ import type { Config } from "../config.ts";
 import { SETTINGS, settingsInForce } from "../settings.ts";
 import type { Setting, SettingInForce, SettingName } from "../settings.ts";
 
-type Environment = NodeJS.ProcessEnv;
-
 /** Adds the flags of these settings to a command; by default, of all settings. */
 export function addSettings(command: Command, names = Object.keys(SETTINGS) as SettingName[]): Command {
   for (const name of names) {
@@ -21,11 +19,11 @@ export function addSettings(command: Command, names = Object.keys(SETTINGS) as S
 }
 
 /** The settings for a command. Throws a ConfigError that names every mistake. */
-export function configOf(command: Command, environment: Environment): Config {
+export function configOf(command: Command): Config {
   const mistakes = strayArguments(command).map((word) =>
     word.startsWith("-") ? `${word} is not a known setting.` : `${word} is one word too many.`,
   );
-  return parseConfig(environment, command.opts(), mistakes.length > 0 ? { command: nameOf(command), mistakes } : undefined);
+  return parseConfig(process.env, command.opts(), mistakes.length > 0 ? { command: nameOf(command), mistakes } : undefined);
 }
 
 /** As it is called, without the program: "token create". */
@@ -34,8 +32,8 @@ function nameOf(command: Command): string {
 }
 
 /** The same as text, with the origin of each. */
-export function settingsOf(command: Command, environment: Environment): SettingInForce[] {
-  return settingsInForce(environment, command.opts());
+export function settingsOf(command: Command): SettingInForce[] {
+  return settingsInForce(process.env, command.opts());
 }
 
 /**

@@ -4,13 +4,13 @@ import { toFilter } from "../plant-filter.ts";
 import { exportPlants } from "../transfer/export.ts";
 import { fileLimits } from "../transfer/file-limits.ts";
 import { importFile } from "../transfer/import.ts";
-import { openStoreHere } from "./direct-store.ts";
+import { openOwnStore } from "./own-store.ts";
 import type { PlantAccess } from "./plant-access.ts";
 
 /** The plants of a store that this process opens itself. */
-export async function openOwnStore(config: Config, isNew: boolean): Promise<PlantAccess> {
+export async function openStoreAccess(config: Config, isNew: boolean): Promise<PlantAccess> {
   // A file cannot be shared with a service. A database can, with any number of them, and is not waited for.
-  const store = await openStoreHere(config, { isServing: config.database.kind === "sqlite", isNew });
+  const store = await openOwnStore(config, { isServing: config.database.kind === "sqlite", isNew });
   const openPauses = createSharedPauses(() => performance.now());
   return {
     import(bytes, { format, onConflict, dryRun, csv, onProblem, onCommit }) {

@@ -14,7 +14,7 @@ import { checkBody } from "../validation.ts";
 import { addJson, printResult } from "./result.ts";
 import type { Result } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { openStoreHere } from "./direct-store.ts";
+import { openOwnStore } from "./own-store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -88,8 +88,8 @@ function revokeCommand(): Command {
 /** Runs `work` on the tokens of the store and prints what it returns. */
 function withTokens(command: Command, work: (tokens: TokenStore, config: Config) => Promise<Result>): Command {
   return addSettings(addJson(command), ["data", "database"]).action(async () => {
-    const config = configOf(command, process.env);
-    const store = await openStoreHere(config, { isServing: false, isNew: false });
+    const config = configOf(command);
+    const store = await openOwnStore(config, { isServing: false, isNew: false });
     try {
       printResult(command, await work(store.tokens, config));
     } finally {

@@ -8,7 +8,7 @@ import { createCommandLog } from "./command-log.ts";
 /** In milliseconds. Waiting for a busy store is better than having to run the command again. */
 const WAIT_MS_MIN = 10_000;
 
-type HereOptions = Readonly<{
+type OwnOptions = Readonly<{
   isServing: boolean;
   /** Whether to create a store, and say so, if there is none. */
   isNew: boolean;
@@ -18,7 +18,7 @@ type HereOptions = Readonly<{
  * Opens the store for a command, which prints only warnings and errors. Throws if there is no store and none may be
  * created.
  */
-export async function openStoreHere(config: Config, { isServing, isNew }: HereOptions): Promise<Store> {
+export async function openOwnStore(config: Config, { isServing, isNew }: OwnOptions): Promise<Store> {
   const log = createCommandLog("warn");
   const queueWaitMs = Math.max(config.queueWaitMs, WAIT_MS_MIN);
   let isMade = false;
