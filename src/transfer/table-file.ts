@@ -17,6 +17,9 @@ export type Table = Readonly<{
   notes: readonly string[];
 }>;
 
+/** What people should know of a JSON list, which is read as lines of NDJSON. */
+export const LIST_NOTE = "one JSON list: its plants are counted as lines";
+
 /** How many bytes at the start of a file show whether it is packed, or no table. */
 export const PACKING_BYTES = 12;
 

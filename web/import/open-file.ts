@@ -5,7 +5,7 @@ import type { Encoding } from "../../src/transfer/encodings.ts";
 import { isGzip } from "../../src/transfer/gunzip.ts";
 import { bytesOf } from "../../src/transfer/bytes.ts";
 import type { Bytes } from "../../src/transfer/bytes.ts";
-import { fileOf, openTable, PACKING_BYTES } from "../../src/transfer/table-file.ts";
+import { fileOf, LIST_NOTE, openTable, PACKING_BYTES } from "../../src/transfer/table-file.ts";
 import type { Table } from "../../src/transfer/table-file.ts";
 import { unpackMembers } from "./gzip-members.ts";
 
@@ -23,7 +23,7 @@ export async function openFile(file: File): Promise<OpenedFile> {
   const format = known ?? detectFormat(text.name, await headOf(text, HEAD_BYTES));
   if (format !== "list") return { file: text, format, notes };
   const lines = await gather(splitList(bytesOf(text.stream())));
-  return { file: new File([lines], text.name), format: "ndjson", notes: [...notes, "one JSON list: its plants are counted as lines"] };
+  return { file: new File([lines], text.name), format: "ndjson", notes: [...notes, LIST_NOTE] };
 }
 
 type TextFile = Pick<OpenedFile, "file" | "notes"> & Readonly<{ format: FileFormat | undefined }>;
