@@ -43,11 +43,9 @@ const { insertRows, ...ofPlants } = plantStatements;
 const {
   SORTED_MAX: _sorted,
   LOOKED_AT_MAX: _lookedAt,
-  IN_INDEX: _inIndex,
   orderedPlants,
   orderedAhead,
   orderedMatching,
-  countMatching,
   lastAhead,
   ...ofKeys
 } = orderStatements;
@@ -78,7 +76,6 @@ const ALL: readonly Statement[] = [
     measured,
   ]),
   ...ORDERED,
-  ...FILTERS.map((filter) => countMatching(filter, 1000)),
   ...STEPS.map(({ text }) => ({ text: text.replace(ADDED, "") })),
   COLUMN.isThere,
   STATISTICS.areThere,

@@ -5,11 +5,9 @@ import { TAGS_MAX } from "../tags.ts";
 import type { FoundTags } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
-import { fromColumn, toColumn } from "./engine/text.ts";
+import { fromColumn } from "./engine/text.ts";
+import { conditionOf, filterOf, filterValues } from "./filter.ts";
 import { listTags } from "./tags.ts";
-import { toQuery } from "./plant-columns.ts";
-import { hasTag } from "./list-statements.ts";
-import { IN_INDEX } from "./order-statements.ts";
 
 /** As long as a list may take, in milliseconds. */
 const OPTIONS = { statementMs: 5000, isRepeatable: true } as const;
@@ -47,13 +45,19 @@ export const ESTIMATE_SHARDS = {
     FROM run_command_on_all_nodes('${ESTIMATE_NODE.replaceAll("'", "''")}')`,
 } as const satisfies Statement;
 
-/** Takes the most to count, then the tag, the words, or both. */
+/**
+ * Behind a condition on the tag alone, makes the server walk an index, and stop at the limit. Otherwise it first notes
+ * where all plants of a frequent tag are: of three million in 0.6 s instead of 6 ms.
+ */
+export const IN_INDEX = " ORDER BY id";
+
+/** Takes the most to count, then the filter's values. */
 export function countStatement(terms: SearchTerms): Statement {
   return { text: `SELECT count(*) FROM (${findStatement("1", terms)}) AS found` };
 }
 
 /**
- * Takes the most to count, then the tag, the words, or both. Returns each tag with its plants, and all
+ * Takes the most to count, then the filter's values. Returns each tag with its plants, and all
  * plants that were counted.
  */
 export function countTagsStatement(terms: SearchTerms): Statement {
@@ -65,22 +69,17 @@ export function countTagsStatement(terms: SearchTerms): Statement {
   };
 }
 
-function findStatement(what: string, { tag, words }: SearchTerms): string {
-  const ofTag = tag === undefined ? [] : [tag === null ? "tag IS NULL" : hasTag(2)];
-  const withWords = words.length === 0 ? [] : [`words @@ $${typeof tag === "string" ? 3 : 2}::tsquery`];
-  const conditions = [...ofTag, ...withWords];
-  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${what} FROM plants${where}${ofTag.length > 0 && words.length === 0 ? IN_INDEX : ""} LIMIT $1::bigint`;
-}
-
-function valuesOf({ tag, words }: SearchTerms, max = COUNTED_MAX): unknown[] {
-  return [max + 1, ...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
+function findStatement(what: string, terms: SearchTerms): string {
+  const filter = filterOf(terms);
+  const condition = conditionOf(filter, 2);
+  const isOfTag = filter.tag !== "any" && !filter.hasWords;
+  return `SELECT ${what} FROM plants${condition === "" ? "" : ` WHERE ${condition}`}${isOfTag ? IN_INDEX : ""} LIMIT $1::bigint`;
 }
 
 /** Counts what matches, or takes all plants from the statistics if there are many. */
 export async function countPlants(execute: Execute, terms: SearchTerms, estimate: Statement): Promise<PlantCount> {
   if (terms.tag === undefined && terms.words.length === 0) return countAll(execute, estimate);
-  return toCount(await count(execute, terms, COUNTED_MAX));
+  return toCount(await countUpTo(execute, terms, COUNTED_MAX + 1));
 }
 
 async function countAll(execute: Execute, estimate: Statement): Promise<PlantCount> {
@@ -88,17 +87,19 @@ async function countAll(execute: Execute, estimate: Statement): Promise<PlantCou
   const [row] = await execute<[plants: bigint]>(estimate, [], OPTIONS).catch(() => []);
   const estimated = Number(row?.[0] ?? -1);
   if (estimated >= ESTIMATED_MIN) return { plants: rounded(estimated), precision: "about" };
-  return toCount(await count(execute, { tag: undefined, words: [] }, ESTIMATED_MIN), ESTIMATED_MIN);
+  return toCount(await countUpTo(execute, { tag: undefined, words: [] }, ESTIMATED_MIN + 1), ESTIMATED_MIN);
 }
 
-async function count(execute: Execute, terms: SearchTerms, max: number): Promise<number> {
-  const [row] = await execute<[plants: bigint]>(countStatement(terms), valuesOf(terms, max), OPTIONS);
+/** How many plants match, up to so many. */
+export async function countUpTo(execute: Execute, terms: SearchTerms, max: number): Promise<number> {
+  const [row] = await execute<[plants: bigint]>(countStatement(terms), [max, ...filterValues(terms)], OPTIONS);
   return Number(row![0]);
 }
 
 /** Counts the tags of what matches. */
 export async function countFoundTags(execute: Execute, terms: SearchTerms): Promise<FoundTags> {
-  const rows = await execute<[tag: string | null, plants: bigint, all: bigint]>(countTagsStatement(terms), valuesOf(terms), OPTIONS);
+  const values = [COUNTED_MAX + 1, ...filterValues(terms)];
+  const rows = await execute<[tag: string | null, plants: bigint, all: bigint]>(countTagsStatement(terms), values, OPTIONS);
   const tags = rows.flatMap(([tag, plants]) => (tag === null ? [] : [{ tag: fromColumn(tag), plants: Number(plants) }]));
   return { ...toCount(Number(rows[0]?.[2] ?? 0)), tags: tags.slice(0, TAGS_MAX) };
 }

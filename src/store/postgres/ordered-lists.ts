@@ -5,13 +5,14 @@ import type { NewPlant } from "../../plant.ts";
 import { idBehind, openOrderedPage, ORDERS, sizeOf } from "../page.ts";
 import type { Order, OrderedPage, Place } from "../page.ts";
 import type { OrderedQuery } from "../plants.ts";
+import { countUpTo } from "./counts.ts";
 import type { Execute } from "./engine/retry.ts";
-import { toColumn } from "./engine/text.ts";
-import { toPlant, toQuery } from "./plant-columns.ts";
+import { filterOf, filterValues } from "./filter.ts";
+import type { Filter } from "./filter.ts";
+import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { LIST_MS_MAX, readRows } from "./plant-lists.ts";
-import { countMatching, lastAhead, LOOKED_AT_MAX, orderedAhead, orderedMatching, orderedPlants, SORTED_MAX } from "./order-statements.ts";
-import type { Filter } from "./order-statements.ts";
+import { lastAhead, LOOKED_AT_MAX, orderedAhead, orderedMatching, orderedPlants, SORTED_MAX } from "./order-statements.ts";
 
 type Row = [...PlantRow, key: string];
 
@@ -36,9 +37,9 @@ const LIMITS = { statementMs: LIST_MS_MAX, isRepeatable: true } as const;
 
 /** A page in an order, with bounded work. */
 export async function listOrdered({ execute, onStale }: ListOptions, query: OrderedQuery): Promise<OrderedPage> {
-  const { order, tag, words, limit, bytesMax } = query;
-  const filter: Filter = { tag: tag === undefined ? "any" : tag === null ? "none" : "given", hasWords: words.length > 0 };
-  const wanted = [...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
+  const { order, limit, bytesMax } = query;
+  const filter = filterOf(query);
+  const wanted = filterValues(query);
   const page = openOrderedPage({ limit, bytesMax });
   const start = behind(order, query.after);
   if (start === undefined) return page.close(undefined);
@@ -58,9 +59,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
   }
 
   async function hasFew(max: number): Promise<boolean> {
-    if (max === 0) return false;
-    const [[count] = [0n]] = await execute<[bigint]>(countMatching(filter, max), wanted, LIMITS);
-    return count <= max;
+    return max > 0 && (await countUpTo(execute, query, max + 1)) <= max;
   }
 
   if (filter.tag === "any" && !filter.hasWords) {

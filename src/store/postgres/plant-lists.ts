@@ -4,8 +4,8 @@ import type { Page } from "../page.ts";
 import type { ListQuery } from "../plants.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
-import { toColumn } from "./engine/text.ts";
-import { toPlant, toQuery } from "./plant-columns.ts";
+import { filterValues } from "./filter.ts";
+import { toPlant } from "./plant-columns.ts";
 import type { PlantRow } from "./plant-columns.ts";
 import { LISTS, LIST_PLANTS_UP_TO } from "./list-statements.ts";
 import type { PageReach } from "./page-reach.ts";
@@ -74,7 +74,7 @@ export async function list(execute: Execute, query: ListQuery, reach?: PageReach
   if (from === undefined) return { plants: [], isLast: true };
   const { plants, withWords } = LISTS[isFalling ? "falling" : "rising"];
   const filter = tag === undefined ? "all" : tag === null ? "withoutTag" : "ofTag";
-  async function read(page: Reading["page"], more: readonly unknown[] = filterOf(query)): Promise<Page> {
+  async function read(page: Reading["page"], more: readonly unknown[] = filterValues(query)): Promise<Page> {
     const valuesFor = (bytes: number) => [from, limit + 1, bytes, ...more];
     return toPage(
       await readRows<PlantRow>({ execute, page, valuesFor, bytesMax, how: { statementMs: LIST_MS_MAX, isRepeatable: true } }),
@@ -109,8 +109,4 @@ function toPage({ rows, isCut }: Rows<PlantRow>, query: ListQuery): Page {
   for (const row of rows) if (!page.add(toPlant(row), sizeOf({ name: row[1], tag: row[2] }))) break;
   if (isCut) page.cut();
   return page.close();
-}
-
-function filterOf({ tag, words }: ListQuery): unknown[] {
-  return [...(typeof tag === "string" ? [toColumn(tag)] : []), ...(words.length === 0 ? [] : [toQuery(words)])];
 }
