@@ -1,11 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Plant, Session, Sort } from "../../src/client/client.ts";
+import type { Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
-import { createImportCode } from "../import/import-code.ts";
 import type { ImportCode } from "../import/import-code.ts";
+import { useImportDrop } from "../import/import-drop.ts";
 import { ImportEntrance } from "../import/import-entrance.tsx";
 import type { Opened } from "../opening.ts";
-import { PROBLEM_MS, quote } from "../notices.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
 import { useValue } from "../state.ts";
@@ -15,18 +14,13 @@ import { isEverything } from "../view.ts";
 import { AskTag } from "./ask-tag.tsx";
 import type { TagQuestion } from "./ask-tag.tsx";
 import type { Catalogue } from "./catalogue.ts";
-import { useDrop } from "./file-drop.ts";
-import { ROWS_AT_ONCE_MAX } from "./listing.ts";
 import { exportToFile } from "./export-to-file.ts";
 import { Header } from "./header.tsx";
-import { Results } from "./results.tsx";
-import type { RowAction } from "./plant-row.tsx";
-import { TagBars } from "./tag-bars.tsx";
 import { savePlants, setTag } from "./tick-actions.ts";
 import { TickBar } from "./tick-bar.tsx";
 import type { TickAction } from "./tick-bar.tsx";
-import { Toolbar } from "./toolbar.tsx";
 import { usePageEffects } from "./page-effects.ts";
+import { ShownPlants } from "./shown-plants.tsx";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
 
@@ -37,42 +31,21 @@ type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; 
 
 /** What the token may see and do, and nothing that would fail. */
 export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
-  const { views, session, reaching, notices, opening } = context;
+  const { views, session, notices, opening } = context;
   const { listing, tagCounts, deletions, bulkChanges, ticks, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
-  const revealed = useValue(catalogue.revealed);
-  const counts = useValue(tagCounts.found);
   const total = useValue(tagCounts.total);
   const opened = useValue(opening.state);
-  const setOpened = opening.open;
-
   const ticked = useValue(ticks.state);
   const [asked, setAsked] = useState<TagQuestion>();
   function ask(about: TagQuestion): void {
     setAsked(about);
-    setOpened({ kind: "tag" });
+    opening.open({ kind: "tag" });
   }
 
   usePageEffects(context, catalogue, who);
-  const [importCode] = useState(() => createImportCode(reaching.fetch));
-  // A form that is open would be lost with what is typed in it.
-  const isDropTaken = () => access.write && ["nothing", "import"].includes(opening.state.get().kind);
-  useDrop({
-    onNear: () => void (isDropTaken() && importCode.state.get().kind === "unasked" && importCode.load()),
-    onFile(file, others) {
-      if (!isDropTaken()) return;
-      opening.open({ kind: "import", file });
-      const text = `Only ${quote(file.name)} was taken: import the others after it.`;
-      if (others > 0) notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
-    },
-  });
-
-  function act(action: RowAction, plant: Plant): void {
-    if (action === "edit" || action === "open") setOpened({ kind: "edit", id: plant.id });
-    else if (action === "delete") deletions.remove([plant]);
-    else if (plant.tag !== undefined) views.show({ ...view, tag: plant.tag }, "push");
-  }
+  const importCode = useImportDrop(context, access);
 
   function actOnTicked(action: TickAction): void {
     const plants = ticks.seen();
@@ -88,9 +61,9 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     }
   }
 
-  function sortBy(sort: Sort): void {
-    views.show({ ...view, sort }, "push");
-  }
+  const onAdd = () => opening.open({ kind: "add" });
+  const onImport = (file?: File) => opening.open({ kind: "import", file });
+  const onTokens = () => opening.open({ kind: "tokens" });
 
   async function signOut(): Promise<void> {
     await deletions.flush();
@@ -109,53 +82,17 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       <Header
         access={access}
         who={who}
-        onImport={() => setOpened({ kind: "import", file: undefined })}
+        onImport={() => onImport()}
         onExport={(kind) => void exportToFile({ client, notices, view }, kind)}
-        onTokens={() => setOpened({ kind: "tokens" })}
+        onTokens={onTokens}
         onSignOut={() => void signOut()}
       />
       {!access.read ? (
-        <WithoutPlants
-          access={access}
-          onAdd={() => setOpened({ kind: "add" })}
-          onImport={() => setOpened({ kind: "import", file: undefined })}
-          onTokens={() => setOpened({ kind: "tokens" })}
-        />
+        <WithoutPlants access={access} onAdd={onAdd} onImport={() => onImport()} onTokens={onTokens} />
       ) : isNothing && !isBehind ? (
-        <Welcome mayAdd={access.write} onAdd={() => setOpened({ kind: "add" })} onImport={(file) => setOpened({ kind: "import", file })} />
+        <Welcome mayAdd={access.write} onAdd={onAdd} onImport={onImport} />
       ) : (
-        <div class="catalogue-page">
-          <TagBars
-            counts={counts}
-            chosen={view.tag}
-            onRename={access.write ? (tag) => ask({ kind: "rename", tag }) : undefined}
-            onChoose={(tag) => views.show({ ...view, tag: tag === view.tag ? undefined : tag }, "push")}
-          />
-          <main>
-            <h1 class="unseen">Plants</h1>
-            <Toolbar
-              views={views}
-              listed={listed}
-              total={total}
-              mayAdd={access.write}
-              onAdd={() => setOpened({ kind: "add" })}
-              onOpen={(id) => setOpened({ kind: "edit", id })}
-              onRefresh={() => void (listed.plants.length > ROWS_AT_ONCE_MAX ? catalogue.reload() : catalogue.refresh())}
-            />
-            <Results
-              listed={listed}
-              position={views.position}
-              revealed={revealed}
-              ticks={ticks}
-              mayChange={access.write}
-              onMore={() => void listing.loadMore()}
-              onSort={sortBy}
-              onRetry={() => void catalogue.retry()}
-              onShow={(next) => views.show(next, "push")}
-              onAction={act}
-            />
-          </main>
-        </div>
+        <ShownPlants context={context} catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />
       )}
       <TickBar ticked={ticked} listed={listed} mayChange={access.write} onAction={actOnTicked} />
       {asked && opened.kind === "tag" ? <AskTag asked={asked} context={context} catalogue={catalogue} onClose={opening.close} /> : null}

@@ -1,0 +1,24 @@
+import { useState } from "preact/hooks";
+import type { Access } from "../access.ts";
+import type { AppContext } from "../app-context.ts";
+import { PROBLEM_MS, quote } from "../notices.ts";
+import { useDrop } from "./file-drop.ts";
+import { createImportCode } from "./import-code.ts";
+import type { ImportCode } from "./import-code.ts";
+
+/** Opens the import with a file that is dropped on the page. Returns its code, which is asked for before that. */
+export function useImportDrop({ reaching, notices, opening }: AppContext, access: Access): ImportCode {
+  const [importCode] = useState(() => createImportCode(reaching.fetch));
+  // A form that is open would be lost with what is typed in it.
+  const isTaken = () => access.write && ["nothing", "import"].includes(opening.state.get().kind);
+  useDrop({
+    onNear: () => void (isTaken() && importCode.state.get().kind === "unasked" && importCode.load()),
+    onFile(file, others) {
+      if (!isTaken()) return;
+      opening.open({ kind: "import", file });
+      const text = `Only ${quote(file.name)} was taken: import the others after it.`;
+      if (others > 0) notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
+    },
+  });
+  return importCode;
+}
