@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { Command } from "commander";
 import { removeFirstToken } from "../auth/first-token.ts";
+import { toTokenJson } from "../auth/token-json.ts";
 import { SCOPES } from "../scope.ts";
 import { firstTokenFile } from "../data-folder.ts";
 import { restoreStore } from "../open-store.ts";
@@ -15,7 +16,7 @@ import { createCommandLog } from "./command-log.ts";
 import { counted, megabytes, showProgress } from "./progress.ts";
 import { addJson, isJson, printResult } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
-import { toTokenJson, toTokenTable } from "./tokens.ts";
+import { toTokenTable } from "./tokens.ts";
 
 /** What a backup says of itself, once all of it was read. */
 type Summary = Readonly<{ head: BackupHead; end: BackupEnd; tokens: readonly Token[]; size: number }>;

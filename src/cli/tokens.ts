@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { removeIfRevoked } from "../auth/first-token.ts";
 import { issueToken } from "../auth/issue.ts";
+import { toTokenJson } from "../auth/token-json.ts";
 import type { Config } from "../config.ts";
 import { isScope, SCOPES } from "../scope.ts";
 import type { Scope } from "../scope.ts";
@@ -53,12 +54,6 @@ function listCommand(): Command {
     const list = await Array.fromAsync(allTokens(tokens));
     return { json: list.map(toTokenJson), words: toTokenTable(list) };
   });
-}
-
-/** A token as the service shows it over HTTP. */
-export function toTokenJson({ created, expires, revoked, lastUsed, ...rest }: Token): object {
-  const times = Object.entries({ created, expires, revoked, lastUsed }).filter((entry) => entry[1] !== undefined);
-  return { ...rest, ...Object.fromEntries(times.map(([name, time]) => [name, new Date(time!).toISOString()])) };
 }
 
 /** Tokens for people, without their secrets. */

@@ -1,6 +1,5 @@
-import type { Schemas } from "../../contract/generated/schemas.ts";
+import { toSession } from "../auth/token-json.ts";
 import { tokenOf } from "../principal.ts";
-import type { Token } from "../store/tokens.ts";
 import type { Handlers } from "./router.ts";
 
 /** Tells callers who they are, what they may do, and until when. */
@@ -12,20 +11,4 @@ export function sessionHandlers(): Pick<Handlers, "getSession"> {
       headers: { "cache-control": "no-store" },
     }),
   };
-}
-
-export function toSession({ id, name, scopes, created, expires, parent }: Token): Schemas["Session"] {
-  return {
-    id,
-    name,
-    scopes,
-    created: toTime(created),
-    ...(expires === undefined ? {} : { expires: toTime(expires) }),
-    ...(parent === undefined ? {} : { parent }),
-  };
-}
-
-/** RFC 3339, in UTC. */
-export function toTime(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -5,14 +5,14 @@ import { parseBearer } from "../auth/authenticate.ts";
 import { issueToken } from "../auth/issue.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
 import type { RandomBytes } from "../auth/secret.ts";
+import { toTime, toTokenJson } from "../auth/token-json.ts";
 import type { Usage } from "../auth/usage.ts";
 import { PlantStoreError } from "../errors.ts";
 import { TOKENS_PAGE_MAX } from "../store/tokens.ts";
-import type { Token, TokenStore } from "../store/tokens.ts";
+import type { TokenStore } from "../store/tokens.ts";
 import { unknownCursor } from "./cursor.ts";
 import { linkTo } from "./link.ts";
 import type { Handlers } from "./router.ts";
-import { toSession, toTime } from "./session.ts";
 
 type TokenOptions = Readonly<{
   tokens: TokenStore;
@@ -39,7 +39,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       const size = Math.min(limit, TOKENS_PAGE_MAX);
       const found = await tokens.list({ after: cursor, limit: size + 1 });
       if (!found) throw unknownCursor();
-      const page: Schemas["TokenList"] = found.slice(0, size).map((token) => toWire(usage.complete(token)));
+      const page: Schemas["TokenList"] = found.slice(0, size).map((token) => toTokenJson(usage.complete(token)));
       const isLast = found.length <= size;
       return { status: 200, body: JSON.stringify(page), headers: isLast ? {} : linkTo({ limit: size, cursor: page.at(-1)!.id }) };
     },
@@ -66,7 +66,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       });
       const expires = token.expires === undefined ? {} : { expires: toTime(token.expires) };
       if (!isRepeated) audit.note("token_created", call, { token: token.id, tokenName: name, scopes, ...expires, outcome: "done" });
-      const created: Schemas["CreatedToken"] = { ...toWire(token), token: secret };
+      const created: Schemas["CreatedToken"] = { ...toTokenJson(token), token: secret };
       return { status: 200, body: JSON.stringify(created), headers: { "cache-control": "no-store" } };
     },
     async revokeToken(call) {
@@ -91,13 +91,4 @@ function parseKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   if (!/^"(?:[ !#-[\]-~]|\\["\\]){1,255}"$/.test(header)) throw new PlantStoreError("invalid_idempotency_key");
   return header;
-}
-
-function toWire(token: Token): Schemas["Token"] {
-  const { revoked, lastUsed } = token;
-  return {
-    ...toSession(token),
-    ...(revoked === undefined ? {} : { revoked: toTime(revoked) }),
-    ...(lastUsed === undefined ? {} : { lastUsed: toTime(lastUsed) }),
-  };
 }
