@@ -14,8 +14,9 @@ import { useRange, useRowPx } from "./visible-rows.ts";
 import type { Range } from "./visible-rows.ts";
 import type { Ticked, Ticks } from "./ticks.ts";
 
-type PlantTableProps = Readonly<{
+export type PlantTableProps = Readonly<{
   listed: Listed;
+  /** Where a view is to be scrolled to when it comes. */
   position: () => number;
   /** The plant to bring into view. */
   revealed: bigint | undefined;
