@@ -63,13 +63,14 @@ export function plantHandlers({ plants, audit, bodyBytesMax }: PlantOptions): Pl
     getPlant: ({ parameters: { id }, headers }) => plants.find(asPlantId(id)).then((plant) => toFound(plant, headers)),
     async putPlant(call) {
       const { parameters, body } = call;
-      const plant = toNewPlant({ name: body.name, tag: body.tag, id: idOf(body, parameters.id) });
+      expectSameId(body, parameters.id);
+      const plant = toNewPlant({ name: body.name, tag: body.tag, id: parameters.id });
       const { from } = await change(call, () => plant);
       return toChanged(plant, from ? 200 : 201);
     },
     async patchPlant(call) {
       const { parameters, body, principal } = call;
-      idOf(body, parameters.id);
+      expectSameId(body, parameters.id);
       // The answer shows what the patch leaves out, so `{}` would be a read.
       if (body.name === undefined || body.tag === undefined) authorize(tokenOf(principal), "plants:read", WHOLE_PATCH);
       const { to } = await change(call, (stored) => patched(expectFound(stored), body, bodyBytesMax));
@@ -111,14 +112,12 @@ function expectFound(plant: NewPlant | undefined): NewPlant {
   return plant;
 }
 
-/** The id in the path. The body may repeat it, but not change it. */
-function idOf({ id: given }: Readonly<{ id?: bigint }>, id: bigint): bigint {
-  if (given !== undefined && given !== id) {
-    throw new PlantStoreError("invalid_body", {
-      message: "The field `id` differs from the id in the path: send the same id, or leave it out.",
-    });
-  }
-  return id;
+/** The body may repeat the id in the path, but not change it. */
+function expectSameId({ id: given }: Readonly<{ id?: bigint }>, id: bigint): void {
+  if (given === undefined || given === id) return;
+  throw new PlantStoreError("invalid_body", {
+    message: "The field `id` differs from the id in the path: send the same id, or leave it out.",
+  });
 }
 
 /** Throws `body_too_large` if the patch makes a plant too large, unless it was: the limit may have been lowered since. */
