@@ -318,6 +318,11 @@ for (const method of METHODS) {
   });
 }
 
+it("plants whose names and tags are the same text in a row have different tags", async () => {
+  const etags = [await given(8, '{"name":"a:b"}'), await given(8, '{"name":"a","tag":"b"}'), await given(8, '{"name":"a:b","tag":""}')];
+  expect(new Set(etags).size).toBe(3);
+});
+
 it("a PUT or PATCH that changes nothing must still meet its condition", async () => {
   await given(8, ALOE);
   for (const method of ["PUT", "PATCH"] as const) {
