@@ -176,21 +176,32 @@ describe("a limit of requests", () => {
 
   it("counts forbidden requests of a token too, and logs each of a hundred owners, and the others together, in lines that add up", async () => {
     const service = await startTestService({ tokenRequestsPerMinute: "2", refusedRequestsPerMinute: "1", trustedProxies: "127.0.0.0/8" });
-    const body = JSON.stringify({ name: "reader", scopes: ["plants:read"], days: 1 });
-    const made = await service.request("/tokens", { method: "POST", body, headers: { "idempotency-key": '"reader"' } });
-    const { token } = (await made.json()) as { token: string };
-    const statuses: number[] = [];
-    for (let sent = 0; sent < 5; sent += 1)
-      statuses.push((await service.post('{"id":1,"name":"x"}', { authorization: `Bearer ${token}` })).status);
-    expect(statuses).toEqual([403, 403, 429, 429, 429]);
+    const make = async (scope: string) => {
+      const made = await service.request("/tokens", { method: "POST", body: JSON.stringify({ name: scope, scopes: [scope] }) });
+      return (await made.json()) as { id: string; token: string };
+    };
+    const [reader, writer] = [await make("plants:read"), await make("plants:write")];
+    // A patch is refused only once it was let in: that is one request too.
+    for (const [{ token }, method, path, body] of [
+      [reader, "POST", "/plants", '{"id":1,"name":"x"}'],
+      [writer, "PATCH", "/plants/1", "{}"],
+    ] as const) {
+      const statuses: number[] = [];
+      const headers = { authorization: `Bearer ${token}` };
+      for (let sent = 0; sent < 5; sent += 1) statuses.push((await service.request(path, { method, body, headers })).status);
+      expect(statuses).toEqual([403, 403, 429, 429, 429]);
+    }
 
     for (let at = 0; at < 240; at += 1)
       await service.request("/plants", { headers: { authorization: "Bearer plant_wrong", "x-forwarded-for": `192.0.2.${at >> 1}` } });
     await service.stop();
     const lines = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
     const sumOf = (kind: string) => lines.reduce((sum, line) => sum + (line["kind"] === kind ? Number(line["requests"]) : 0), 0);
-    expect([sumOf("token"), sumOf("refused")]).toEqual([3, 120]);
-    expect(lines.length).toBeLessThanOrEqual(104);
+    expect([sumOf("token"), sumOf("refused")]).toEqual([6, 120]);
+    expect(new Set(lines.filter(({ kind }) => kind === "token").map(({ principal }) => principal))).toEqual(
+      new Set([reader.id, writer.id]),
+    );
+    expect(lines.length).toBeLessThanOrEqual(106);
   });
 
   it("of simultaneous files is logged too, and its lines add up", async () => {
@@ -269,5 +280,23 @@ describe("a limit of requests", () => {
     };
     expect(await statuses(behind)).toEqual([401, 401, 429]);
     expect(await statuses(direct)).toEqual([401, 429, 429]);
+  });
+
+  it("counts the addresses of one IPv6 network together, with and without a valid token", async () => {
+    const service = await start({ addressRequestsPerMinute: "2", refusedRequestsPerMinute: "2", trustedProxies: "127.0.0.0/8" });
+    const addresses = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"];
+    for (const { sent, status } of [
+      { sent: {}, status: 200 },
+      { sent: { authorization: "Bearer plant_wrong" }, status: 401 },
+    ]) {
+      const statuses: number[] = [];
+      for (const address of addresses) statuses.push((await page(service, { ...sent, "x-forwarded-for": address })).status);
+      expect(statuses).toEqual([status, status, 429, status]);
+    }
+    const hits = service.logged.filter((line) => line.includes("limit_hit")).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(hits.map(({ kind, address }) => [kind, address])).toEqual([
+      ["address", "2001:db8::3"],
+      ["refused", "2001:db8::3"],
+    ]);
   });
 });
