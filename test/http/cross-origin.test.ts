@@ -34,6 +34,10 @@ const REQUESTS: Readonly<Record<string, readonly [number, Ask]>> = {
     204,
     ({ request }, origin) => request("/plants", { method: "OPTIONS", headers: { origin } }),
   ],
+  "a read with the question of the browser": [
+    200,
+    ({ request }, origin) => request("/plants", { headers: { origin, "access-control-request-method": "PUT" } }),
+  ],
   "the contract, which needs no token": [200, ({ url }, origin) => fetch(`${url}/openapi.json`, { headers: { origin } })],
   "broken JSON": [400, ({ post }, origin) => post("{", { origin })],
   "two hosts": [400, ({ url }, origin) => fetch(`${url}/plants`, { headers: { origin, host: "a, b" } })],
