@@ -4,11 +4,13 @@ import type { ErrorCode } from "../../src/errors.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
+import { sleepPatiently } from "../support/patient-clock.ts";
 import { startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { lockWrites } from "../support/write-lock.ts";
 
 const OPERATION = { method: "POST", path: "/plants/changes" };
 
@@ -246,6 +248,39 @@ describe("many changes", () => {
     expect(await change(small, changes)).toMatchObject({ changed: 200 });
     expect(((await (await small.request("/plants?limit=1000")).json()) as unknown[]).length).toBe(200);
     await small.stop();
+  });
+
+  it("that failed are told beside those that were made", async () => {
+    const data = temporaryFolder();
+    const small = await startTestService({ data, queueMax: "1", queueWaitMs: "300" });
+    const unlock = await lockWrites({ data });
+    const answer = change(
+      small,
+      Array.from({ length: 10 }, (_, id) => ({ id: BigInt(id), from: null, to: { name: "Aloe" } })),
+    );
+    // The first one is given up meanwhile. There was no room for the others, which are tried again.
+    await sleepPatiently(600);
+    await unlock();
+    const { outcomes, changed } = await answer;
+    const { error, message } = CATALOGUE.store_unavailable;
+    expect(outcomes[0]).toEqual({ id: 0, outcome: "failed", error, message });
+    expect(changed).toBeGreaterThan(0);
+    await small.stop();
+  });
+
+  it("do not begin once they waited for five seconds: then the store is not asked for them any more", async () => {
+    const data = temporaryFolder();
+    const small = await startTestService({ data, queueMax: "1", queueWaitMs: "300", logChanges: "each" });
+    const unlock = await lockWrites({ data });
+    const changes = Array.from({ length: 20 }, (_, id) => ({ id: BigInt(id), from: null, to: { name: "Aloe" } }));
+    const response = await send(small, toBody(changes));
+    expect(response.status).toBe(503);
+    await expectConform(OPERATION, response);
+    await unlock();
+    await small.stop();
+    const asked = small.logged.filter((line) => line.includes('"plant_changed"'));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThan(changes.length);
   });
 
   it("leave other tokens room, and their own token no more than half of what may run", async () => {

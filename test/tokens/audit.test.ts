@@ -223,6 +223,7 @@ describe("the log of who did what", () => {
     for (const [method, path, body] of [
       ["POST", "/plants", '{"id":2,"name":"b"}'],
       ["DELETE", "/plants/1"],
+      ["POST", "/plants/changes", '{"changes":[{"id":3,"from":null,"to":{"name":"c"}}]}'],
       ["POST", "/tokens", NEW],
       ["DELETE", `/tokens/${id}`],
     ] as const) {
@@ -245,6 +246,7 @@ describe("the log of who did what", () => {
     expect(changes).toEqual([
       expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "created", id: "2", outcome: "unknown" }),
       expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "deleted", id: "1", outcome: "unknown" }),
+      expect.objectContaining({ event: "plant_changed", ...WHO, ...FROM, change: "created", id: "3", outcome: "unknown" }),
       expect.objectContaining({ event: "token_created", ...WHO, ...FROM, tokenName: "x", outcome: "unknown" }),
       expect.objectContaining({ event: "token_revoked", ...WHO, ...FROM, token: id, outcome: "unknown" }),
     ]);
