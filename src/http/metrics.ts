@@ -31,5 +31,5 @@ export function createMetricsApp(metrics: Metrics, log: Log): App {
   }
 
   const fail = (thrown: unknown) => toErrorResponse(toExpected(thrown, log, randomUUID()));
-  return { answer: (request) => answer(request).catch(fail), refuse: (error) => ({ ...fail(error), isLast: true }) };
+  return { answer: (request) => answer(request).catch(fail), refuse: fail };
 }

@@ -48,5 +48,5 @@ export function checkPreconditions(headers: Fields, stored: NewPlant | undefined
 }
 
 function names(header: string, etag: string): boolean {
-  return header.trim() === "*" || header.split(",").some((tag) => tag.trim() === etag);
+  return header === "*" || header.split(",").some((tag) => tag.trim() === etag);
 }
