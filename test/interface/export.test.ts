@@ -1,10 +1,15 @@
+import { renameSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { clean, EXPORT, openTransfers } from "../support/transfers.ts";
+import { until } from "../support/until.ts";
 
 const service = await startTestService();
 afterAll(() => service.stop());
@@ -18,6 +23,20 @@ describe("an export", () => {
       error: 40006,
       message: "The profile dwc works with CSV only: ask for the format csv, or for none.",
     });
+  });
+
+  it("that cannot begin leaves its place to others", async () => {
+    const data = temporaryFolder();
+    const own = await startTestService({ data });
+    const [database, elsewhere] = [join(data, "plants.db"), join(data, "elsewhere")];
+    renameSync(database, elsewhere);
+    const ask = async () => (await own.request("/plants/export")).text();
+    const lost = `"error":${CATALOGUE.store_unavailable.error}`;
+    await until("the loss is noticed", async () => (await ask()).includes(lost));
+    for (let asked = 0; asked < 20; asked += 1) expect(await ask()).toContain(lost);
+    renameSync(elsewhere, database);
+    await until("it exports again", async () => (await ask()) === "");
+    await own.stop();
   });
 
   const NDJSON =

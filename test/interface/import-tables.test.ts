@@ -421,6 +421,7 @@ describe("quotes of an import", () => {
   for (const { table, query, why } of [
     { table: 'id,name,tag\n1,Rose,"red\n2,Tulip,yellow\n3,Lily,white"\n4,Oak,x\n', query: "", why: "rows with ids" },
     { table: 'id,name,tag\n1,"Rose,red\n2,Tulip",yellow\n4,Oak,x\n', query: "", why: "a row with a rest of cells" },
+    { table: 'id,name,tag\n"1,Rose\n2,Tulip\n3,Lily"\n4,Oak,x\n', query: "", why: "rows of fewer cells, from an id on" },
     { table: 'name,tag\nRose,"red\nTulip,yellow\nLily,3"\nOak,x\n', query: "?ids=content", why: "rows without ids" },
   ]) {
     it(`that are odd, in two lines, take no rows between them: ${why}`, async () => {
