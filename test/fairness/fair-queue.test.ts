@@ -1,6 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { createFairQueue } from "../../src/store/fair-queue.ts";
+import { createFairQueue, queued } from "../../src/store/fair-queue.ts";
+import type { PlantStore } from "../../src/store/plants.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const LIMITS = { slots: 3, ownerSlots: 2, waitingMax: 100, waitMs: 60_000 };
@@ -30,6 +31,31 @@ function openTurns(limits: Partial<typeof LIMITS> = {}) {
 }
 
 describe("turns", () => {
+  it("are for lists that only the index of names can make: of words, and of plants without a tag", async () => {
+    const plants = {
+      list: async () => ({ plants: [], isLast: true }),
+      takesTurns: (kind: string) => kind === "search",
+    } as unknown as PlantStore;
+    const turns: unknown[] = [];
+    for (const { words, tag } of [
+      { words: ["aloe"], tag: undefined },
+      { words: [], tag: null },
+      { words: [], tag: "x" },
+      { words: [], tag: undefined },
+    ]) {
+      const run = <Result>(work: () => Promise<Result>) => {
+        turns.push({ words, tag });
+        return work();
+      };
+      const { list } = queued(plants, { run }, { owner: "a", isPatient: false });
+      await list({ words, tag, limit: 1, bytesMax: 1, after: undefined });
+    }
+    expect(turns).toEqual([
+      { words: ["aloe"], tag: undefined },
+      { words: [], tag: null },
+    ]);
+  });
+
   it("begin at once while slots are free, unless the owner already has all that it may have", () => {
     const { ask, begun } = openTurns();
     for (const owner of ["a", "a", "a", "a", "b"]) void ask(owner);

@@ -219,20 +219,25 @@ describe("the group commit", () => {
   });
 
   it.each(["draining", "store_unavailable"] as const)(
-    "on close refuses what waits with %s, and ends after the running commit",
+    "on close refuses what waits with %s, and ends after the running commits",
     async (code) => {
-      const { group, untilRunning, endCommit } = groupCommit();
-      const running = group.create(plant(1));
-      await untilRunning(0);
+      const { group, untilRunning, endCommit } = groupCommit({ inFlightMax: 2 });
+      const running: Promise<unknown>[] = [];
+      for (const at of [0, 1]) {
+        running.push(group.create(plant(at)));
+        await untilRunning(at);
+      }
       const waiting = rejectionOf(group.create(plant(2)));
       let isClosed = false;
       const closing = group.close(code).then(() => (isClosed = true));
       expect(await waiting).toMatchObject({ code });
       expect(await rejectionOf(group.create(plant(3)))).toMatchObject({ code });
-      await Bun.sleep(20);
-      expect(isClosed).toBe(false);
-      await endCommit(0);
-      expect(await running).toBe("created");
+      for (const at of [0, 1]) {
+        await Bun.sleep(20);
+        expect(isClosed).toBe(false);
+        await endCommit(at);
+      }
+      expect(await Promise.all(running)).toEqual(["created", "created"]);
       await closing;
     },
   );
