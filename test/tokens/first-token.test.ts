@@ -1,8 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
+import { openFirstToken } from "../../src/auth/first-token.ts";
 import { createToken } from "../../src/auth/secret.ts";
+import { PlantStoreError } from "../../src/errors.ts";
+import { createLog } from "../../src/log.ts";
+import { SCOPES } from "../../src/scope.ts";
+import type { TokenStore } from "../../src/store/tokens.ts";
 import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
@@ -146,6 +151,21 @@ describe("the file of the first token", () => {
     await service.end("SIGTERM");
   });
 
+  it("gets its file from the next start if the service ended before that had its name, and no other token does", async () => {
+    const data = temporaryFolder();
+    const file = join(data, "first-token");
+    await (await startTestService({ data })).stop();
+    renameSync(file, join(data, "elsewhere"));
+    writeFileSync(`${file}.other1`, `${createToken(randomBytes)}\n`);
+    const without = await startTestService({ data });
+    expect([without.tokenFile, existsSync(file)]).toEqual([undefined, false]);
+    await without.stop();
+    renameSync(join(data, "elsewhere"), `${file}.draft1`);
+    const service = await startTestService({ data });
+    expect([service.tokenFile, await statusWith(service.url, await readToken(data))]).toEqual([file, 200]);
+    await service.stop();
+  });
+
   it("is reported at start, and not offered for use, if its token is not in the store", async () => {
     const data = temporaryFolder();
     const file = join(data, "first-token");
@@ -169,4 +189,30 @@ describe("plant-store token create --admin", () => {
     expect(both.status).toBe(1);
     expect(both.stderr).toContain("--admin");
   });
+});
+
+it("a first token that could not be retired is retired by a use a minute later", async () => {
+  const service = await startTestService();
+  const { tokens } = service.store;
+  let tries = 0;
+  async function revoke(...given: Parameters<TokenStore["revoke"]>) {
+    tries += 1;
+    if (tries === 1) throw new PlantStoreError("store_unavailable");
+    return tokens.revoke(...given);
+  }
+  const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+  const path = service.tokenFile!;
+  const { admitted } = await openFirstToken({ tokens: { ...tokens, revoke }, path, random: randomBytes, now: () => 0, log });
+  const other = { id: "other", name: "", scopes: SCOPES, created: 0 };
+  for (const { time, triesThen } of [
+    { time: 0, triesThen: 1 },
+    { time: 59_999, triesThen: 1 },
+    { time: 60_000, triesThen: 2 },
+  ]) {
+    admitted(other, time);
+    await Bun.sleep(1);
+    expect(tries).toBe(triesThen);
+  }
+  await waitUntilGone(path);
+  await service.stop();
 });

@@ -369,6 +369,8 @@ for (const { engine, openFlags } of ENGINES) {
       const second = await service.request(`/tokens${/<(.*)>/.exec(first.headers.get("link")!)![1]}`);
       const others = (await expectConform(LIST, second)) as Schemas["TokenList"];
       expect(second.headers.get("link")).toBeNull();
+      const exact = await service.request(`/tokens?limit=${others.length}&cursor=${listed.at(-1)!.id}`);
+      expect([await exact.json(), exact.headers.get("link")]).toEqual([others, null]);
 
       const ids = [...before, ...made].map(({ id }) => id).toSorted();
       expect([...listed, ...others].map(({ id }) => id).toSorted()).toEqual(ids);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
+import { PlantStoreError } from "../../src/errors.ts";
 import { issueToken } from "../../src/auth/issue.ts";
 import { createToken, hashToken, hasTokenForm } from "../../src/auth/secret.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
@@ -131,6 +132,13 @@ describe("a token", () => {
   });
 });
 
+it("issues no token once its maker is revoked, though that was valid a moment ago", async () => {
+  const made = await issueToken({ tokens, random: randomBytes, now: Date.now, name: "maker", scopes: ["admin"] });
+  await tokens.revoke(made.token.id, Date.now(), { isKeepingChildren: false });
+  const issuing = issueToken({ tokens, random: randomBytes, now: Date.now, name: "late", scopes: ["admin"], maker: made.token });
+  expect(await rejectionOf(issuing)).toMatchObject({ code: "invalid_token" });
+});
+
 describe("the authenticator", () => {
   const VALID: Token = { id: "a", name: "a", scopes: ["plants:write"], created: 0 };
 
@@ -203,6 +211,27 @@ describe("the authenticator", () => {
     expect(asked).toHaveLength(101);
     await authenticator.authenticate(headers[0]!);
     expect(asked).toHaveLength(102);
+    // Nor does it remember a long header, as with many spaces before the token.
+    for (let time = 0; time < 2; time += 1) await authenticator.authenticate(headers[1]!.replace(" ", " ".repeat(100)));
+    expect(asked).toHaveLength(104);
+  });
+
+  it("confirms a token as last seen while the store cannot be reached, until the token expires", async () => {
+    let isReached = true;
+    const { authenticator, clock } = authenticatorOver(() => {
+      if (!isReached) throw new PlantStoreError("store_unavailable");
+      return { ...VALID, expires: 3000 };
+    });
+    const header = `Bearer ${createToken(randomBytes)}`;
+    const token = await authenticator.authenticate(header);
+    isReached = false;
+    clock.now = 2999;
+    await authenticator.confirm(header, token);
+    clock.now = 3000;
+    expect(await rejectionOf(authenticator.confirm(header, token))).toMatchObject({
+      code: "invalid_token",
+      headers: { connection: "close" },
+    });
   });
 });
 
