@@ -36,6 +36,8 @@ describe("an export", () => {
     for (let asked = 0; asked < 20; asked += 1) expect(await ask()).toContain(lost);
     renameSync(elsewhere, database);
     await until("it exports again", async () => (await ask()) === "");
+    // Nor does one that nobody reads.
+    for (let asked = 0; asked < 20; asked += 1) expect((await own.request("/plants/export", { method: "HEAD" })).status).toBe(200);
     await own.stop();
   });
 
@@ -65,6 +67,7 @@ describe("an export", () => {
   ]) {
     it(`is ${why}, and names the file`, async () => {
       const response = await (await own).request(`/plants/export${query}`, { headers: { accept } });
+      expect(response.headers.get("vary")).toBe("Accept, Accept-Encoding");
       expect(response.headers.get("content-disposition")).toBe(`attachment; filename="plants.${form}"`);
       expect(response.headers.get("content-type")).toBe(
         form === "csv" ? "text/csv; charset=utf-8; header=present" : "application/x-ndjson",

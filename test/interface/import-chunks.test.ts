@@ -36,7 +36,7 @@ describe("a body that comes in pieces", () => {
     [0xff, 0x0a],
     `{"id":3,"name":"${"x".repeat(120)}"}\n{"id":4,"name":"銀"}`,
   );
-  const csv = bytesOf('\uFEFFid;name;tag\r\n1;"é🌿; ""a"" \r\n b";x\r\n\r\n', "2;", [0xff], ';""\r\nx;y\r\n4;銀;');
+  const csv = bytesOf('\uFEFF\r\n\nid;name;tag\r\n1;"é🌿; ""a"" \r\n b";x\r\n\r\n', "2;", [0xff], ';""\r\nx;y\r\n4;銀;');
 
   for (const { name, read, bytes } of [
     { name: "NDJSON", read: readNdjson, bytes: ndjson },

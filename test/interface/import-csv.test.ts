@@ -174,6 +174,7 @@ describe("an import of CSV", () => {
     { row: '1,"a', error: 40009, text: "is not closed", why: "a quote that is never closed" },
     { row: '1,a,"', error: 40009, text: "is not closed", why: "one that opens at the end of its line" },
     { row: `1,"${"x".repeat(60_000)}`, error: 40009, text: "is not closed", why: "one with much text after it" },
+    { row: `1,"${"\n".repeat(140_000)}`, error: 40009, text: "is not closed", why: "one with more after it than a row may have" },
     { row: "5,another", error: 40900, text: "another plant", why: "a used id" },
   ] as const) {
     it(`refuses ${why} once, and accepts the rows around it`, async () => {
@@ -186,7 +187,9 @@ describe("an import of CSV", () => {
   }
 
   it("names the line on which a refused row begins", async () => {
-    const { summary } = await storedFrom('id,name\n1,"two\nlines"\n\nx,"two\nlines"\ny,one\n', CSV);
-    expect(summary.problems.map(({ line }) => line)).toEqual([5, 7]);
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const { summary } = await storedFrom('id,name\n1,"two\nlines"\n\nx,"two\nlines"\ny,one\n'.replaceAll("\n", end), CSV);
+      expect(summary.problems.map(({ line }) => line)).toEqual([5, 7]);
+    }
   });
 });
