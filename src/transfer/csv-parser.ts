@@ -91,7 +91,6 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
     onFault(fault, { line: rowLine, cells });
     state = "refused";
     line = rowLine;
-    isAfterCr = false;
   }
 
   function read(piece: string, isLast: boolean): void {
