@@ -64,5 +64,5 @@ function toToken({ id, name, scopes, created, lifetimeMs = Infinity, maker }: Wa
 
 function isAlike(one: Token, other: Token): boolean {
   const hasSameScopes = one.scopes.toSorted().join() === other.scopes.toSorted().join();
-  return hasSameScopes && one.name === other.name && one.expires === other.expires && one.parent === other.parent;
+  return hasSameScopes && one.name === other.name && one.expires === other.expires;
 }
