@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { PlantStoreError } from "../../src/errors.ts";
-import { whileMoving } from "../../src/http/upload.ts";
+import { whileAllowed, whileMoving } from "../../src/http/upload.ts";
 
 const PATIENCE = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };
 
@@ -48,4 +48,16 @@ describe("a slow body", () => {
   it("is not charged for the time that it waits for its reader", async () => {
     expect(await read(send({ chunks: 10, size: 1, pauseMs: 0 }), 30)).toEqual({ size: 10, end: "whole" });
   });
+});
+
+it("whether bytes may arrive is asked while they do, and no more once they have ended", async () => {
+  let asked = 0;
+  async function ask() {
+    asked += 1;
+  }
+  for await (const _ of whileAllowed(send({ chunks: 2, size: 1, pauseMs: 400 }), ask));
+  expect(asked).toBeGreaterThan(0);
+  const before = asked;
+  await Bun.sleep(600);
+  expect(asked).toBe(before);
 });

@@ -75,6 +75,15 @@ describe("the log of who did what", () => {
     expect(service.logged.join("")).not.toContain(token!.slice(6, 38));
   });
 
+  it("names a hundred of the tokens that are revoked along with another, and counts all", async () => {
+    const service = await open();
+    const made = Array.from({ length: 101 }, (_, at) => ({ id: `child${at}`, name: "", scopes: [], created: 0, parent: "parent" }));
+    for (const token of [{ id: "parent", name: "", scopes: [], created: 0 }, ...made]) await service.store.tokens.create(token, token.id);
+    await service.request("/tokens/parent", { method: "DELETE" });
+    const [{ children, childrenRevoked } = {}] = eventsOf(service.logged, "token_revoked");
+    expect([(children as string[]).length, childrenRevoked]).toEqual([100, 101]);
+  });
+
   it("logs refused logins by address and outcome: the first at once, the following ones as a count", async () => {
     const service = await open();
     const { id, token } = (await (await service.request("/tokens", { method: "POST", body: NEW })).json()) as Record<string, string>;
