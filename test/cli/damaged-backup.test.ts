@@ -108,6 +108,11 @@ describe("a file that is not as it was written", () => {
       message: "a time is not as written",
     },
     {
+      what: "a time with a fraction",
+      file: withEnd(body.map((line) => line.replace(/"created":\d+/, '"created":1.5'))),
+      message: "a number is not as written",
+    },
+    {
       what: "a token whose name is longer than any",
       file: withEnd(body.map((line) => line.replace('"name":"reader"', `"name":"${"x".repeat(1001)}"`))),
       message: "a text of a token is not as written",

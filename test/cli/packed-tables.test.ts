@@ -106,6 +106,12 @@ describe("plant-store import refuses", () => {
     { what: "a bomb of sheets that are one", name: "sheets.xlsx", bytes: sheetsOf(" ".repeat(400_000), 40), says: "250 times" },
     { what: "a bomb of cells that share a text", name: "cells.xlsx", bytes: sharing(ROW_OF_TEXT.repeat(20)), says: "250 times" },
     { what: "a bomb in one row", name: "row.xlsx", bytes: sharing(`<row>${CELL_OF_TEXT.repeat(5)}</row>`), says: "too long" },
+    {
+      what: "a bomb in an archive",
+      name: "bomb.zip",
+      bytes: makeZip({ "a.csv": `id,name\n${"\n".repeat(60_000_000)}` }),
+      says: "250 times",
+    },
     { what: "a bomb in gzip", name: "bomb.csv.gz", bytes: gzipSync(`id,name\n${"\n".repeat(60_000_000)}`), says: "250 times" },
     { what: "a gzip that is cut off", name: "cut.csv.gz", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: "not whole gzip" },
     { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "in no order" },

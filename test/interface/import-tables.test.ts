@@ -52,6 +52,16 @@ describe("the encoding of an import", () => {
     }
   });
 
+  it("loses no pair of UTF-16 that is cut between two pieces, and takes no half of a letter at the end", async () => {
+    for (const start of ["", "x"]) {
+      const name = start + "🌿".repeat(5000);
+      expect((await storedFrom(utf16(`id;name\n1;${name}\n`), CSV)).stored).toBe(`{"id":1,"name":"${name}"}\n`);
+    }
+    const { summary, stored } = await storedFrom(utf16("id;name\n1;Acer\n2;Aloe").subarray(0, -1), CSV);
+    expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([[3, 40004]]);
+    expect(stored).toBe('{"id":1,"name":"Acer"}\n');
+  });
+
   it("is guessed as Windows-1252 if the first letter beyond ASCII is not UTF-8, and the summary says so", async () => {
     const table = windows1252("id;name;tag\r\n1;Bärlauch;3 €\r\n2;weiß–rosa\r\n");
     const { summary, stored } = await storedFrom(table, { ...CSV, query: "?guess=true" });
@@ -142,6 +152,13 @@ describe("the columns of an import", () => {
       expect(summary).toEqual(clean({ read: 1, created: 1, unusedColumns: ["Ort"], columns }));
     });
   }
+
+  it("are guessed to be the first of one name, and none that was chosen for something else", async () => {
+    const { stored } = await storedFrom("Nr,Plant,plant\n1,Acer,x\n", { ...CSV, query: "?guess=true" });
+    expect(stored).toBe('{"id":1,"name":"Acer"}\n');
+    const chosen = await storedFrom("Nr,Plant,Art\n1,tree,Acer\n", { ...CSV, query: "?guess=true&tagColumn=Plant" });
+    expect(chosen.stored).toBe('{"id":1,"name":"Acer","tag":"tree"}\n');
+  });
 
   it("that we know count more than a guess", async () => {
     const { stored } = await storedFrom("Nr,id,Species,name\n1,2,x,Acer\n", { ...CSV, query: "?guess=true" });
