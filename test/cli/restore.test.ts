@@ -49,6 +49,8 @@ describe("plant-store restore", () => {
       const service = await startTestService(place);
       expect((await ask(service, garden.secrets.admin, "/plants/1"))[0]).toBe(200);
       expect((await ask(service, unused.token, "/plants/1"))[0]).toBe(401);
+      const plants = contentsOf(file).filter((line) => line.startsWith('{"id":')).length;
+      expect((await ask(service, garden.secrets.admin, "/plants/count"))[1]).toContain(`"plants":${plants},`);
       // Its index of names is not that of the store before.
       for (let tries = 0; (await ask(service, garden.secrets.admin, "/plants?q=nul"))[0] === 503 && tries < 500; tries += 1)
         await Bun.sleep(10);

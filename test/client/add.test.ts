@@ -112,6 +112,16 @@ describe("a plant without an id", () => {
     expect(String(plant.id)).toMatch(/^\d{11}$/);
   });
 
+  it("is given up when ten ids are all taken", async () => {
+    let sent = 0;
+    const fetch: Fetch = async () => {
+      sent += 1;
+      return Response.json({ error: 40900, message: "The id is taken." }, { status: 409 });
+    };
+    expect(await rejectionOf(clientWith({ fetch }).add(ROSE))).toMatchObject({ error: 40900 });
+    expect(sent).toBe(10);
+  });
+
   it("can be sent again under the same id by a caller who got no response", async () => {
     await rejectionOf(clientWith({ fetch: losing(1), retries: 0 }).add(ROSE, { id: 6n }));
     const { plant } = await clientWith().add(ROSE, { id: 6n });

@@ -85,6 +85,15 @@ describe("GET /plants", () => {
     await large.stop();
   });
 
+  it("ends a page at a million characters of JSON too, in any order, and has a Link to the rest", async () => {
+    const escaped = await startWith(Array.from({ length: 40 }, (_, at) => `{"id":${at},"name":"${"\\u0001".repeat(20_000)}"}`));
+    const pages = async (sort: string) => (await follow(escaped, `/plants?limit=1000&sort=${sort}`)).map((page) => page.length);
+    expect(await pages("id")).toEqual([9, 9, 9, 9, 4]);
+    // The index follows an import as fast as it can.
+    await until("all have their place by name", async () => (await pages("name")).join() === "9,9,9,9,4");
+    await escaped.stop();
+  });
+
   it("has a Link to the next page if there is one, and none on the last page, even a full one", async () => {
     const response = await list("?limit=2");
     expect(response.headers.get("link")).toBe('<?limit=2&after=-9223372036854775807>; rel="next"');
