@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import { csvWriter } from "../../src/transfer/csv-writer.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
@@ -23,6 +24,16 @@ describe("an export", () => {
       error: 40006,
       message: "The profile dwc works with CSV only: ask for the format csv, or for none.",
     });
+  });
+
+  it("of CSV puts quotes around text with space at its ends, which many programs would trim", () => {
+    const write = csvWriter({ guardFormulas: false });
+    expect(
+      [
+        { id: 1n, name: " Acer", tag: "tree " },
+        { id: 2n, name: "Acer palmatum" },
+      ].map(write),
+    ).toEqual(['1," Acer","tree "\n', "2,Acer palmatum,\n"]);
   });
 
   it("that cannot begin leaves its place to others", async () => {

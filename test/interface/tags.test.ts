@@ -32,6 +32,17 @@ function times(count: number, tag: string | undefined): (string | undefined)[] {
 }
 
 describe.concurrent("GET /tags", () => {
+  it("lists tags of what a search finds, as many of each, by code units", async () => {
+    const service = await startTestService();
+    for (const [id, tag] of ["b", "a", "B"].entries()) await service.post(`{"id":${id},"name":"Aloe","tag":"${tag}"}`);
+    const response = await askUntil(
+      () => service.request("/tags?q=aloe"),
+      ({ status }) => status === 200,
+    );
+    expect(await response.json()).toMatchObject(["B", "a", "b"].map((tag) => ({ tag, plants: 1 })));
+    await service.stop();
+  });
+
   it("answers an empty array if no plant has a tag", async () => {
     const service = await startWith(times(3, undefined));
     expect(await readTags(service)).toEqual([]);
