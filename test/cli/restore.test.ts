@@ -38,6 +38,15 @@ describe("plant-store restore", () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
   }
 
+  it("leaves the file of another token than that of the store whose place it takes", async () => {
+    const place = await newPlace("SQLite");
+    const unused = await startTestService(place);
+    await unused.stop();
+    writeFileSync(unused.tokenFile!, `${garden.secrets.admin}\n`);
+    expect((await runOn(place, ["restore", file])).status).toBe(0);
+    expect(existsSync(unused.tokenFile!)).toBe(true);
+  });
+
   for (const { engine } of ENGINES) {
     it(`takes the place of a store whose service made nothing but its first token, and removes its file, on ${engine}`, async () => {
       const place = await newPlace(engine);
