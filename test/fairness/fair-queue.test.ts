@@ -1,7 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { createFairQueue, queued } from "../../src/store/fair-queue.ts";
+import { createFairQueue } from "../../src/store/fair-queue.ts";
 import type { PlantStore } from "../../src/store/plants.ts";
+import { queuePlants } from "../../src/store/queued-plants.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const LIMITS = { slots: 3, ownerSlots: 2, waitingMax: 100, waitMs: 60_000 };
@@ -47,7 +48,7 @@ describe("turns", () => {
         turns.push({ words, tag });
         return work();
       };
-      const { list } = queued(plants, { run }, { owner: "a", isPatient: false });
+      const { list } = queuePlants(plants, { queue: { run }, isPatient: false })({ token: undefined, address: "a" });
       await list({ words, tag, limit: 1, bytesMax: 1, after: undefined });
     }
     expect(turns).toEqual([
