@@ -31,7 +31,7 @@ async function longestTurn(count: number, root = PROJECT): Promise<number> {
   const handlers = (await import(join(root, "src/http/import.ts"))) as { importHandlers: typeof importHandlers };
   let now = 0;
   const { importPlants } = handlers.importHandlers({
-    plants: { import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")), takesTurns: () => false },
+    plantsFor: () => ({ import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")) }),
     running: createFairShares(100),
     parsePlant() {
       now += LINE_MS;

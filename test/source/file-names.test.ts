@@ -28,6 +28,7 @@ const SHARED: Readonly<Record<string, string>> = {
   failure: "what a failure of an engine means to the store",
   json: "JSON that keeps every digit",
   page: "one page of a list of plants",
+  "plant-lists": "pages of plants",
   "plant-statements": "the SQL for plants",
   contents: "all that a store holds, for a backup",
   check: "what is looked at in a store to see whether it is sound",
@@ -41,6 +42,7 @@ const SHARED: Readonly<Record<string, string>> = {
   schema: "the tables of a store",
   store: "all that is stored",
   "token-statements": "the SQL for tokens",
+  upload: "the body of an import",
   // Programs, and what several kinds of tests hold the service to.
   drain: "a stop that answers all requests under way",
   metrics: "what the service, or a store, measures about itself",
