@@ -47,6 +47,8 @@ export function openWordIndex(path: string) {
   /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
   const plants = new Map<bigint, string>();
   const newWords = new Set<string>();
+  /** The most words of a name since this start: no name that is removed has brought more to the list. */
+  let wordsMax = 0;
   // It remembers the names that were indexed, and those alone: their words are in the table.
   const tokens = createPlantTokens((word) => newWords.add(word));
 
@@ -60,7 +62,7 @@ export function openWordIndex(path: string) {
     const members = Array.from(ids, (id) => plants.get(id)).filter((member) => member !== "");
     add.run(`{${members.join()}}`);
     if (newWords.size > 0) wordList.add([...newWords].toSorted());
-    wordList.removed(removed);
+    wordList.removed(removed, wordsMax);
   }
 
   function findIds(expression: string, { from, isFalling = false, limit }: Omit<FindQuery, keyof SearchTerms>): readonly bigint[] {
@@ -96,6 +98,7 @@ export function openWordIndex(path: string) {
       const { text, count } = tokens.of({ name, tag, added });
       // Words and tokens need no escapes.
       plants.set(id, `"${id}":"${text}"`);
+      wordsMax = Math.max(wordsMax, count);
       return count + (searchedLength(name) + searchedLength(tag ?? "")) / CHARACTERS_A_WORD;
     },
     remove(id: bigint): void {

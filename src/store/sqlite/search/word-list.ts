@@ -3,9 +3,6 @@ import type { DatabaseSync } from "node:sqlite";
 /** How many words are looked at for each that was added: so at most about half of the list is of no use. */
 const LOOKS_A_WORD = 2;
 
-/** How many words a plant that was removed lets us look at: more were hardly in its name alone. */
-const LOOKS_A_PLANT = 16;
-
 /** How many words are looked at in one call. */
 const LOOKS_MAX = 2000;
 
@@ -13,8 +10,8 @@ const LOOKS_MAX = 2000;
 export type WordList = Readonly<{
   /** They must be sorted. */
   add(words: readonly string[]): void;
-  /** Plants were removed, or replaced: some of their words may be in no name any more. */
-  removed(plants: number): void;
+  /** Plants were removed, or replaced: some of their words, at most so many of each, may be in no name any more. */
+  removed(plants: number, wordsMax: number): void;
   /** Looks at some words, from where the last call ended, and forgets those that no name has any more. */
   forgetUnused(): Readonly<{ lookedAt: number; forgotten: number }>;
   /** The first word at or after a text. */
@@ -40,8 +37,8 @@ export function createWordList(db: DatabaseSync): WordList {
     add(words) {
       due += LOOKS_A_WORD * Number(insert.run(JSON.stringify(words)).changes);
     },
-    removed(plants) {
-      allowed = Math.min(due, allowed + LOOKS_A_PLANT * plants);
+    removed(plants, wordsMax) {
+      allowed = Math.min(due, allowed + LOOKS_A_WORD * wordsMax * plants);
     },
     forgetUnused() {
       const looks = Math.min(allowed, LOOKS_MAX);
