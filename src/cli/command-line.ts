@@ -25,12 +25,12 @@ export async function createCommandLine(called = ""): Promise<Command> {
 }
 
 /**
- * Commander's errors repeat what it does not know, such as a flag with a password where the command was forgotten. A
- * command does not take this from the one above it.
+ * Commander's errors repeat what it does not know, such as a flag or an address with a password where the command was
+ * forgotten. A command does not take this from the one above it.
  */
 function withSafeErrors(command: Command): Command {
   command.commands.forEach(withSafeErrors);
   return command.configureOutput({
-    outputError: (text, write) => write(escapeControlLines(text.replace(/(unknown option '[^'=]*)=.*'/s, "$1'"))),
+    outputError: (text, write) => write(escapeControlLines(text.replace(/(unknown (?:option|command) '[^'=:]*)[=:].*'/s, "$1'"))),
   });
 }

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { parseConfig } from "../config.ts";
 import type { Config } from "../config.ts";
-import { SETTINGS, settingsInForce } from "../settings.ts";
+import { SETTINGS, settingsInForce, withoutSecrets } from "../settings.ts";
 import type { Setting, SettingInForce, SettingName } from "../settings.ts";
 
 /** Adds the flags of these settings to a command; by default, of all settings. */
@@ -38,7 +38,7 @@ export function settingsOf(command: Command): SettingInForce[] {
 
 /**
  * Flags and words that belong to nothing. What follows `--` is no flag. What may be a secret is not repeated: what
- * follows a `=`, or an unknown flag.
+ * follows a `=`, or an unknown flag, and the password of an address.
  */
 function strayArguments({ args, registeredArguments }: Command): string[] {
   const end = process.argv.indexOf("--");
@@ -47,5 +47,5 @@ function strayArguments({ args, registeredArguments }: Command): string[] {
   // Commander takes an unknown flag for a word, though no file is meant by it.
   const words = args.filter((word, at) => !isFlag(word) && !isFlag(args[at - 1]));
   const known = registeredArguments.at(-1)?.variadic ? words.length : registeredArguments.length;
-  return [...args.filter(isFlag), ...words.slice(known)].map((word) => word.replace(/=.*/s, ""));
+  return [...args.filter(isFlag), ...words.slice(known)].map((word) => withoutSecrets(word.replace(/=.*/s, "")));
 }

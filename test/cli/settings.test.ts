@@ -133,13 +133,16 @@ describe("the settings", () => {
     });
   }
 
-  it("are not repeated where they may be a secret: behind a sign of equality, or a flag that is not known", async () => {
+  it("are not repeated where they may be a secret: behind a sign of equality, a flag that is not known, or in an address", async () => {
     for (const words of [
       ["check", "PLANT_STORE_TOKEN=hunter2"],
       ["export", "plants.csv", "--tokn", "hunter2"],
       ["check", "--tokn=hunter2"],
       ["--database=postgres://anna:'hunter2'@db/plants"],
       ["token", "--database=postgres://anna:hunter2@db/plants"],
+      ["PLANT_STORE_DATABASE=postgres://anna:hunter2@db/plants", "serve"],
+      ["postgres://anna:hunter2@db/plants"],
+      ["serve", "postgres://anna:hunter2@db/plants"],
     ]) {
       const { status, stderr } = await runCommand(words);
       expect([status, stderr]).toEqual([1, expect.not.stringContaining("hunter2")]);
