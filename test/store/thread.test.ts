@@ -34,7 +34,7 @@ function columnsOf(names: readonly string[]): PlantColumns {
 
 /** How many calls it takes until the thread has indexed everything. */
 function countSteps(search: Indexer): number {
-  for (let steps = 0; ; steps += 1) if (!search.step().isBehind) return steps;
+  for (let steps = 0; ; steps += 1) if (search.step().did === "nothing") return steps;
 }
 
 function han(count: number, from = 0): string {

@@ -16,8 +16,11 @@ import type { FindQuery } from "./word-index.ts";
 import { NOTHING_INDEXED, prepareChangeReads } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
-/** `isBehind`: another step is needed. `indexed`: what the index holds durably, even after a power cut. */
-export type IndexProgress = Readonly<{ isBehind: boolean; indexed: Position }>;
+/** What a step did. Behind "indexed" there may be more to index; "forgot": nothing is left but words of no use. */
+type Did = "indexed" | "forgot" | "nothing";
+
+/** `indexed`: what the index holds durably, even after a power cut. */
+export type IndexProgress = Readonly<{ did: Did; indexed: Position }>;
 
 /**
  * - `ids`: the ids of plants that matched when they were indexed, in order. `isWhole`: imports are indexed too.
@@ -121,14 +124,14 @@ export function openIndexer(plantsPath: string) {
     return single.work + bulk.work > 0;
   }
 
-  /** Does one step. Returns whether there is more to do. */
-  function follow(): boolean {
+  /** Does one step. */
+  function follow(): Did {
     const { buildFrom, indexed } = index.state();
-    if (buildFrom === null) return catchUp(indexed) || index.forgetWords();
+    if (buildFrom === null) return catchUp(indexed) ? "indexed" : index.forgetWords() ? "forgot" : "nothing";
     // What changes during the build is indexed again afterwards.
     if (buildFrom === PLANT_ID_MIN) save(newest());
     build(buildFrom);
-    return true;
+    return "indexed";
   }
 
   /** Reads plants in one transaction: a transaction for each read would take longer than the read. */
@@ -179,16 +182,16 @@ export function openIndexer(plantsPath: string) {
   if (mark !== markOf(indexedBefore)) replaceIndex();
 
   return {
-    /** Indexes one step. */
+    /** Indexes one step or, when all is indexed, forgets some words. */
     step(): IndexProgress {
       try {
-        const isBehind = index.transaction(() => inSnapshot(follow));
+        const did = index.transaction(() => inSnapshot(follow));
         if (index.sync()) synced = index.state().indexed;
-        return { isBehind, indexed: synced };
+        return { did, indexed: synced };
       } catch (reason) {
         if (!isCorrupt(reason)) throw reason;
         replaceIndex();
-        return { isBehind: true, indexed: synced };
+        return { did: "indexed", indexed: synced };
       }
     },
     /** Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. */

@@ -92,19 +92,19 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
   async function catchUp(): Promise<void> {
     timer = undefined;
     isFollowing = true;
-    isChanged = false;
-    const started = now();
     let pauseMs = GATHER_MS;
     try {
       for (let isLate = true; isLate && !isClosed;) {
-        const progress = await thread.call("step");
-        isLate = progress.isBehind;
+        isChanged = false;
+        const started = now();
+        const { did, ...progress } = await thread.call("step");
+        isLate = did !== "nothing";
         indexed = progress.indexed;
+        // What was committed meanwhile may be missing.
+        if (did !== "indexed") behindSince = isChanged ? started : undefined;
         // A running import needs the processor more than its index does.
         if (isLate && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
-      // What was committed meanwhile may be missing.
-      behindSince = isChanged ? started : undefined;
     } catch (reason) {
       endIfSyncFailed(reason);
       log.warn("search_behind", { reason });
