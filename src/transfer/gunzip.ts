@@ -76,7 +76,7 @@ export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, vo
 export function checkGrowth(size: number, packed: number): void {
   if (size <= LONG_BYTES || size <= packed * RATIO_MAX) return;
   throw new PlantStoreError("body_too_large", {
-    message: `The compressed file grows to more than ${RATIO_MAX} times its size: send it uncompressed.`,
+    message: `The compressed file grows to more than ${RATIO_MAX} times its size: send it uncompressed, a workbook as CSV.`,
   });
 }
 
