@@ -67,7 +67,7 @@ export function createJudge(token: string) {
       if (request.isBroken) wire.close();
       if (typeof answer === "string") return answer === "cut" && request.isBroken ? undefined : answer;
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status < 400 && request.operation) successes.add(`${request.operation.method} ${request.operation.path}`);
+      if (answer.status < 400 && request.operation) successes.add(operationOf(request.operation));
       const fault = (await findFault(request, answer)) ?? findMeaning(request, answer);
       if (fault !== undefined) return `${answer.status} ${answer.body.toString("latin1").slice(0, 500)}: ${fault}`;
       const plant = answer.status === 200 || answer.status === 201 ? plantOf(request) : undefined;
@@ -167,4 +167,9 @@ function findImportFault({ target, body = "" }: HostileRequest, answer: WireAnsw
 
 function textOf({ id, ...content }: NewPlant): string {
   return `{"id":${id},${JSON.stringify(content).slice(1)}`;
+}
+
+/** HEAD is an operation of GET, without the body. An export is mostly asked for like that. */
+function operationOf({ method, path }: Readonly<{ method: string; path: string }>): string {
+  return `${method === "HEAD" ? "GET" : method} ${path}`;
 }
