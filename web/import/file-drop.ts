@@ -1,7 +1,8 @@
 import { useEffect } from "preact/hooks";
 
 type DropOptions = Readonly<{
-  /** A file is dragged over the page; it is told again and again. */ onNear: () => void;
+  /** A file is dragged over the page; it is told again and again. */
+  onNear: () => void;
   /** The first file that was dropped, and how many others there were. */
   onFile: (file: File, others: number) => void;
 }>;

@@ -48,7 +48,8 @@ export function createPut({ tables, replace }: PutOptions): Put {
     const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
     const before = new Map<PlantId, NewPlant>();
     const refused: Refused = new Map();
-    // Write in one order everywhere: otherwise two commits could wait for each other's rows (deadlock).
+    // Insert in one order everywhere: otherwise two commits could wait for each other's rows (deadlock). An update takes
+    // its rows in the order of its plan: one that waits too long for another is made again.
     let open = [...wanted.values()].toSorted(byId);
     const isLook = isDryRun || wereMostThere;
     // A look is no try.
