@@ -11,7 +11,8 @@ const place = usePlace();
 
 type Plant = Readonly<{ id: number; name: string; tag?: string }>;
 
-const GENERA = ["Acer", "Begonia", "Dahlia", "Ginkgo", "Iris", "Lilium", "Monstera", "Quercus", "Rosa", "Salvia"];
+/** "mons" finds more than "monst": a search on the way is not taken for its end. */
+const GENERA = ["Acer", "Begonia", "Dahlia", "Ginkgo", "Iris", "Lilium", "Monstera", "Monsonia", "Rosa", "Salvia"];
 const TAGS = ["tree", "herb", ""];
 const PLANTS = Array.from({ length: 300 }, (_, at) => ({ id: 1001 + at, name: `${GENERA[at % 10]} ${300 - at}`, tag: TAGS[at % 3]! }));
 const FOUND = PLANTS.filter(({ name }) => name.startsWith("Monstera"));

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { WITHOUT_TAG } from "../plants/label.ts";
@@ -12,22 +12,24 @@ import { rowsDownTo } from "./visible-rows.ts";
 export function usePageEffects({ views, tabs, reaching, opening }: AppContext, catalogue: Catalogue, who: Session): void {
   const { listing, tagCounts, bulkChanges, ticks, renaming, access } = catalogue;
   const view = useValue(views.state);
+  const listed = useValue(listing.state).view;
   const opened = useValue(opening.state);
   const newSecret = useValue(catalogue.newSecret);
   useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view]);
   useFreshness(tabs, catalogue.refresh);
   useEffect(() => {
     function save(): void {
-      const listed = listing.state.get();
+      const { plants, view: shown } = listing.state.get();
       // Rows that are on their way have no position yet.
-      if (listed.plants.length > 0 && isSameView(listed.view, views.state.get())) views.save();
+      if (plants.length > 0 && isSameView(shown, views.state.get())) views.save();
     }
     // A phone that needs the memory discards a page that is out of sight, which hears no more than this.
     document.addEventListener("visibilitychange", save);
     return () => document.removeEventListener("visibilitychange", save);
   }, [listing]);
-  // Nobody should change what is out of sight; another order shows the same plants.
-  useEffect(() => ticks.clear(), [ticks, view.q, view.tag]);
+  // Nobody should change what is out of sight; another order shows the same plants. Until the plants of another view are
+  // here, those of the one before are in sight.
+  useLayoutEffect(() => ticks.clear(), [ticks, listed.q, listed.tag]);
   useEffect(() => {
     if (!access.read || !access.write) return;
     bulkChanges.offer();
