@@ -85,6 +85,5 @@ function reasonsFile({ file }: CheckedFile, { problems }: SentSoFar): Blob {
 }
 
 function plainName({ file, format }: CheckedFile): string {
-  if (WORKBOOK.test(file.name)) return file.name.replace(WORKBOOK, ".csv");
-  return file.name.includes(".") ? file.name : `${file.name}.${format}`;
+  return file.name.includes(".") ? file.name.replace(WORKBOOK, ".csv") : `${file.name}.${format}`;
 }
