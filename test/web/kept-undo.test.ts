@@ -169,6 +169,7 @@ it("a deletion that waits while another tab signs out is not made, and the page 
   await field("Token").fill(place.service.token);
   await page.getByLabel("Stay signed in on this device").check();
   await button("Sign in").click();
+  await button("Settings").waitFor();
   const other = await page.context().newPage();
   await other.goto(place.service.url);
   await other.getByRole("button", { name: "Settings" }).click();
