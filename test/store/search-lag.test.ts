@@ -1,9 +1,65 @@
+import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
+import { openReader } from "../../src/store/sqlite/engine/reader.ts";
+import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
 import type { Indexer, IndexProgress } from "../../src/store/sqlite/search/indexer.ts";
 import { createSearcher } from "../../src/store/sqlite/search/searcher.ts";
 import type { Thread } from "../../src/store/sqlite/engine/thread.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+
+it("a plant that an import has renamed is not listed in the place of its former name, until the index has followed", async () => {
+  const path = join(temporaryFolder(), "plants.db");
+  const writer = openWriter(path);
+  const indexer = openIndexer(path);
+  const reader = openReader(path);
+  const nothing = { changes: 0, bulkChanges: 0 };
+  const rename = (ids: readonly bigint[], names: readonly string[]) =>
+    writer.importPlants(
+      { ids: BigInt64Array.from(ids), names, tags: names.map(() => null) },
+      { isReplacing: true, isDryRun: false },
+      nothing,
+    );
+  const searcher = createSearcher({
+    // Steps are those of this test alone.
+    thread: {
+      call: (name: keyof Indexer, ...args: unknown[]) =>
+        Promise.resolve(
+          name === "step" ? { did: "nothing", indexed: nothing } : (indexer[name] as (...given: unknown[]) => unknown)(...args),
+        ),
+    } as unknown as Thread<Indexer>,
+    find: reader.plants.find,
+    log: createLog({ level: "error", isTerminal: false, write: () => {}, now: () => 0 }),
+    onFatal: () => {},
+    now: () => 0,
+  });
+  const list = async () => {
+    const { plants } = await searcher.listOrdered({
+      words: [],
+      tag: undefined,
+      order: "name",
+      after: undefined,
+      limit: 10,
+      bytesMax: 1000,
+    });
+    return plants.map(({ name }) => name);
+  };
+  const index = () => {
+    while (indexer.step().did !== "nothing");
+  };
+  rename([1n, 2n, 3n], ["Aloe", "Berberis", "Carex"]);
+  index();
+  expect(await list()).toEqual(["Aloe", "Berberis", "Carex"]);
+  rename([1n], ["Zinnia"]);
+  expect(await list()).toEqual(["Berberis", "Carex"]);
+  index();
+  expect(await list()).toEqual(["Berberis", "Carex", "Zinnia"]);
+  await searcher.close();
+  reader.close();
+  writer.close();
+});
 
 describe("the lag of the search index", () => {
   it("ends when all is indexed, though the thread still looks for words of no use, and begins again with a commit", async () => {

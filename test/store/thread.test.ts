@@ -7,6 +7,7 @@ import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expr
 import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
 import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
 import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
+import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
@@ -73,9 +74,9 @@ describe("the search index", () => {
     });
 });
 
-describe("a call of the search thread", () => {
-  const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));
+const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));
 
+describe("a call of the search thread", () => {
   for (const how of ["create", "import"] as const) {
     it(`indexes fewer names at a time if they are all words, though one commit made all of them: ${how}`, () => {
       const ordinary = hostile.map((_, at) => `Acer ${at}`);
@@ -103,6 +104,51 @@ describe("a call of the search thread", () => {
     const kinds: string[] = [];
     while (kinds.at(-1) !== "ids") kinds.push(search.find({ words: ["x"], tag: undefined, from: 0n, limit: 1 }).kind);
     expect(kinds.length).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe("a step of the index", () => {
+  it("takes some of an import too, though single changes alone are more than one step", () => {
+    const { search, writer } = open([], "create");
+    countSteps(search);
+    writer.importPlants({ ids: BigInt64Array.of(900n), names: ["Ginkgo"], tags: [null] }, IMPORT, NOTHING_INDEXED);
+    writer.commit(columnsOf(hostile), [], [], NOTHING_INDEXED);
+    search.step();
+    const query = { words: ["ginkgo"], tag: undefined, from: 0n, limit: 1 };
+    expect(search.find(query, 0)).toEqual({ kind: "ids", isWhole: true, ids: BigInt64Array.of(900n) });
+  });
+
+  it("that fails leaves nothing behind: the same name is found by its beginning once it is indexed", () => {
+    const index = openWordIndex(join(temporaryFolder(), "plants.db.search"));
+    opened.push(index);
+    const ginkgo = { id: 7n, name: "Ginkgo", tag: null, added: null };
+    const broken = new Error("Broken.");
+    expect(() =>
+      index.transaction(() => {
+        index.put(ginkgo);
+        throw broken;
+      }),
+    ).toThrow(broken);
+    const find = () => index.find({ words: ["gink"], tag: undefined, from: PLANT_ID_MIN, limit: 1 });
+    expect(find()).toEqual(new BigInt64Array());
+    index.transaction(() => index.put(ginkgo));
+    expect(find()).toEqual(BigInt64Array.of(7n));
+  });
+
+  it("orders plants by any time that a store may hold: one that no token can say counts as the nearest that it can", () => {
+    const { path, search } = open(["a", "b", "c", "d", "e"], "create");
+    search.close();
+    opened.pop();
+    using db = new DatabaseSync(path);
+    for (const [id, added] of [-(2n ** 63n), 0n, 1n, 2n ** 56n - 2n, 2n ** 63n - 1n].entries())
+      db.prepare("UPDATE plants SET added = ? WHERE id = ?").run(added, id);
+    removeWordIndex(`${path}.search`);
+    const again = openIndexer(path);
+    opened.push(again);
+    countSteps(again);
+    const query = { words: [], tag: undefined, order: "newest", after: undefined, limit: 10, sortedMax: 0 } as const;
+    const found = again.order(query) as unknown as { places: readonly { id: bigint }[] };
+    expect(found.places.map(({ id }) => Number(id))).toEqual([4, 3, 2, 1, 0]);
   });
 });
 
