@@ -161,6 +161,15 @@ describe("plant-store check calls nothing damaged because of", () => {
     ]);
   });
 
+  it("a number of pages that its header does not vouch for, as an older SQLite leaves it", () => {
+    const folder = overwrite("plants.db", (bytes) => {
+      bytes.writeUInt32BE(bytes.readUInt32BE(28) + 1, 28);
+      bytes.writeUInt32BE(bytes.readUInt32BE(92) - 1, 92);
+      return bytes;
+    });
+    expect(statesOf(folder)).toEqual([]);
+  });
+
   it("the lock of another program", async () => {
     const folder = copyStore(whole);
     const db = new DatabaseSync(join(folder, "plants.db"));

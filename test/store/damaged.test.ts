@@ -14,6 +14,7 @@ import { parsePlant } from "../../src/validation.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "../support/process.ts";
 import { seedOf } from "../support/random.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 
 const seed = seedOf("damaged");
@@ -179,6 +180,17 @@ describe("the work for a damaged file", () => {
       }
     });
   }
+
+  it("needs no more of a file without an end of line than a row may have", async () => {
+    let bytes = 0;
+    async function* endless(): AsyncGenerator<Uint8Array, void, void> {
+      // So that a reader that wants all of it ends too.
+      for (; bytes < 20_000_000; bytes += 10_000) yield new Uint8Array(10_000).fill(0x78);
+    }
+    const rows = readCsv(endless(), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused: () => {} });
+    expect(await rejectionOf(Array.fromAsync(rows))).toMatchObject({ code: "invalid_csv_header" });
+    expect(bytes).toBeLessThan(500_000);
+  });
 
   it("is at most three looks at each byte of random lines", () => {
     const parts = ['"', '""', ",", "a", '","', ',"', '",'];
