@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/errors.ts";
@@ -266,6 +268,20 @@ describe("many changes", () => {
     expect(outcomes[0]).toEqual({ id: 0, outcome: "failed", error, message });
     expect(changed).toBeGreaterThan(0);
     await small.stop();
+  });
+
+  it("of which one fails for a reason that nobody foresaw are answered 500, though others are made: no outcome says why", async () => {
+    const data = temporaryFolder();
+    const own = await startTestService({ data });
+    const other = new DatabaseSync(join(data, "plants.db"));
+    other.exec("CREATE TRIGGER broken BEFORE INSERT ON plants WHEN new.id = 500 BEGIN SELECT RAISE(ABORT, 'broken'); END");
+    other.close();
+    const changes = Array.from({ length: 1000 }, (_, id) => ({ id: BigInt(id), from: null, to: { name: "Aloe" } }));
+    const response = await send(own, toBody(changes));
+    expect(response.status).toBe(500);
+    await expectConform(OPERATION, response);
+    expect([await textOf(own, 0n), await textOf(own, 500n)]).toEqual(['{"id":0,"name":"Aloe"}', "404"]);
+    await own.stop();
   });
 
   it("do not begin once they waited for five seconds: then the store is not asked for them any more", async () => {

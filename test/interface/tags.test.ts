@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { expectConform } from "../support/conform.ts";
+import { mostFrequent } from "../../src/store/tags.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
@@ -85,6 +86,13 @@ describe.concurrent("GET /tags", () => {
     const answers = await Promise.all(["", "?limit=1000", "?limit=1001"].map((query) => readTags(service, query)));
     expect(answers).toEqual([expected, expected, expected]);
     await service.stop();
+  });
+
+  it("ends its list with the tag that reaches a million bytes, as a page ends with such a plant", () => {
+    const tags = ["a", "é", "z"].map((letter, at) => ({ tag: letter.repeat(2 ** 19 / Buffer.byteLength(letter)), plants: 3 - at }));
+    expect(mostFrequent(tags)).toEqual(tags.slice(0, 2));
+    const shorter = [tags[0]!, { ...tags[1]!, tag: tags[1]!.tag.slice(1) }, tags[2]!];
+    expect(mostFrequent(shorter)).toEqual(shorter);
   });
 
   it("counts a tag with more plants than one step counts", async () => {
