@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { ErrorCode } from "../../src/errors.ts";
-import { failureText } from "../../web/failure-text.ts";
+import { failureText, isPassing } from "../../web/failure-text.ts";
 
 /** What is wrong with a request that the page never sends, or with a file, whose words these are. */
 const OF_PROGRAMS: readonly ErrorCode[] = [
@@ -49,4 +49,19 @@ describe("the page says in its own words", () => {
     ])
       expect(failureText(thrown)).not.toMatch(/url|response|header/i);
   });
+});
+
+it("what may well work in a moment is tried again, and nothing else", () => {
+  const details = { message: "", isRepeatable: true };
+  const { too_many_requests: many, overloaded, internal, id_in_use: taken } = CATALOGUE;
+  expect([many, overloaded, internal, taken].map(({ error }) => isPassing(refusal(error, "")))).toEqual([true, true, false, false]);
+  expect([502, 504, 200, 404].map((status) => isPassing(new UnexpectedAnswerError({ ...details, status })))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(isPassing(new ConnectionError(details))).toBe(true);
+  expect(isPassing(new TimeoutError({ ...details, limitMs: 1 }))).toBe(true);
+  expect(isPassing(new TypeError("Broken."))).toBe(false);
 });

@@ -7,15 +7,17 @@ import { PLAIN } from "../../src/transfer/csv-reading.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
 import { foretell } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";
-import { checkFile } from "../../web/import/check-file.ts";
+import { checkFile, columnKeys } from "../../web/import/check-file.ts";
 import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { pickRows, refusedFile } from "../../web/import/refused-rows.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -90,6 +92,14 @@ async function checkAsInBrowser(text: string | Uint8Array) {
   }
 }
 
+async function send(checked: CheckedFile): Promise<SentSoFar> {
+  const client = createClient({ url: service.url, token: service.token });
+  let sent: SentSoFar = NOTHING_SENT;
+  const { signal } = new AbortController();
+  await sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal, onProgress: (progress) => (sent = progress) });
+  return sent;
+}
+
 describe("the preview of a file says what the service will say of", () => {
   for (const { what, text } of FILES) {
     it(what, async () => {
@@ -116,11 +126,18 @@ describe("the guess for a file", () => {
     expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
   });
 
+  it("keeps the ids of a file in which a single row has none", async () => {
+    const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
+    const checked = await guessFile(new File(["Nr,name\n1,Acer\nnone yet,Rosa\n"], "guess.csv"), options);
+    expect(checked).toMatchObject({ rows: 2, refused: 1, csv: { ids: { kind: "file" } } });
+  });
+
   it("is that the first line is a plant if it begins with a number and has no name that is known", async () => {
     const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
     const read = (text: string) => guessFile(new File([text], "guess.csv"), options);
     expect(await read("1,Acer\n2,Rosa\n")).toMatchObject({ rows: 2, refused: 0, csv: { hasHeader: false, ids: { kind: "file" } } });
     expect(await read("2025,name\n3,Acer\n")).toMatchObject({ rows: 1, csv: { hasHeader: true } });
+    expect(await read("Garten,Stück\n3,Acer\n4,Rosa\n")).toMatchObject({ csv: { hasHeader: true } });
     for (const text of ["Garten,Stück\nAcer,3\n", "Garten,2025\nAcer,3\n"]) {
       expect(await read(text)).toMatchObject({ rows: 0, csv: { hasHeader: true } });
     }
@@ -161,6 +178,33 @@ describe("the numbers of a file", () => {
     await client.importPlants(file, { firstId: first!.id });
     expect(await findFirstId(lagging, checked, signal)).toEqual({ id: first!.id, isKnown: true });
   });
+
+  it("count on behind the largest that people use, also in later slices, and are found though the first row is refused", async () => {
+    const { signal } = new AbortController();
+    const client = createClient({ url: service.url, token: service.token });
+    await client.create({ id: 900_000n, name: "Numbered by hand" });
+    await client.create({ id: 1_000_000_000n, name: "Made at random" });
+    const rows = Array.from({ length: 2_500 }, (_, at) => (at === 0 ? 'a "quote\n' : `Behind ${at}\n`));
+    const file = new File([`name\n${rows.join("")}`], "behind.csv");
+    const read = (first: bigint) => checkFile(file, { signal, format: "csv", csv: { ...PLAIN, ids: { kind: "from", first } } });
+    const counted = await read(1n);
+    const first = await findFirstId(client, counted, signal);
+    expect(first).toEqual({ id: 900_001n, isKnown: false });
+    expect((await send(await read(first!.id))).counts).toMatchObject({ created: 2_499, refused: 1 });
+    const last = await client.find(902_500n);
+    expect(last?.plant.name).toBe("Behind 2499");
+    expect(await findFirstId(client, counted, signal)).toEqual({ id: first!.id, isKnown: true });
+  });
+
+  it("are not those of another file that has one plant of the same name", async () => {
+    const { signal } = new AbortController();
+    const client = createClient({ url: service.url, token: service.token });
+    await client.create({ id: 910_000n, name: "Shared" });
+    const file = new File(["name\nShared\nOnly here\nOnly there\n"], "other.csv");
+    const counted = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, ids: { kind: "from", first: 1n } } });
+    await until("A search finds it", async () => (await client.page({ q: "Shared" })).plants.length > 0);
+    expect(await findFirstId(client, counted, signal)).toMatchObject({ isKnown: false });
+  });
 });
 
 describe("the forecast for a file", () => {
@@ -177,17 +221,24 @@ describe("the forecast for a file", () => {
     const { read, created, replaced, refused } = await client.importPlants(file, { ids: "content", onConflict: "replace" });
     expect({ read, created, replaced, refused }).toEqual({ read: 4, created: 2, replaced: 1, refused: 1 });
   });
+
+  it("needs a service that tells what will happen to each row", async () => {
+    const { signal } = new AbortController();
+    const client = createClient({ url: service.url, token: service.token });
+    const older: Client = {
+      ...client,
+      async importPlants(file, options) {
+        const { outcomes: _, ...summary } = await client.importPlants(file, options);
+        return summary;
+      },
+    };
+    const checked = await check("id,name\n1,Acer\n");
+    const foretold = foretell(checked, { client: older, onConflict: "refuse", signal, onForecast: () => {} });
+    expect(String(await rejectionOf(foretold))).toContain("upgrade it");
+  });
 });
 
 describe("a file in slices", () => {
-  async function send(checked: CheckedFile): Promise<SentSoFar> {
-    const client = createClient({ url: service.url, token: service.token });
-    let sent: SentSoFar = NOTHING_SENT;
-    const { signal } = new AbortController();
-    await sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal, onProgress: (progress) => (sent = progress) });
-    return sent;
-  }
-
   const rows = Array.from({ length: 5_000 }, (_, at) => (at % 1_000 === 17 ? `x${at},"bad\n${at}",\r\n` : `${at},"Plant\n${at}",bulk\n`));
   const text = `\ufeffid,name,tag\r\n\n${rows.join("")}`;
 
@@ -212,6 +263,30 @@ describe("a file in slices", () => {
     const sent = await send(checked);
     expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_499, refused: 1 }, problems: checked.problems });
     expect(await new Blob([...sent.refusedLines]).text()).toBe("51200;Acer;tree;lawn;x\n");
+  });
+
+  it("begins behind its mark of UTF-8, though no line names its columns", async () => {
+    const { signal } = new AbortController();
+    const file = new File(["\ufeff62000,Acer\n62001,Rosa\n"], "marked.csv");
+    const checked = await checkFile(file, { signal, format: "csv", csv: { ...PLAIN, hasHeader: false } });
+    expect(await send(checked)).toMatchObject({ counts: { read: 2, created: 2 } });
+  });
+
+  it("has more of them if its rows are long", async () => {
+    const long = Array.from({ length: 50 }, (_, at) => `${63_000 + at},${"x".repeat(60_000)}\n`);
+    const { slices } = await check(`id,name\n${long.join("")}`);
+    expect(slices.map(({ rows: some }) => some)).toEqual([17, 17, 16]);
+  });
+
+  it("is sent as it was read where several columns are taken for the name", async () => {
+    const checked = await check("catalogNumber,scientificName,vernacularName\n64000,,Ginkgo\n64001,Acer,Ahorn\n");
+    expect(checked.plants.map(({ plant }) => plant.name)).toEqual(["Ginkgo", "Acer"]);
+    expect(await send(checked)).toMatchObject({ counts: { created: 2, refused: 0 } });
+  });
+
+  it("is not read on once nobody wants it any more", async () => {
+    const signal = AbortSignal.abort();
+    expect(await rejectionOf(checkFile(new File(["id,name\n1,Acer\n"], "left.csv"), { signal, format: "csv" }))).toBe(signal.reason);
   });
 
   it("splits its rows as the whole does, if its first line is a row with a single cell", async () => {
@@ -259,4 +334,9 @@ describe("a file in slices", () => {
     const picked = await pickRows(body, checked, new Set(checked.problems.map(({ line }) => line)));
     expect(await Promise.all(picked.map((row) => row.text()))).toEqual(['x1017,"bad\n1017",\r\n']);
   });
+});
+
+it("a column is called by its name if only it has that, whatever its case, and it is not empty or long; else by its position", () => {
+  const names = ["Id", "name", "Name", "", "Tag", "x".repeat(201)];
+  expect(columnKeys(names)).toEqual(["Id", "column 2", "column 3", "column 4", "Tag", "column 6"]);
 });
