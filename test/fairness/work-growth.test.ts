@@ -157,7 +157,7 @@ function meetingIds(length: number): string {
 /** Looks for rows with the id of an earlier one, as the page does. */
 function findRepeated(ids: string): void {
   const repeats = findRepeats();
-  for (const [at, id] of ids.split("\n").entries()) repeats.see({ id: asPlantId(BigInt(id)), name: "a" }, at + 1);
+  for (const [at, id] of ids.split("\n").entries()) repeats.see({ id: asPlantId(BigInt(id)), name: "a" }, at);
 }
 
 const options = { parsePlant, lineBytesMax: 65_536, onUnused: () => {} };

@@ -14,6 +14,7 @@ import { openFile } from "../../web/import/open-file.ts";
 import { pickRows, refusedFile } from "../../web/import/refused-rows.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
+import { below, openRandom, pick, seedOf } from "../support/random.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -221,6 +222,29 @@ describe("the forecast for a file", () => {
     const { read, created, replaced, refused } = await client.importPlants(file, { ids: "content", onConflict: "replace" });
     expect({ read, created, replaced, refused }).toEqual({ read: 4, created: 2, replaced: 1, refused: 1 });
   });
+
+  for (const onConflict of ["refuse", "replace"] as const) {
+    it(`says what an import makes of each row when ids come again and again, in other slices too: ${onConflict}`, async () => {
+      const { signal } = new AbortController();
+      const client = createClient({ url: service.url, token: service.token });
+      const random = openRandom(seedOf(`forecast ${onConflict}`));
+      // No number can tell these ids apart.
+      const from = onConflict === "refuse" ? 2n ** 60n : 2n ** 61n;
+      const row = () =>
+        `${from + BigInt(below(random, 900))},${pick(random, ["Acer", "Acer", "Rosa"])},${pick(random, ["", "", "tree", "shrub"])}\n`;
+      await client.importPlants(new Blob(["id,name,tag\n", ...Array.from({ length: 300 }, row)]), {});
+      const rows = Array.from({ length: 3_500 }, (_, at) => (at % 100 === 7 ? "x,Acer,\n" : row()));
+      const file = new File(["id,name,tag\n", ...rows], "repeats.csv");
+      const checked = await checkFile(file, { signal, format: "csv" });
+      const forecasts: Forecast[] = [];
+      await foretell(checked, { client, onConflict, signal, onForecast: (forecast) => forecasts.push({ ...forecast }) });
+      expect(forecasts.map(({ isDone }) => isDone)).toEqual([false, false, false, false, true]);
+      const { fates, counts, reasons } = forecasts.at(-1)!;
+      const { created, unchanged, replaced, refused } = await client.importPlants(file, { onConflict });
+      expect(counts).toEqual({ created, unchanged, replaced, refused });
+      expect([...reasons.keys()]).toEqual(Array.from(fates.entries()).flatMap(([at, fate]) => (fate === "refused" ? [at] : [])));
+    });
+  }
 
   it("needs a service that tells what will happen to each row", async () => {
     const { signal } = new AbortController();

@@ -110,7 +110,7 @@ export async function checkFile(file: File, { signal, onRows, format, csv: asked
         lines.push(row.line);
         rows += 1;
         if ("plant" in row) {
-          const repeat = seen.see(row.plant, row.line);
+          const repeat = seen.see(row.plant, rows - 1);
           if (repeat) repeats.set(rows - 1, { ...repeat, isIdMade: row.isIdMade === true });
           if (plants.length < PLANTS_SHOWN) plants.push({ plant: row.plant, row: rows - 1 });
           continue;

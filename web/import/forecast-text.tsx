@@ -42,7 +42,10 @@ export function ForecastText({
 
 /** A line for each row. */
 function toReport({ lines, repeats }: CheckedFile, { fates, reasons }: Forecast): Blob {
-  const rows = fates.map((fate, at) => `${lines[at]},${FATES[fate]},${repeats.get(at)?.line ?? ""},${quote(reasons.get(at) ?? "")}\n`);
+  const rows = fates.map((fate, at) => {
+    const repeat = repeats.get(at);
+    return `${lines[at]},${FATES[fate]},${repeat ? lines[repeat.first] : ""},${quote(reasons.get(at) ?? "")}\n`;
+  });
   return new Blob(["line,what happens,same id as line,reason\n", ...rows]);
 }
 

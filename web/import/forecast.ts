@@ -58,13 +58,15 @@ export async function foretell(checked: CheckedFile, options: ForecastOptions): 
     for (const [place, said] of (summary.outcomes ?? []).entries()) {
       const row = slice.before + place;
       const line = checked.lines[row]!;
-      const repeat = checked.repeats.get(row);
-      const fate = repeat ? fateOf(repeat, said, onConflict) : said;
+      const problem = told.get(line);
+      const repeat = isOwnFault(problem) ? undefined : checked.repeats.get(row);
+      const fate = repeat ? fateOf(repeat, { said, first: fates[repeat.first], onConflict }) : said;
       fates.push(fate);
       counts[fate] += 1;
       if (fate !== "refused") continue;
-      const other = { line, error: ID_IN_USE, message: `Line ${repeat?.line ?? ""} of the file has the same id and another name or tag.` };
-      refuse(row, repeat && !isOwnFault(told.get(line)) ? other : (told.get(line) ?? other));
+      const first = checked.lines[repeat?.first ?? row];
+      const other = { line, error: ID_IN_USE, message: `Line ${first} of the file has the same id and another name or tag.` };
+      refuse(row, repeat ? other : (problem ?? other));
     }
     onForecast({ fates, counts: { ...counts }, problems: [...problems], reasons, isDone: at === checked.slices.length - 1 });
     checkWhole(slice, fates);
@@ -82,10 +84,13 @@ function checkWhole(slice: Slice, fates: readonly Fate[]): void {
     throw new TypeError("The service does not tell what will happen to each row: upgrade it.");
 }
 
-function fateOf({ isSameAsFirst, isSameAsLast, isIdMade }: RepeatedRow, said: Fate, onConflict: OnConflict): Fate {
-  if (said === "refused") return said;
+/** `said`: beside what is stored, and earlier rows of the slice; `first`: the fate of the first row with this id. */
+type Known = Readonly<{ said: Fate; first: Fate | undefined; onConflict: OnConflict }>;
+
+function fateOf({ isSameAsFirst, isSameAsLast, isIdMade }: RepeatedRow, { said, first, onConflict }: Known): Fate {
   if (onConflict === "replace" && !isIdMade) return isSameAsLast ? "unchanged" : "replaced";
-  // What is stored already counts more than an earlier row, which was refused then, or is the same.
-  if (said !== "created") return said;
+  // What was stored before counts more than an earlier row, which was refused then, or is the same. The service knows only
+  // that, and rows of the same slice: what the first row makes of the id, in a slice before, decides over both.
+  if (first !== "created") return said;
   return isSameAsFirst ? "unchanged" : "refused";
 }

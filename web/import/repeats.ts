@@ -2,14 +2,14 @@ import type { NewPlant } from "../../src/plant.ts";
 
 /** How a row repeats the id of an earlier one of the file. */
 export type Repeat = Readonly<{
-  /** The line of the first row with this id. */
-  line: number;
+  /** The position of the first row with this id. */
+  first: number;
   isSameAsFirst: boolean;
   isSameAsLast: boolean;
 }>;
 
 /** Finds rows that have the id of an earlier one. */
-export type Repeats = Readonly<{ see: (plant: NewPlant, line: number) => Repeat | undefined }>;
+export type Repeats = Readonly<{ see: (plant: NewPlant, row: number) => Repeat | undefined }>;
 
 /** Where the search for an id begins. */
 const SLOTS_MIN = 1 << 10;
@@ -20,8 +20,8 @@ const SLOTS_MIN = 1 << 10;
  */
 export function findRepeats(): Repeats {
   let ids = new BigInt64Array(SLOTS_MIN);
-  /** Lines count from 1; 0 is a free place. */
-  let lines = new Uint32Array(SLOTS_MIN);
+  /** The first rows with them, counted from 1; 0 is a free place. */
+  let rows = new Uint32Array(SLOTS_MIN);
   let firsts = new Uint32Array(SLOTS_MIN);
   let lasts = new Uint32Array(SLOTS_MIN);
   let count = 0;
@@ -33,39 +33,39 @@ export function findRepeats(): Repeats {
     const low = Number(BigInt.asUintN(32, id));
     const high = Number(BigInt.asUintN(32, id >> 32n));
     let at = mix(mix(low ^ secret) ^ high);
-    for (at &= mask; lines[at] !== 0 && ids[at] !== id; at = (at + 1) & mask);
+    for (at &= mask; rows[at] !== 0 && ids[at] !== id; at = (at + 1) & mask);
     return at;
   }
 
   function grow(): void {
-    const former = { ids, lines, firsts, lasts };
+    const former = { ids, rows, firsts, lasts };
     const size = ids.length * 2;
     ids = new BigInt64Array(size);
-    lines = new Uint32Array(size);
+    rows = new Uint32Array(size);
     firsts = new Uint32Array(size);
     lasts = new Uint32Array(size);
-    former.lines.forEach((line, at) => {
-      if (line === 0) return;
+    former.rows.forEach((row, at) => {
+      if (row === 0) return;
       const place = placeOf(former.ids[at]!);
       ids[place] = former.ids[at]!;
-      lines[place] = line;
+      rows[place] = row;
       firsts[place] = former.firsts[at]!;
       lasts[place] = former.lasts[at]!;
     });
   }
 
   return {
-    see({ id, name, tag }, line) {
+    see({ id, name, tag }, row) {
       const content = hash(tag === undefined ? name : `${name}\0${tag}`);
       const at = placeOf(id);
-      const first = lines[at]!;
-      if (first !== 0) {
-        const repeat = { line: first, isSameAsFirst: firsts[at] === content, isSameAsLast: lasts[at] === content };
+      const known = rows[at]!;
+      if (known !== 0) {
+        const repeat = { first: known - 1, isSameAsFirst: firsts[at] === content, isSameAsLast: lasts[at] === content };
         lasts[at] = content;
         return repeat;
       }
       ids[at] = id;
-      lines[at] = line;
+      rows[at] = row + 1;
       firsts[at] = lasts[at] = content;
       count += 1;
       if (count * 2 > ids.length) grow();
