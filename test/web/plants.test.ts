@@ -342,8 +342,26 @@ describe("a plant", () => {
     await sees(["Monstera"]);
   });
 
+  it("leaves others that wait to be deleted when it is added again", async () => {
+    await place.plant(["1,Acer,tree", `${OTHER},Ginkgo,tree`]);
+    const { page, signIn, button, field, reads, sees } = await place.visit();
+    await signIn();
+    await page.clock.install();
+    await button("Delete Ginkgo").click();
+    await button("Delete Acer").click();
+    await button("Add plant").click();
+    await button("Choose the id").click();
+    await field("Id").fill("1");
+    await field("Name").fill("Aloe");
+    await button("Save").click();
+    await reads("“Aloe” is saved.");
+    expect(await stored(OTHER)).toContain("Ginkgo");
+    await button("Undo").click();
+    await sees(["Aloe", "Ginkgo"]);
+  });
+
   it("is kept if someone changed it before its deletion", async () => {
-    await place.plant([`${OTHER},Ginkgo,tree`]);
+    await place.plant(["1,Acer,tree", `${OTHER},Ginkgo,tree`]);
     const { page, signIn, button, reads, sees } = await place.visit();
     await signIn();
     await page.clock.install();
@@ -351,7 +369,7 @@ describe("a plant", () => {
     await change(OTHER, '{"name":"Ginkgo biloba"}');
     await page.clock.fastForward(8_000);
     await reads("Someone changed “Ginkgo” in the meantime, so it was kept.");
-    await sees(["Ginkgo biloba"]);
+    await sees(["Acer", "Ginkgo biloba"]);
     expect(await stored(OTHER)).toContain("Ginkgo biloba");
   });
 

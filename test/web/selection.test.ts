@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -298,6 +299,48 @@ describe("plants that are selected", () => {
     await reads("5 plants are as before.");
     expect(await stored()).toEqual(before);
   });
+
+  for (const { what, says, answers } of [
+    { what: "whose first answer was lost", says: "5 plants are without a tag now.", answers: ["lost", "told"] },
+    { what: "that a service has made which failed then", says: "It is not certain that 5 plants are without a tag now.", answers: [500] },
+    {
+      what: "that were refused only when they were sent again",
+      says: "It is not certain that 5 plants are without a tag now.",
+      answers: ["lost", 403],
+    },
+    {
+      what: "of which the service says that one may have failed",
+      says: "It is not certain that “Plant 9” is without a tag now.",
+      answers: ["failed"],
+    },
+  ] as const)
+    it(`${what} are undone too`, async () => {
+      for (const status of [0, 403, 500]) place.expectStatus(status);
+      const visit = await open();
+      const { page, button, reads } = visit;
+      const before = await stored();
+      await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+      let tries = 0;
+      await page.route("**/plants/changes", async (route) => {
+        const answer = answers[Math.min(tries, answers.length - 1)]!;
+        tries += 1;
+        const made = await route.fetch();
+        if (answer === "told") return route.fulfill({ response: made });
+        if (answer === "lost") return route.abort("connectionreset");
+        if (answer !== "failed") return route.fulfill({ status: answer, json: { error: answer * 100, message: "Refused." } });
+        const told = (await made.json()) as { outcomes: object[] };
+        const { error, message } = CATALOGUE.store_unavailable;
+        const failed = told.outcomes.map((one) => ("id" in one && one.id === 9 ? { id: 9, outcome: "failed", error, message } : one));
+        return route.fulfill({ json: { ...told, outcomes: failed } });
+      });
+      await button("Remove tag").click();
+      await reads(says);
+      await page.unrouteAll({ behavior: "wait" });
+      expect((await stored()).filter(({ tag }) => tag !== undefined)).toEqual([]);
+      await button("Undo").click();
+      await reads("5 plants are as before.");
+      expect(await stored()).toEqual(before);
+    });
 });
 
 describe("a tag", () => {
