@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
+import { markVersion, takeAlone } from "../../src/store/sqlite/engine/files.ts";
 import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
 import { countFrames } from "../../src/store/sqlite/engine/wal.ts";
 import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";
@@ -19,6 +20,8 @@ const random = openRandom(seed);
 const PAGE = 4096;
 const INDEX_LEAF = 0x0a;
 const TABLE_LEAF = 0x0d;
+/** Where the header of a database has the number of its pages that nothing uses. */
+const FREE_PAGES_AT = 36;
 /** The user "nobody" of most systems. */
 const OTHER = 65_534;
 
@@ -38,8 +41,8 @@ function damagedIn(folder: string, sql: string, file = "plants.db"): string {
 }
 
 /** A copy in which an entry of the index of tags was edited. */
-function withIndexEntry(edit: (tag: Buffer) => unknown): string {
-  return overwrite("plants.db", (bytes) => {
+function withIndexEntry(edit: (tag: Buffer) => unknown, folder = copyStore(whole)): string {
+  return overwriteIn(folder, "plants.db", (bytes) => {
     for (let page = 0; page < bytes.length; page += PAGE) {
       const leaf = bytes.subarray(page, page + PAGE);
       const tag = leaf.subarray(leaf.readUInt16BE(8) + 4);
@@ -78,6 +81,11 @@ describe("plant-store check says that a store is sound", () => {
     expect(statesOf(killed)).toEqual([]);
     expect(readdirSync(killed)).toContain("plants.db-wal");
     const db = new DatabaseSync(join(killed, "plants.db"));
+    // It knows this plant, by the words that it had.
+    const { id } = db.prepare("SELECT max(id) AS id FROM plants").get() as { id: number };
+    const known = Buffer.from(BigInt64Array.of(BigInt(id)).buffer).toString("hex");
+    db.exec(`UPDATE plants SET name = 'Yucca' WHERE id = ${id}; INSERT INTO changes (ids, total) VALUES (x'${known}', 500)`);
+    expect(statesOf(killed)).toEqual([]);
     const ids = Buffer.from(BigInt64Array.of(123_456n).buffer).toString("hex");
     db.exec(`INSERT INTO plants (id, name) VALUES (123456, 'Aloe vera'); INSERT INTO changes (ids, total) VALUES (x'${ids}', 501)`);
     db.close();
@@ -193,6 +201,15 @@ const FAULTS: readonly { what: string; make: () => string; states: string[] }[] 
     make: () => withIndexEntry((tag) => tag.write("N")),
     states: ["pages wrong"],
   },
+  {
+    what: "the pages that nothing uses are counted wrong",
+    make: () =>
+      overwriteIn(damaged("CREATE TABLE one (a); CREATE TABLE two (a); DROP TABLE one; DROP TABLE two"), "plants.db", (bytes) => {
+        bytes.writeUInt32BE(bytes.readUInt32BE(FREE_PAGES_AT) - 1, FREE_PAGES_AT);
+        return bytes;
+      }),
+    states: ["pages wrong"],
+  },
   { what: "an index is gone", make: () => damaged("DROP INDEX plants_by_tag"), states: ["tables wrong"] },
   { what: "the number of plants is too small", make: () => damaged("UPDATE changes SET total = total - 1"), states: ["count wrong"] },
   {
@@ -218,6 +235,7 @@ const FAULTS: readonly { what: string; make: () => string; states: string[] }[] 
     make: () => damaged("INSERT INTO names (rowid, words) VALUES (90001, 'ficus')", SEARCH),
     states: ["search wrong"],
   },
+  { what: "it lacks a table", make: () => damaged("DROP TABLE words", SEARCH), states: ["search wrong"] },
   { what: "it lacks a word", make: () => damaged("DELETE FROM words WHERE word = 'ginkgo'", SEARCH), states: ["search wrong"] },
   { what: "it is of another store", make: () => damaged("UPDATE state SET mark = 'x'", SEARCH), states: ["search note"] },
   { what: "it is no database", make: () => overwrite(SEARCH, () => Buffer.alloc(20_000, "x")), states: ["search wrong"] },
@@ -243,6 +261,26 @@ const LOSSES: readonly { what: string; make: () => string; states: string[] }[] 
     what: "a page of tokens that is older",
     make: () => withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'"),
     states: ["pages damaged"],
+  },
+  {
+    what: "that, and an index that has another tag than its table",
+    make: () => withIndexEntry((tag) => tag.write("N"), withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'")),
+    states: ["pages damaged"],
+  },
+  {
+    what: "a token of another one that is not there",
+    make: () => damaged("UPDATE tokens SET parent = 'nobody' WHERE id = 'token1'"),
+    states: ["tokens damaged"],
+  },
+  {
+    what: "a token with what is no hash",
+    make: () => damaged("UPDATE tokens SET hash = 'x' WHERE id = 'token1'"),
+    states: ["tokens damaged"],
+  },
+  {
+    what: "a time before all tokens",
+    make: () => damaged("UPDATE tokens SET created = -1 WHERE id = 'token1'"),
+    states: ["tokens damaged"],
   },
   {
     what: "a right that no token could have",
@@ -291,6 +329,7 @@ const REFUSED: readonly { what: string; make: () => string; says: string }[] = [
     make: () => overwrite("plants.db", (bytes) => bytes.subarray(0, bytes.length / 2)),
     says: "was copied in part",
   },
+  { what: "fifty of its bytes", make: () => overwrite("plants.db", (bytes) => bytes.subarray(0, 50)), says: "is not a database" },
   {
     what: "a foreign WAL",
     make: () => overwrite("plants.db-wal", () => Buffer.alloc(9000, "x")),
@@ -299,7 +338,10 @@ const REFUSED: readonly { what: string; make: () => string; says: string }[] = [
 ];
 
 function overwrite(name: string, change: (bytes: Buffer) => Buffer): string {
-  const folder = copyStore(whole);
+  return overwriteIn(copyStore(whole), name, change);
+}
+
+function overwriteIn(folder: string, name: string, change: (bytes: Buffer) => Buffer): string {
   const path = join(folder, name);
   writeFileSync(path, change(existsSync(path) ? readFileSync(path) : Buffer.alloc(0)));
   return folder;
@@ -470,6 +512,19 @@ function framesIn(wal: Buffer): number {
 }
 
 describe("plant-store check --without-wal", () => {
+  it("accepts no database that is damaged besides, and leaves one without the mark of its WAL", () => {
+    const broken = withLeaf((leaf) => leaf.fill(0));
+    expect(() => takeAlone(join(broken, "plants.db"))).toThrow("is damaged without its WAL: restore a backup");
+    const path = join(copyStore(whole), "plants.db");
+    using db = new DatabaseSync(path);
+    const version = () => Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+    const unmarked = version();
+    db.exec(`PRAGMA user_version = ${markVersion(unmarked, 7)}`);
+    expect(version()).not.toBe(unmarked);
+    takeAlone(path);
+    expect(version()).toBe(unmarked);
+  });
+
   it("accepts nothing but a database whose WAL is missing", async () => {
     const refused = await check(copyStore(whole), "--without-wal");
     expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("is not missing") });

@@ -220,7 +220,8 @@ describe("the SQLite store", () => {
     const path = join(temporaryFolder(), "plants.db");
     await (await open(path)).close();
     const db = new DatabaseSync(path);
-    db.exec("PRAGMA user_version = 99");
+    const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+    db.exec(`PRAGMA user_version = ${version + 1}`);
     db.close();
     expect(await rejectionOf(open(path))).toHaveProperty("message", expect.stringContaining("made by a newer Plant Store"));
   });
