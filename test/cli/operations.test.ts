@@ -75,20 +75,37 @@ beforeEach(async () => {
 });
 
 const BARE = 'Bearer realm="plant-store"';
-const INVALID = `${BARE}, error="invalid_token"`;
 
-const REFUSED_TOKENS: readonly Readonly<{ why: string; headers: Record<string, string>; code: ErrorCode; challenge: string }>[] = [
-  { why: "no token", headers: {}, code: "missing_token", challenge: BARE },
-  { why: "another scheme", headers: { authorization: "Basic dXNlcjpwYXNz" }, code: "missing_token", challenge: BARE },
-  { why: "the token without its scheme", headers: { authorization: service.token }, code: "missing_token", challenge: BARE },
-  { why: "the token in a cookie", headers: { cookie: `access_token=${service.token}` }, code: "missing_token", challenge: BARE },
-  { why: "nothing after the scheme", headers: { authorization: "Bearer" }, code: "invalid_token", challenge: INVALID },
-  { why: "a malformed token", headers: { authorization: "Bearer plant_x" }, code: "invalid_token", challenge: INVALID },
-  { why: "a cut token", headers: { authorization: `Bearer ${service.token.slice(0, -1)}` }, code: "invalid_token", challenge: INVALID },
-  { why: "two tokens", headers: { authorization: `Bearer ${service.token} ${service.token}` }, code: "invalid_token", challenge: INVALID },
-  { why: "an unknown token", headers: { authorization: `Bearer ${createToken(randomBytes)}` }, code: "invalid_token", challenge: INVALID },
-  { why: "an expired token", headers: { authorization: `Bearer ${expired}` }, code: "invalid_token", challenge: INVALID },
-  { why: "a revoked token", headers: { authorization: `Bearer ${revoked}` }, code: "invalid_token", challenge: INVALID },
+const WITHOUT_TOKEN: Readonly<Record<string, Record<string, string>>> = {
+  "no token": {},
+  "another scheme": { authorization: "Basic dXNlcjpwYXNz" },
+  "a scheme that begins like ours": { authorization: `Bearer-x ${service.token}` },
+  "no space after the scheme": { authorization: `bearer${service.token}` },
+  "the token without its scheme": { authorization: service.token },
+  "the token in a cookie": { cookie: `access_token=${service.token}` },
+};
+
+const INVALID_TOKENS: Readonly<Record<string, string>> = {
+  "nothing after the scheme": "",
+  "a malformed token": "plant_x",
+  "a cut token": service.token.slice(0, -1),
+  "a token with more after it": `${service.token}x`,
+  "a token with a wrong checksum": service.token.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+  "a token in lower case": service.token.toLowerCase(),
+  "two tokens": `${service.token} ${service.token}`,
+  "two tokens in a list": `${service.token}, Bearer ${service.token}`,
+  "an unknown token": createToken(randomBytes),
+  "an expired token": expired,
+  "a revoked token": revoked,
+};
+
+/** Who sent no token learns of no error (RFC 6750, 3.1). */
+const REFUSED_TOKENS = [
+  ...Object.entries(WITHOUT_TOKEN).map(([why, headers]) => ({ why, headers, code: "missing_token", challenge: BARE }) as const),
+  ...Object.entries(INVALID_TOKENS).map(([why, token]) => {
+    const headers = { authorization: `Bearer ${token}`.trimEnd() };
+    return { why, headers, code: "invalid_token", challenge: `${BARE}, error="invalid_token"` } as const;
+  }),
 ];
 
 /** Values that each query parameter refuses; a parameter that accepts any text has none. */

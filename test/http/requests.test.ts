@@ -27,6 +27,8 @@ describe("a path", () => {
     "/plants/",
     "/plants/abc",
     "/plants/01",
+    "/plants/-0",
+    "/plants/1/",
     "/plants/9223372036854775808",
     "/PLANTS",
     "/tokens/",
@@ -140,11 +142,6 @@ describe("the service's own operations", () => {
 });
 
 describe("a request id", () => {
-  it("that was sent comes back", async () => {
-    const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": "import_17.b-2" } });
-    expect(response.headers.get("x-request-id")).toBe("import_17.b-2");
-  });
-
   for (const bad of ["a b", "x".repeat(129), "a/b", "ä"]) {
     it(`${JSON.stringify(bad.slice(0, 10))} that is malformed is replaced`, async () => {
       const response = await fetch(`${service.url}/livez`, { headers: { "x-request-id": bad } });
@@ -227,10 +224,6 @@ describe("on the wire", () => {
       expect(await sendUntilClosed(`GET ${path} HTTP/1.0\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
     });
   }
-
-  it("a path with two leading slashes is another path", async () => {
-    expect(await sendUntilClosed(`POST //plants HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).toStartWith("HTTP/1.1 404 ");
-  });
 
   it("a client that disconnects in the middle of its body is not an error of the service", async () => {
     const socket = await openSocket(service.url);

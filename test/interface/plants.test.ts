@@ -252,10 +252,4 @@ describe("the headers of a body", () => {
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.status).toBe(200);
   });
-
-  it("an unknown query parameter is refused, and not repeated", async () => {
-    const response = await service.request("/plants?dryRun=true", { method: "POST", body: PLANT });
-    const { message } = await expectRefused(response, "invalid_query");
-    expect(message).toBe("This operation has no query parameters: send none.");
-  });
 });

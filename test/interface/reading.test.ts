@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import type { ErrorCode } from "../../src/errors.ts";
 import { parsePlantId } from "../../src/plant.ts";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
@@ -72,38 +71,12 @@ describe("GET /plants/{id}", () => {
     expect(await expectConform(READ, response)).toMatchObject({ error: 41200 });
   });
 
-  const refusals: { what: string; path: string; headers?: Record<string, string>; code: ErrorCode; message?: string }[] = [
-    { what: "an id without a plant", path: "/plants/404", code: "plant_not_found" },
-    { what: "such an id even with If-None-Match: *", path: "/plants/404", headers: { "if-none-match": "*" }, code: "plant_not_found" },
-    { what: "such an id even with If-Match: *", path: "/plants/404", headers: { "if-match": "*" }, code: "plant_not_found" },
-    { what: "an id out of range", path: "/plants/9223372036854775808", code: "unknown_path" },
-    { what: "negative zero", path: "/plants/-0", code: "unknown_path" },
-    { what: "the template itself", path: "/plants/{id}", code: "unknown_path" },
-    { what: "more path after the id", path: "/plants/1/", code: "unknown_path" },
-    { what: "another scheme", path: "/plants/1", headers: { authorization: "Basic eA==" }, code: "missing_token" },
-    { what: "an unknown token", path: "/plants/1", headers: { authorization: "Bearer x" }, code: "invalid_token" },
-    {
-      what: "an unknown parameter",
-      path: "/plants/1?fields=name",
-      code: "invalid_query",
-      message: "This operation has no query parameters: send none.",
-    },
-  ];
-  for (const { what, path, headers = {}, code, message } of refusals) {
-    it(`refuses ${what} as ${code}`, async () => {
-      const body = await expectConform(READ, await service.request(path, { headers }));
-      expect(body).toEqual({ error: CATALOGUE[code].error, message: message ?? CATALOGUE[code].message });
+  for (const headers of [{}, { "if-none-match": "*" }, { "if-match": "*" }] as const) {
+    it(`refuses an id without a plant, whatever the conditions: ${Object.keys(headers).join() || "none"}`, async () => {
+      const body = await expectConform(READ, await service.request("/plants/404", { headers }));
+      expect(body).toEqual(CATALOGUE.plant_not_found);
     });
   }
-
-  it("refuses a token without plants:read, and names the scope", async () => {
-    const wanted = JSON.stringify({ name: "writer", scopes: ["plants:write"] });
-    const made = await service.request("/tokens", { method: "POST", body: wanted, headers: { "content-type": "application/json" } });
-    const { token } = (await made.json()) as { token: string };
-    const response = await service.request("/plants/1", { headers: { authorization: `Bearer ${token}` } });
-    expect(response.headers.get("www-authenticate")).toBe('Bearer realm="plant-store", error="insufficient_scope", scope="plants:read"');
-    expect(await expectConform(READ, response)).toMatchObject({ error: 40300 });
-  });
 
   it("answers HEAD with the same headers and no body", async () => {
     const response = await service.request("/plants/1", { method: "HEAD" });
