@@ -19,8 +19,6 @@ afterAll(() => service.end("SIGTERM"));
 const folder = temporaryFolder();
 const FILE = join(folder, "plants.csv");
 writeFileSync(FILE, "id;tag;name;height\n9223372036854775807;tree;Ginkgo biloba;30\n-5;;Monstera deliciosa;2\n");
-const WITH_BAD = join(folder, "bad.ndjson");
-writeFileSync(WITH_BAD, '{"id":1,"name":"Ficus"}\n{"id":2}\nnonsense\n{"id":3,"name":"U+0000: \\u0000"}\n');
 
 /** A command in another folder, which shares nothing with the service but the database. */
 function run(words: readonly string[], on = database) {
@@ -52,42 +50,6 @@ describe("plant-store import and export, beside a service on the same database",
     const made = `Created a new store in PostgreSQL ${new URL(empty).host}${new URL(empty).pathname}.\n`;
     expect(await run(["import", FILE], empty)).toMatchObject({ status: 0, stderr: expect.stringContaining(made) });
     expect(await run(["import", FILE], empty)).toMatchObject({ status: 0, stderr: expect.not.stringContaining("Created") });
-  });
-
-  it("changes nothing when a file is imported again", async () => {
-    const { status, stdout } = await run(["import", FILE]);
-    expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
-  });
-
-  it("ends with 1 if lines are refused, names each, and imports the others, even with U+0000", async () => {
-    const { status, stdout, stderr } = await run(["import", WITH_BAD]);
-    expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
-    expect(stderr).toMatch(
-      /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not valid JSON.*\n$/,
-    );
-    expect(await (await get("/plants/3")).json()).toEqual({ id: 3, name: "U+0000: \0" });
-  });
-
-  it("writes the refused lines to a file if asked to", async () => {
-    const refused = join(folder, "refused.txt");
-    const { status, stderr } = await run(["import", WITH_BAD, "--refused", refused]);
-    expect([status, stderr]).toEqual([1, ""]);
-    expect(readFileSync(refused, "utf8")).toMatch(/^\S+bad\.ndjson:2: 40005 .*\n\S+bad\.ndjson:3: 40001 .*\n$/);
-  });
-
-  it("stores nothing on a dry run, refuses an id in use, and replaces on demand", async () => {
-    const other = join(folder, "other.ndjson");
-    writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n{"id":77,"name":"Acer"}\n');
-    const dry = await run(["import", other, "--on-conflict", "replace", "--dry-run"]);
-    expect([dry.status, dry.stdout]).toEqual([0, `${other}: dry run: 2 read, 1 created, 0 unchanged, 1 replaced, 0 refused\n`]);
-    expect((await get("/plants/77")).status).toBe(404);
-    expect(await (await get("/plants/1")).json()).toEqual({ id: 1, name: "Ficus" });
-    const refusing = await run(["import", other]);
-    expect([refusing.status, refusing.stdout]).toEqual([1, `${other}: 2 read, 1 created, 0 unchanged, 0 replaced, 1 refused\n`]);
-    expect(refusing.stderr).toStartWith(`${other}:1: 40900 `);
-    const replacing = await run(["import", other, "--on-conflict=replace"]);
-    expect([replacing.status, replacing.stdout]).toEqual([0, `${other}: 2 read, 0 created, 1 unchanged, 1 replaced, 0 refused\n`]);
-    expect(await (await get("/plants/1")).json()).toEqual({ id: 1, name: "Ficus carica" });
   });
 
   it("needs no service: a file goes into a new database, and out of it", async () => {
@@ -133,11 +95,6 @@ describe("plant-store token, beside a service on the same database", () => {
     });
     expect(await run(["token", "create"])).toMatchObject({ status: 0, stderr: "" });
     await busy;
-  });
-
-  it("says that no token has an unknown id", async () => {
-    const message = "plant-store: There is no token with the id nobody: see `plant-store token list`.\n";
-    expect(await run(["token", "revoke", "nobody"])).toEqual({ status: 1, stdout: "", stderr: message });
   });
 });
 
