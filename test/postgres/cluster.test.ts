@@ -27,17 +27,6 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await cluster.query("SHOW fsync")).toEqual([{ fsync: "on" }]);
   });
 
-  it("answers nothing while paused, and the same query once it is resumed", async () => {
-    const cluster = await startCluster();
-    cluster.pause();
-    let isAnswered = false;
-    const answer = cluster.query("SELECT 1 AS one").finally(() => (isAnswered = true));
-    await Bun.sleep(200);
-    expect(isAnswered).toBe(false);
-    cluster.resume();
-    expect(await answer).toEqual([{ one: 1 }]);
-  });
-
   it("creates separate databases, in UTF-8 and sorted by bytes", async () => {
     const cluster = await startCluster();
     const [one, other] = await Promise.all([cluster.createDatabase("one"), cluster.createDatabase()]);
@@ -59,19 +48,6 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await standby.query("SELECT id FROM kept ORDER BY id")).toEqual(ANSWERED);
     await standby.query("INSERT INTO kept VALUES (20)");
     expect(await standby.query("SELECT count(*)::int AS rows FROM kept")).toEqual([{ rows: 21 }]);
-  });
-
-  it("does not answer a commit while its synchronous standby is paused", async () => {
-    const primary = await startCluster();
-    await primary.query("CREATE TABLE kept (id int)");
-    const standby = await primary.addStandby();
-    standby.pause();
-    let isAnswered = false;
-    const answer = primary.query("INSERT INTO kept VALUES (1)").finally(() => (isAnswered = true));
-    await Bun.sleep(200);
-    expect(isAnswered).toBe(false);
-    standby.resume();
-    expect(await answer).toEqual([]);
   });
 
   it("runs from the npm package too, with a synchronous standby", async () => {
