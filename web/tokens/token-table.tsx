@@ -14,21 +14,11 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
       <table class="ruled" role="table">
         <thead role="rowgroup">
           <tr role="row">
-            <th role="columnheader" scope="col">
-              Name
-            </th>
-            <th role="columnheader" scope="col">
-              Scopes
-            </th>
-            <th role="columnheader" scope="col">
-              Created
-            </th>
-            <th role="columnheader" scope="col">
-              Last used
-            </th>
-            <th role="columnheader" scope="col">
-              State
-            </th>
+            {["Name", "Scopes", "Created", "Last used", "State"].map((title) => (
+              <th role="columnheader" scope="col" key={title}>
+                {title}
+              </th>
+            ))}
             <th role="columnheader" scope="col">
               <span class="unseen">Change</span>
             </th>
