@@ -32,7 +32,9 @@ describe("a file that is not as it was written", () => {
     const body = lines.slice(0, -1);
     return [...body, endOf(body)];
   })();
-  const packed = gzipSync(small.map((line) => `${line}\n`).join(""));
+  const unpacked = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+  const text = unpacked(small);
+  const packed = gzipSync(text);
 
   it("is read while it is whole", async () => {
     expect(await read(packed)).toMatchObject({ plants: 5, tokens: 6 });
@@ -58,12 +60,13 @@ describe("a file that is not as it was written", () => {
     expect(meaningless).toBeLessThan(40);
   });
 
-  const text = small.map((line) => `${line}\n`).join("");
   const [head, ...rest] = small;
   const newer = head!.replace('"format":1', '"format":2');
-  const unpacked = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
   const withEnd = (lines: readonly string[]) => gzipSync(unpacked([...lines, endOf(lines)]));
   const body = small.slice(0, -1);
+  /** The file with something else in a line, and an end that fits. */
+  const edited = (from: RegExp | string, to: string) => withEnd(body.map((line) => line.replace(from, to)));
+  const UNKNOWN = 'with "note", which this version does not know: restore it with the version that wrote it.';
   for (const { what, file, message } of [
     { what: "two in a row", file: Buffer.concat([packed, packed]), message: "something follows its end" },
     { what: "something behind it", file: Buffer.concat([packed, gzipSync("{}\n")]), message: "something follows its end" },
@@ -85,71 +88,51 @@ describe("a file that is not as it was written", () => {
     {
       what: "a field beside its head",
       file: withEnd(body.with(0, head!.replace(/\}$/, ',"note":"x"}'))),
-      message: 'has a head with "note", which this version does not know: restore it with the version that wrote it.',
+      message: `has a head ${UNKNOWN}`,
     },
-    {
-      what: "a field in its head",
-      file: withEnd(body.with(0, head!.replace(/\}\}$/, ',"note":"x"}}'))),
-      message: 'has a head with "note", which this version does not know: restore it with the version that wrote it.',
-    },
+    { what: "a field in its head", file: withEnd(body.with(0, head!.replace(/\}\}$/, ',"note":"x"}}'))), message: `has a head ${UNKNOWN}` },
     {
       what: "a field beside its end",
       file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}$/, ',"note":"x"}')])),
-      message: 'has an end with "note", which this version does not know: restore it with the version that wrote it.',
+      message: `has an end ${UNKNOWN}`,
     },
     {
       what: "a field in its end",
       file: gzipSync(unpacked([...body, small.at(-1)!.replace(/\}\}$/, ',"note":"x"}}')])),
-      message: 'has an end with "note", which this version does not know: restore it with the version that wrote it.',
+      message: `has an end ${UNKNOWN}`,
     },
-    {
-      what: "a time that no date has",
-      file: withEnd(body.map((line) => line.replace(/"created":\d+/, '"created":9007199254740991'))),
-      message: "a time is not as written",
-    },
-    {
-      what: "a time with a fraction",
-      file: withEnd(body.map((line) => line.replace(/"created":\d+/, '"created":1.5'))),
-      message: "a number is not as written",
-    },
+    { what: "a time that no date has", file: edited(/"created":\d+/, '"created":9007199254740991'), message: "a time is not as written" },
+    { what: "a time with a fraction", file: edited(/"created":\d+/, '"created":1.5'), message: "a number is not as written" },
     {
       what: "a token whose name is longer than any",
-      file: withEnd(body.map((line) => line.replace('"name":"reader"', `"name":"${"x".repeat(1001)}"`))),
+      file: edited('"name":"reader"', `"name":"${"x".repeat(1001)}"`),
       message: "a text of a token is not as written",
     },
     {
       what: "a token whose id has a NUL, which PostgreSQL does not take",
-      file: withEnd(body.map((line) => line.replace('{"token":{"id":"', '{"token":{"id":"\\u0000'))),
+      file: edited('{"token":{"id":"', '{"token":{"id":"\\u0000'),
       message: "an id of a token is not as written",
     },
     {
       what: "a field of a token that this version would lose",
-      file: withEnd(body.map((line) => line.replace('"name":"reader"', '"name":"reader","note":"x"'))),
-      message: 'has a token with "note", which this version does not know: restore it with the version that wrote it.',
+      file: edited('"name":"reader"', '"name":"reader","note":"x"'),
+      message: `has a token ${UNKNOWN}`,
     },
     {
       what: "a scope that this version would lose",
-      file: withEnd(body.map((line) => line.replace('"plants:read"', '"plants:prune"'))),
+      file: edited('"plants:read"', '"plants:prune"'),
       message: 'has a token with "plants:prune", which this version does not know',
     },
     {
       what: "a field beside a token that this version would lose",
-      file: withEnd(body.map((line) => line.replace(/^\{"token":(.+)\}$/, '{"token":$1,"note":"x"}'))),
-      message: 'has a token with "note", which this version does not know',
+      file: edited(/^\{"token":(.+)\}$/, '{"token":$1,"note":"x"}'),
+      message: `has a token ${UNKNOWN}`,
     },
-    {
-      what: "a list in place of a scope",
-      file: withEnd(body.map((line) => line.replace('"plants:read"', '["plants:read"]'))),
-      message: "a text is not as written",
-    },
-    {
-      what: "an object in place of a scope",
-      file: withEnd(body.map((line) => line.replace('"plants:read"', '{"toString":1}'))),
-      message: "a text is not as written",
-    },
+    { what: "a list in place of a scope", file: edited('"plants:read"', '["plants:read"]'), message: "a text is not as written" },
+    { what: "an object in place of a scope", file: edited('"plants:read"', '{"toString":1}'), message: "a text is not as written" },
     {
       what: "a field of a plant that this version would lose",
-      file: withEnd(body.map((line) => line.replace('"added"', '"place":"x","added"'))),
+      file: edited('"added"', '"place":"x","added"'),
       message: 'has a plant with "place", which this version does not know',
     },
     { what: "another digit", file: gzipSync(text.replace('"id":1,', '"id":7,')), message: "its checksum differs" },
