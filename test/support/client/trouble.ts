@@ -11,8 +11,8 @@ type Trouble = Readonly<{
   call: (plants: client.Client, server: FaultyServer) => Promise<unknown>;
   /** What it resolves with or throws. */
   outcome: string;
-  /** How many requests it takes, if that is the same in every runtime. */
-  requests?: number;
+  /** How many requests it takes: one, unless it says so. "any": not the same in every runtime. */
+  requests?: number | "any";
 }>;
 
 export type Troubles = Readonly<Record<string, Trouble>>;
