@@ -31,6 +31,7 @@ describe("a path", () => {
     "/plants/1/",
     "/plants/9223372036854775808",
     "/PLANTS",
+    "/session/me",
     "/tokens/",
     "/tokens/a-b",
     `/tokens/${"a".repeat(65)}`,
@@ -94,6 +95,7 @@ describe("a method", () => {
     { path: "/plants/import", allow: "OPTIONS, POST", wrong: ["GET", "PUT", "PATCH", "DELETE", "HEAD"] },
     { path: "/tokens", allow: "GET, HEAD, OPTIONS, POST", wrong: ["PUT", "PATCH", "DELETE"] },
     { path: `/tokens/${"z".repeat(64)}`, allow: "DELETE, OPTIONS", wrong: ["GET", "HEAD", "POST", "PUT", "PATCH"] },
+    { path: "/session", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "PUT", "PATCH", "DELETE"] },
     { path: "/livez", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "DELETE"] },
     { path: "/openapi/1.0.0.json", allow: "GET, HEAD, OPTIONS", wrong: ["POST", "PUT"] },
   ]) {
