@@ -45,7 +45,7 @@ export const ONE_BY_ONE = [
     file: "src/store/postgres/server-plants.ts",
     from: "create: creates.create,",
     to: `async create(plant, { whileWriting } = {}) {
-      const made = single([plant], { isReplacing: false, isDryRun: false });
+      const made = single([plant], { isDryRun: false });
       whileWriting?.();
       await made;
       return "created";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../errors.ts";
 import { isSame } from "../../plant.ts";
 import type { NewPlant, PlantId } from "../../plant.ts";
-import type { ImportOptions, ImportOutcome } from "../plants.ts";
+import type { ImportOutcome } from "../plants.ts";
 import { toPlant } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
 import type { Replace } from "./plant-replacements.ts";
@@ -14,19 +14,22 @@ const TRIES_MAX = 100;
 /** The longest pause between two tries, in milliseconds. */
 const PAUSE_MS_MAX = 10;
 
-export type Put = (plants: readonly NewPlant[], options: ImportOptions) => Promise<Array<ImportOutcome | Error>>;
-
 type PutOptions = Readonly<{
-  /** May try a change twice: to create a plant twice does no harm. */
-  tables: PlantTables;
-  replace: Replace;
+  isDryRun: boolean;
+  /** Makes a plant replace another one with its id. Without it, that one stays. */
+  replace?: Replace | undefined;
 }>;
+
+export type Put = (plants: readonly NewPlant[], options: PutOptions) => Promise<Array<ImportOutcome | Error>>;
 
 /** The plants that the server refuses, and why. */
 type Refused = Map<PlantId, Error>;
 
-/** Creates or replaces plants. Resolves with one outcome each, in the same order, or why the server refuses that plant. */
-export function createPut({ tables, replace }: PutOptions): Put {
+/**
+ * Creates or replaces plants. Resolves with one outcome each, in the same order, or why the server refuses that plant.
+ * `tables` may try a change twice: to create a plant twice does no harm.
+ */
+export function createPut(tables: PlantTables): Put {
   /** Resolves with those that were neither created nor refused: their ids are in use. */
   async function insert(plants: readonly NewPlant[], refused: Refused): Promise<readonly NewPlant[]> {
     const rows = await changeOrRefuse(plants, tables.insert, ({ id }, reason) => refused.set(id, reason));
@@ -43,7 +46,8 @@ export function createPut({ tables, replace }: PutOptions): Put {
   /** Repeats come together, as of a file that is imported again. Then a look is cheaper than the attempt to create. */
   let wereMostThere = false;
 
-  return async (plants, { isReplacing, isDryRun }) => {
+  return async (plants, { isDryRun, replace }) => {
+    const isReplacing = replace !== undefined;
     // If an id occurs more than once, the first plant creates and the last one replaces.
     const wanted = new Map((isReplacing ? plants : plants.toReversed()).map((plant) => [plant.id, plant]));
     const before = new Map<PlantId, NewPlant>();
@@ -68,7 +72,7 @@ export function createPut({ tables, replace }: PutOptions): Put {
       const { same = [], different = [] } = Object.groupBy(there, (plant) => (isSame(plant, stored.get(plant.id)) ? "same" : "different"));
       // Retry those that were deleted or changed in the meantime.
       const deleted = others.filter(({ id }) => !stored.has(id));
-      const changed = isReplacing ? await replace(updatesOf(different, stored), ({ id }, reason) => refused.set(id, reason)) : [];
+      const changed = replace ? await replace(updatesOf(different, stored), ({ id }, reason) => refused.set(id, reason)) : [];
       const unconfirmed = same.length > 0 && !(await tables.confirm(same)) ? same : [];
       open = [...deleted, ...changed, ...unconfirmed].toSorted(byId);
       for (const { id } of open) before.delete(id);

@@ -40,13 +40,14 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   const writes = open(execute.writes, { isRepeatable: true });
   const swapped = open(execute.writes, { isRepeatable: false });
   const read = open(execute.reads, { isRepeatable: true });
-  const single = createPut({ tables: writes, replace: createReplace({ tables: writes, update: swapped.update }) });
+  const single = createPut(writes);
   const imported = open(execute.imports, { isRepeatable: true, statementMs: IMPORT_MS_MAX });
   const { update } = open(execute.imports, { isRepeatable: false, statementMs: IMPORT_MS_MAX });
-  const bulk = createPut({ tables: imported, replace: createReplace({ tables: imported, update }) });
+  const bulk = createPut(imported);
+  const replace = createReplace({ tables: imported, update });
 
   async function commitCreates({ creates }: Changes): Promise<Outcomes> {
-    return { creates: (await single(creates, { isReplacing: false, isDryRun: false })) as Array<Outcome | Error> };
+    return { creates: (await single(creates, { isDryRun: false })) as Array<Outcome | Error> };
   }
 
   async function findAll(ids: readonly PlantId[]): Promise<Array<NewPlant | undefined>> {
@@ -66,9 +67,9 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
   return {
     create: creates.create,
     compareAndSwap: changes.compareAndSwap,
-    async import(plants, options) {
+    async import(plants, { isReplacing, isDryRun }) {
       if (closed) throw new PlantStoreError(closed);
-      const outcomes = await bulk(plants, options);
+      const outcomes = await bulk(plants, { isDryRun, replace: isReplacing ? replace : undefined });
       for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
       return outcomes as ImportOutcome[];
     },
