@@ -29,7 +29,7 @@ export type IndexProgress = Readonly<{ did: Did; indexed: Position }>;
  */
 export type Found = Readonly<{ kind: "ids"; ids: BigInt64Array; isWhole: boolean }> | NotIndexed;
 
-type NotIndexed = Readonly<{ kind: "behind"; upTo: number }> | Readonly<{ kind: "building" }>;
+export type NotIndexed = Readonly<{ kind: "behind"; upTo: number }> | Readonly<{ kind: "building" }>;
 
 /** Like `Found`, for an order. */
 export type Placed = (Readonly<{ kind: "places" }> & Walked) | NotIndexed;

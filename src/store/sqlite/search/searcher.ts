@@ -14,7 +14,7 @@ import type { ListQuery, OrderedQuery } from "../../plants.ts";
 import type { Page } from "../../page.ts";
 import type { FoundTags, TagCounts } from "../../tags.ts";
 import { isSyncFailure, toStoreError } from "../engine/failure.ts";
-import type { Indexer } from "./indexer.ts";
+import type { Indexer, NotIndexed } from "./indexer.ts";
 import type { Thread } from "../engine/thread.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
@@ -65,9 +65,6 @@ const LIST_MS_MAX = 5000;
  */
 const SORTED_MAX = { oneTerm: [1000, 0, 10_000, 0, 0], more: [0, 0, 10_000, 0, 0] } as const;
 
-type Behind = Readonly<{ kind: "behind"; upTo: number }>;
-type Building = Readonly<{ kind: "building" }>;
-
 export function createSearcher({ thread, find, log, onFatal, now }: SearcherOptions): Searcher {
   let indexed: Position = NOTHING_INDEXED;
   let lastBulk = -Infinity;
@@ -117,7 +114,7 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
 
   /** Asks the index once it holds all that was committed before the call. */
   async function ask<Answer extends Readonly<{ kind: string }>>(
-    call: (upTo: number | undefined) => Promise<Answer | Behind | Building>,
+    call: (upTo: number | undefined) => Promise<Answer | NotIndexed>,
     deadline: number,
   ): Promise<Answer> {
     for (let upTo: number | undefined; ;) {
@@ -125,12 +122,12 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
         endIfSyncFailed(reason);
         throw toStoreError(reason);
       });
-      if (isBuilding(answer)) {
+      if (!isNotIndexed(answer)) return answer;
+      if (answer.kind === "building") {
         // A new index may have just replaced a damaged one: have it built.
         follow(false);
         throw new PlantStoreError("index_building");
       }
-      if (!isBehind(answer)) return answer;
       if (now() > deadline) throw new PlantStoreError("overloaded");
       ({ upTo } = answer);
     }
@@ -198,12 +195,8 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
   };
 }
 
-function isBehind(answer: Readonly<{ kind: string }>): answer is Behind {
-  return answer.kind === "behind";
-}
-
-function isBuilding(answer: Readonly<{ kind: string }>): answer is Building {
-  return answer.kind === "building";
+function isNotIndexed(answer: Readonly<{ kind: string }>): answer is NotIndexed {
+  return answer.kind === "behind" || answer.kind === "building";
 }
 
 async function withStoreErrors<Result>(result: Promise<Result>): Promise<Result> {
