@@ -139,13 +139,6 @@ describe("an export", () => {
     expect(await exportAll({ on: many })).toBe(lines.join(""));
     await many.stop();
   });
-
-  it("ends if its reader disconnects, and the service goes on", async () => {
-    const response = await (await own).request("/plants/export");
-    await response.body!.cancel();
-    expect((await (await own).request("/plants/1")).status).toBe(200);
-    expect((await own).logged.join("")).not.toContain("unexpected_error");
-  });
 });
 
 const seed = seedOf("exchange");

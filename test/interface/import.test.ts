@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
 import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
@@ -12,14 +11,6 @@ afterAll(() => service.stop());
 const { post, importAll, exportAll } = openTransfers(service);
 
 describe("an import", () => {
-  it("is refused without a body, also if only the end of that shows it", async () => {
-    const empty = new ReadableStream({ start: (controller) => controller.close() });
-    for (const body of ["", empty]) {
-      const response = await service.request("/plants/import", { method: "POST", body });
-      expect(await expectConform(IMPORT, response)).toMatchObject({ error: CATALOGUE.missing_body.error });
-    }
-  });
-
   it("counts its lines by outcome, and changes nothing if repeated", async () => {
     const own = await startTestService();
     await own.post('{"id":1,"name":"there"}');
