@@ -25,7 +25,7 @@ describe("the page", () => {
   for (const table of TABLES) {
     it(`imports ${table.what}: it says before what becomes of every row, and so it is`, async () => {
       const { page, signIn, button, field, reads } = await place.visit();
-      page.setDefaultTimeout(WAIT_MS + table.read * ROW_MS);
+      page.setDefaultTimeout(WAIT_MS + table.created * ROW_MS);
       await signIn();
       await button("Import a file").click();
       const file = join(temporaryFolder(), table.name);
@@ -41,7 +41,7 @@ describe("the page", () => {
       if (table.encoding === "windows-1252") await reads(/read as Windows-1252/);
       await button(/^Import [\d,]+ plants?$/).click();
       await reads(`${after}.`);
-      if (table.read > 1_000)
+      if (table.created > 1_000)
         tell(table.what, `${seconds(asked - began)} s to the preview, ${seconds(performance.now() - asked)} s to import`);
       const exported = await (await place.service.request("/plants/export")).text();
       for (const name of table.names) expect(exported).toContain(`"name":${JSON.stringify(name)}`);
