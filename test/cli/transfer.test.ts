@@ -148,50 +148,9 @@ for (const { where, flags, environment, made } of [
 describe("plant-store import and export", () => {
   for (const { what, words, environment = {}, message } of [
     {
-      what: "a missing file",
-      words: ["import", "nofile.csv", "--data", folder],
-      message: "There is no file nofile.csv: check its name.",
-    },
-    {
-      what: "a folder without a store",
-      words: ["export", "--data", join(folder, "none")],
-      message: `There is no store in ${folder}/none: name its folder with --data.`,
-    },
-    {
-      what: "a folder instead of a file",
-      words: ["import", folder, "--data", folder],
-      message: `${folder} is a folder: name the files in it.`,
-    },
-    {
-      what: "a folder to export to",
-      words: ["export", folder, "--data", join(folder, "data")],
-      message: `${folder} is a folder: name a file in it.`,
-    },
-    {
-      what: "a file instead of the data folder",
-      words: ["import", FILE, "--data", FILE],
-      message: `${FILE} is not a folder: name one with --data.`,
-    },
-    {
       what: "the imported file as the one for refused lines",
       words: ["import", FILE, "--refused", FILE, "--data", folder],
       message: `${FILE} is one of the files to import: write the refused lines to another file.`,
-    },
-    {
-      what: "a file for refused lines inside a file",
-      words: ["import", FILE, "--refused", join(FILE, "x"), "--data", folder],
-      message: `There is no folder ${FILE}: create it, or name another file.`,
-    },
-    {
-      what: "an invalid url",
-      words: ["export", "--url", "foo"],
-      environment: { PLANT_STORE_TOKEN: "x" },
-      message: "foo is not the address of a service: use one such as http://127.0.0.1:8080.",
-    },
-    {
-      what: "a service without a token",
-      words: ["export", "--url", service.url],
-      message: "There is no token: set the environment variable PLANT_STORE_TOKEN.",
     },
     {
       what: "a wrong token",
@@ -204,11 +163,6 @@ describe("plant-store import and export", () => {
       words: ["export", "--url", ""],
       environment: { PLANT_STORE_TOKEN: "plant_x" },
       message: "An empty text is not the address of a service: use one such as http://127.0.0.1:8080.",
-    },
-    {
-      what: "a flag that does not exist",
-      words: ["import", "--fast", FILE, "--data", folder],
-      message: "The settings are wrong:\n  - --fast is not a known setting.\nSee `plant-store import --help`.",
     },
   ]) {
     it(`refuse ${what} with a sentence and status 1`, async () => {

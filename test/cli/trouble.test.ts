@@ -55,16 +55,25 @@ const troubles: readonly Trouble[] = [
   { why: "a command that would colour the terminal", words: ["\u001b[31m"], says: String.raw`unknown command '\u001b[31m'` },
   { why: "a command of tokens that would", words: ["token", "\u001b[31m"], says: String.raw`unknown command '\u001b[31m'` },
   {
+    why: "a flag that does not exist",
+    words: ["import", "--fast", at("plants.ndjson"), "--data", store],
+    says: "See `plant-store import --help`.",
+  },
+  {
     why: "a name without its flag",
     words: ["token", "create", "sync", "--data", store],
     says: "See `plant-store token create --help`.",
   },
 
-  { why: "a missing file", words: ["import", at("none"), "--data", store], says: "There is no file" },
-  { why: "a missing file", words: ["restore", at("none"), "--data", at("new")], says: "There is no file" },
-  { why: "a folder as a file", words: ["import", at("folder"), "--data", store], says: "is a folder: name the files in it" },
+  { why: "a missing file", words: ["import", at("none"), "--data", store], says: `There is no file ${at("none")}: check its name.` },
+  { why: "a missing file", words: ["restore", at("none"), "--data", at("new")], says: `There is no file ${at("none")}: check its name.` },
+  {
+    why: "a folder as a file",
+    words: ["import", at("folder"), "--data", store],
+    says: `${at("folder")} is a folder: name the files in it.`,
+  },
   { why: "a folder as a file", words: ["restore", at("folder"), "--data", at("new")], says: "is not a file" },
-  { why: "a folder as a file", words: ["export", at("folder"), "--data", store], says: "is a folder: name a file in it" },
+  { why: "a folder as a file", words: ["export", at("folder"), "--data", store], says: `${at("folder")} is a folder: name a file in it.` },
   { why: "a file as a folder", words: ["import", at("file/x"), "--data", store], says: "is a file, not a folder: check its name" },
   { why: "a file as a folder", words: ["export", at("file/x"), "--data", store], says: "There is no folder" },
   { why: "a missing folder", words: ["export", at("none/x"), "--data", store], says: "There is no folder" },
@@ -90,12 +99,7 @@ const troubles: readonly Trouble[] = [
   ].map((words) => ({
     why: "a file as its data folder",
     words: [...words, "--data", at("file")],
-    says: "is not a folder: name one with --data",
-  })),
-  ...[["export"], ["backup", at("b.gz")], ["token", "list"], ["token", "create"], ["token", "revoke", "x"], ["check"]].map((words) => ({
-    why: "a data folder without a store",
-    words: [...words, "--data", at("folder")],
-    says: "There is no store in",
+    says: `${at("file")} is not a folder: name one with --data.`,
   })),
   {
     why: "a data folder that cannot be made",
@@ -114,7 +118,7 @@ const troubles: readonly Trouble[] = [
     says: "cannot be used (",
   },
 
-  { why: "no token", words: ["export", "--url", nothing], says: "set the environment variable PLANT_STORE_TOKEN" },
+  { why: "no token", words: ["export", "--url", nothing], says: "There is no token: set the environment variable PLANT_STORE_TOKEN." },
   ...[["export"], ["import", at("plants.ndjson")]].flatMap((words) => [
     {
       why: "a url where nothing listens",
@@ -122,7 +126,12 @@ const troubles: readonly Trouble[] = [
       says: `${nothing} failed (nothing listens there)`,
       environment: token,
     },
-    { why: "a url that is none", words: [...words, "--url", "plants"], says: "is not the address of a service", environment: token },
+    {
+      why: "a url that is none",
+      words: [...words, "--url", "plants"],
+      says: "plants is not the address of a service: use one such as",
+      environment: token,
+    },
     {
       why: "a url of another kind",
       words: [...words, "--url", "ftp://127.0.0.1"],

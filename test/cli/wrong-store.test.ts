@@ -1,10 +1,11 @@
-import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { newPlace, openGarden } from "../support/backup-garden.ts";
 import { runOn } from "../support/backups.ts";
 import { ENGINES } from "../support/engines.ts";
+import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -18,14 +19,24 @@ describe("a command in a wrong folder, or on a wrong database", () => {
     ["token", "list"],
     ["token", "revoke", "first"],
     ["export"],
+    ["import", "--dry-run", join(PROJECT, "examples/plants.csv")],
     ["backup", join(folder, "wrong.gz")],
+    ["check"],
+    ["check", "--repair"],
+    ["check", "--without-wal"],
   ]) {
     for (const { engine } of ENGINES) {
       it(`makes no store there: ${words.slice(0, 2).join(" ")}, on ${engine}`, async () => {
         const place = await newPlace(engine);
-        const { status, stdout, stderr } = await runOn(place, words);
-        expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining("There is no store in ")]);
-        expect(existsSync(place["data"]!)).toBe(false);
+        const data = place["data"]!;
+        const onPostgres = words.includes("--without-wal") ? "Only SQLite has a WAL" : "There is no store in this database";
+        const says = engine === "SQLite" ? `There is no store in ${data}: name its folder with --data.` : onPostgres;
+        for (const isThere of [false, true]) {
+          if (isThere) mkdirSync(data);
+          const { status, stdout, stderr } = await runOn(place, words);
+          expect([status, stdout, stderr]).toEqual([1, "", expect.stringContaining(says)]);
+          expect(existsSync(data) ? readdirSync(data) : undefined).toEqual(isThere ? [] : undefined);
+        }
         if (engine === "PostgreSQL") {
           const { database } = place;
           const client = new Client({ connectionString: database });

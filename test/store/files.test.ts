@@ -220,31 +220,6 @@ describe("a database that is empty or missing", () => {
 });
 
 describe("plant-store", () => {
-  for (const words of [
-    ["token", "create"],
-    ["token", "list"],
-    ["token", "revoke", "nobody"],
-    ["export"],
-    ["import", "--dry-run", join(import.meta.dir, "../../examples/plants.csv")],
-    ["check"],
-    ["check", "--repair"],
-    ["check", "--without-wal"],
-  ]) {
-    it(`${words.slice(0, 2).join(" ")} creates no store in a wrong folder, and says how to name the right one`, async () => {
-      const folder = temporaryFolder();
-      const missing = join(folder, "missing");
-      for (const data of [folder, missing]) {
-        const { status, stdout, stderr } = await runCommand([...words, "--data", data]);
-        expect({ status, stdout, stderr }).toEqual({
-          status: 1,
-          stdout: "",
-          stderr: `plant-store: There is no store in ${data}: name its folder with --data.\n`,
-        });
-      }
-      expect(readdirSync(folder)).toEqual([]);
-    });
-  }
-
   it("import and serve create a store in a new folder and say so, and only then", async () => {
     const data = join(temporaryFolder(), "new");
     const file = join(import.meta.dir, "../../examples/plants.csv");
