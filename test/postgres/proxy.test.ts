@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import { Client } from "pg";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import type { Fault, StartupFault, StatementFault } from "../support/postgres/faults.ts";
+import type { Fault, StatementFault } from "../support/postgres/faults.ts";
 import { startProxy, type Proxy } from "../support/postgres/proxy.ts";
 import { until } from "../support/until.ts";
 import { queryOnce, type DatabaseServer } from "../support/postgres/database-server.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
 const STATES = ["40001", "40P01", "25006", "53100"] as const;
-const REFUSALS = ["53300", "57P03"] as const;
 
 const LOSSES = [
   { kind: "cut_before", name: "cuts before the statement: the client gets an error and the row is not there", there: [] },
@@ -96,30 +95,10 @@ for (const { way, insert } of WAYS) {
       expect(await ids()).toEqual([1]);
       expect([...proxy.injected]).toEqual([["cut_after", 1]]);
     });
-
-    it("holds a statement for the given time, and lets it pass", async () => {
-      const client = await connect();
-      proxy.once({ kind: "hold", holdMs: 150 });
-      const from = performance.now();
-      await client.query(insert(1));
-      expect(performance.now() - from).toBeGreaterThanOrEqual(149);
-      expect(await ids()).toEqual([1]);
-      expect([...proxy.injected]).toEqual([["hold", 1]]);
-    });
   });
 }
 
 describe("a proxy between clients and PostgreSQL servers", () => {
-  for (const sqlstate of REFUSALS) {
-    it(`refuses a connection with ${sqlstate}, and accepts the next one`, async () => {
-      const fault: StartupFault = { kind: "refusal", sqlstate };
-      proxy.once(fault);
-      expect(await rejectionOf(connect())).toMatchObject({ code: sqlstate, severity: "FATAL" });
-      await connect();
-      expect([...proxy.injected]).toEqual([[`refusal ${sqlstate}`, 1]]);
-    });
-  }
-
   it("injects the same faults for the same seed, others for another, and counts each one that the client saw", async () => {
     const [one, same, other] = [await seenWith(7), await seenWith(7), await seenWith(8)];
     expect(same).toEqual(one);
@@ -131,15 +110,6 @@ describe("a proxy between clients and PostgreSQL servers", () => {
     }
   });
 
-  it("injects nothing once it is cleared", async () => {
-    const client = await connect();
-    proxy.once({ kind: "cut_before" });
-    proxy.randomly({ faults: [{ kind: "cut_before" }], probability: 1, seed: 1 });
-    proxy.clear();
-    await client.query("SELECT 1");
-    expect(proxy.injected.size).toBe(0);
-  });
-
   it("tears a message in half", async () => {
     const client = await connect();
     const received: Buffer[] = [];
@@ -148,26 +118,6 @@ describe("a proxy between clients and PostgreSQL servers", () => {
     await rejectionOf(client.query("INSERT INTO plants VALUES (1)"));
     // Of CommandComplete: its letter, its length, and "INSERT 0 1".
     expect(Buffer.concat(received).toString()).toBe("C\0\0\0\x0fINS");
-  });
-
-  it("cuts all connections at once, and accepts new ones", async () => {
-    const clients = [await connect(), await connect()];
-    const answers = clients.map((client) => rejectionOf(client.query("SELECT pg_sleep(5)")));
-    await Bun.sleep(50);
-    proxy.cutAll();
-    for (const answer of answers) expect(await answer).toBeInstanceOf(Error);
-    expect((await (await connect()).query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
-  });
-
-  it("routes new connections elsewhere, and keeps those that are open", async () => {
-    const client = await connect();
-    const nobody = await startProxy({ target: server });
-    await nobody.stop();
-    proxy.pointAt({ host: "127.0.0.1", port: nobody.port });
-    expect(await rejectionOf(connect())).toBeInstanceOf(Error);
-    expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
-    proxy.pointAt(server);
-    await connect();
   });
 
   it("passes large responses and large parameters unchanged", async () => {

@@ -22,7 +22,7 @@ export type StatementFault = Readonly<
 >;
 
 /** The faults of a new connection: too many connections, or a server that is starting. Some poolers' errors have no end. */
-export type StartupFault = Readonly<{ kind: "refusal"; sqlstate: "53300" | "57P03"; isEndless?: true }>;
+type StartupFault = Readonly<{ kind: "refusal"; sqlstate: "53300" | "57P03"; isEndless?: true }>;
 
 export type Fault = StatementFault | StartupFault;
 
