@@ -27,6 +27,9 @@ import { WithoutPlants } from "./without-plants.tsx";
 /** How often to look whether a list has followed an import. */
 const BEHIND_MS = 1000;
 
+/** How long a sign-out waits for deletions: whoever wanted it may have gone. */
+const SIGN_OUT_MS = 5_000;
+
 type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; who: Session }>;
 
 /** What the token may see and do, and nothing that would fail. */
@@ -66,7 +69,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const onTokens = () => opening.open({ kind: "tokens" });
 
   async function signOut(): Promise<void> {
-    await deletions.flush();
+    await Promise.race([deletions.flush(), new Promise((resolve) => setTimeout(resolve, SIGN_OUT_MS))]);
     session.signOut();
   }
 

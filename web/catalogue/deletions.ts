@@ -9,7 +9,10 @@ import type { Listing } from "./listing.ts";
 export type Deletions = Readonly<{
   /** Hides the plants at once, and deletes them when some seconds are over and nobody has undone it. */
   remove: (plants: readonly Plant[]) => void;
-  /** Deletes now what is still waiting: the plant with this id, or all. What comes under an id after its deletion must not be taken for what was there before. */
+  /**
+   * Deletes now what is still waiting: the plant with this id, or all. Resolves when it is over, also what was on its way already: what comes
+   * under an id after its deletion must not be taken for what was there before.
+   */
   flush: (id?: bigint) => Promise<void>;
   /** Deletes nothing of what is still waiting, and says so: nobody is signed in any more. */
   abandon: () => void;
@@ -30,6 +33,8 @@ type Waiting = Readonly<{ notice: number; clock: ReturnType<typeof setInterval>;
  */
 export function createDeletions({ bulkChanges, listing, notices }: DeletionOptions): Deletions {
   const plants = new Map<bigint, Plant>();
+  /** Deletions on their way, by plant. */
+  const sent = new Map<bigint, Promise<void>>();
   /** What could be undone when the last of them was asked for. */
   let replaces: ReturnType<BulkChanges["offers"]> = [];
   let waiting: Waiting | undefined;
@@ -74,9 +79,18 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
     const now = ids.flatMap((id) => plants.get(id) ?? []);
     for (const id of ids) plants.delete(id);
     if (plants.size === 0) stop();
-    if (now.length === 0) return;
+    if (now.length > 0) {
+      const done = send(now);
+      for (const { id } of now) sent.set(id, done);
+    }
+    await Promise.all(ids.flatMap((id) => sent.get(id) ?? []));
+  }
+
+  async function send(now: readonly Plant[]): Promise<void> {
     const changes = now.map((from) => ({ from, to: undefined }));
     await bulkChanges.run({ changes, total: now.length, doing: "Deleting", done: "deleted", isQuiet: true, replaces });
+    const ids = now.map(({ id }) => id);
+    for (const id of ids) sent.delete(id);
     listing.unhide(ids);
   }
 
@@ -97,7 +111,7 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
       notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
       undo();
     },
-    flush: (id) => carryOut(id === undefined ? [...plants.keys()] : [id]),
+    flush: (id) => carryOut(id === undefined ? [...plants.keys(), ...sent.keys()] : [id]),
   };
 }
 

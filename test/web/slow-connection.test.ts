@@ -1,0 +1,72 @@
+import { describe, expect, it } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
+import { asks, hold } from "../support/web/hold.ts";
+import { usePlace } from "../support/web/place.ts";
+
+const place = usePlace();
+
+const CHANGES = asks("POST", /^\/plants\/changes$/);
+const CREATE = asks("POST", /^\/plants$/);
+const LIST = asks("GET", /^\/plants\?/);
+const TAGS = asks("GET", /^\/tags/);
+
+async function stored(): Promise<string> {
+  return (await place.service.request("/plants?limit=1000")).text();
+}
+
+/** As somebody else does. */
+async function put(id: number, body: string): Promise<void> {
+  const init = { method: "PUT", body, headers: { "content-type": "application/json" } };
+  expect((await place.service.request(`/plants/${id}`, init)).ok).toBe(true);
+}
+
+/** Lets the page take over what has come, and draw it. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(resolve))))");
+}
+
+describe("on a slow connection", () => {
+  it("a plant that is added under the id of one whose deletion is still on its way stays", async () => {
+    await place.plant(["7,Acer,tree", "8,Ginkgo,tree"]);
+    const { page, signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    const deletion = await hold(page, CHANGES);
+    await page.clock.install();
+    await button("Delete Acer").click();
+    await page.clock.fastForward(9_000);
+    await deletion.came;
+    const events: string[] = [];
+    page.on("request", (request) => void (CREATE(request) && events.push("it is sent")));
+    page.on("response", (response) => void (CHANGES(response.request()) && events.push("the other one is deleted")));
+    await button("Add plant").click();
+    await field("Name").fill("Acer");
+    await field("Tag").fill("tree");
+    await button("Choose the id").click();
+    await field("Id").fill("7");
+    await button("Save").click();
+    await button("Saving…").waitFor();
+    deletion.release();
+    await reads("“Acer” is saved.");
+    expect(events).toEqual(["the other one is deleted", "it is sent"]);
+    expect(await stored()).toContain("Acer");
+  });
+
+  it("a sign-out waits for a deletion for some seconds only", async () => {
+    await place.plant(["7,Acer,tree"]);
+    const { page, signIn, button, field, sees, choose } = await place.visit();
+    await signIn();
+    await sees(["Acer"]);
+    const deletion = await hold(page, CHANGES);
+    await page.clock.install();
+    await page.clock.pauseAt((await page.evaluate<number>("Date.now()")) + 1_000);
+    await button("Delete Acer").click();
+    await choose("Sign out");
+    await deletion.came;
+    await page.clock.fastForward(5_000);
+    await field("Token").waitFor();
+    deletion.release();
+    await until("it is deleted", async () => (await stored()) === "[]");
+  });
+});
