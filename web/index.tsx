@@ -24,9 +24,9 @@ const session = createSession(tabStorage(), deviceStorage());
 const reaching = watchReach({
   window,
   livenessUrl: `${base}/livez`,
-  onAnswer(response) {
+  onAnswer(response, { headers }) {
     noteTime(response);
-    if (response.status === 401) session.expire(EXPIRED);
+    if (response.status === 401) session.expire(new Headers(headers).get("authorization"), EXPIRED);
   },
 });
 const notices = createNotices();

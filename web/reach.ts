@@ -6,7 +6,7 @@ export type Reach = "reached" | "silent" | "offline";
 
 export type Reaching = Readonly<{ state: State<Reach>; fetch: (url: string, init: RequestInit) => Promise<Response> }>;
 
-type ReachOptions = Readonly<{ window: Window; livenessUrl: string; onAnswer: (response: Response) => void }>;
+type ReachOptions = Readonly<{ window: Window; livenessUrl: string; onAnswer: (response: Response, init: RequestInit) => void }>;
 
 /** How often a service that was silent is asked whether it is back. */
 const ASK_MS = 3_000;
@@ -40,7 +40,7 @@ export function watchReach({ window, livenessUrl, onAnswer }: ReachOptions): Rea
       try {
         const response = await fetch(url, init);
         state.set("reached");
-        onAnswer(response);
+        onAnswer(response, init);
         return response;
       } catch (thrown) {
         if (init.signal?.aborted !== true) fall();

@@ -20,8 +20,8 @@ export type PageSession = Readonly<{
   signIn: (token: string, who?: Session, isRemembered?: boolean) => void;
   /** Forgets the token, and all that is typed. */
   signOut: () => void;
-  /** The service no longer accepts the token: all that is open stays as it is. */
-  expire: (reason: string) => void;
+  /** The service no longer accepts the token of this header: all that is open stays as it is. */
+  expire: (authorization: string | null, reason: string) => void;
 }>;
 
 const KEY = `${KEPT_PREFIX}token`;
@@ -70,9 +70,10 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
       state.set({ kind: "in", token, who });
     },
     signOut,
-    expire(reason) {
+    expire(authorization, reason) {
       const now = state.get();
-      if (now.kind === "out") return;
+      // A late response may refuse the token before this one.
+      if (now.kind === "out" || authorization !== `Bearer ${now.token}`) return;
       if (device?.getItem(KEY) === now.token) device.removeItem(KEY);
       tab.removeItem(KEY);
       state.set({ kind: "out", reason, before: now });

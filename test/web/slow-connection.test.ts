@@ -69,4 +69,59 @@ describe("on a slow connection", () => {
     deletion.release();
     await until("it is deleted", async () => (await stored()) === "[]");
   });
+
+  it("the late refusal of a token does not end the sign-in with the one after it", async () => {
+    place.expectStatus(401);
+    await place.plant(["7,Acer,tree"]);
+    const init = {
+      method: "POST",
+      body: JSON.stringify({ name: "first", scopes: ["plants:read", "plants:write"] }),
+      headers: { "content-type": "application/json" },
+    };
+    const { token } = (await (await place.service.request("/tokens", init)).json()) as { token: string };
+    const { page, signIn, field, button, sees, dialog } = await place.visit();
+    await signIn(token);
+    await sees(["Acer"]);
+    await page.route("**/*", (route) => {
+      if (route.request().headers()["authorization"] !== `Bearer ${token}`) return route.fallback();
+      return route.fulfill({ status: 401, contentType: "application/json", body: '{"error":40101,"message":"It was revoked."}' });
+    });
+    const late = await hold(page, TAGS);
+    await button("Refresh").click();
+    await late.came;
+    await dialog.waitFor();
+    await field("Token").fill(place.service.token);
+    await button("Sign in").click();
+    await dialog.waitFor({ state: "detached" });
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    late.release();
+    await refused;
+    await settle(page);
+    expect(await dialog.count()).toBe(0);
+    await page.reload();
+    await sees(["Acer"]);
+  });
+
+  it("a sign-out in another tab holds in one that is just coming", async () => {
+    await place.plant(["7,Acer,tree"]);
+    const { page, button, field, sees } = await place.visit();
+    await field("Token").fill(place.service.token);
+    await page.getByLabel("Stay signed in on this device").check();
+    await button("Sign in").click();
+    await sees(["Acer"]);
+    const other = await page.context().newPage();
+    await other.goto(place.service.url);
+    await other.getByRole("button", { name: "Settings" }).click();
+    const session = await hold(page, asks("GET", /^\/session$/));
+    await page.reload();
+    await session.came;
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await field("Token").waitFor();
+    const answered = page.waitForResponse(/session$/);
+    session.release();
+    await answered;
+    await settle(page);
+    expect(await field("Token").count()).toBe(1);
+    expect(await page.evaluate<number>("sessionStorage.length + localStorage.length")).toBe(0);
+  });
 });

@@ -2,16 +2,20 @@ import { useEffect, useState } from "preact/hooks";
 import { createClient } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { failureText } from "../failure-text.ts";
+import { useShown } from "../ui/shown.ts";
 
 /** Asks the service who has the token that this tab kept. Where it takes the token no more, the sign-in comes instead. */
 export function Arrival({ context, token }: { context: AppContext; token: string }) {
   const { base, reaching, session } = context;
   const [problem, setProblem] = useState<string>();
+  const isShown = useShown();
 
   async function ask(): Promise<void> {
     setProblem(undefined);
     try {
-      session.signIn(token, await createClient({ url: base, token, fetch: reaching.fetch, retries: 1 }).session());
+      const who = await createClient({ url: base, token, fetch: reaching.fetch, retries: 1 }).session();
+      // Somebody may have signed out in another tab.
+      if (isShown()) session.signIn(token, who);
     } catch (thrown) {
       setProblem(failureText(thrown));
     }
