@@ -124,4 +124,42 @@ describe("on a slow connection", () => {
     expect(await field("Token").count()).toBe(1);
     expect(await page.evaluate<number>("sessionStorage.length + localStorage.length")).toBe(0);
   });
+
+  it("a change stays in sight when a list comes that was read before it, however long that was on its way", async () => {
+    await place.plant(["7,Acer,tree", "8,Ginkgo,tree"]);
+    const { page, signIn, button, field, sees } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await page.clock.install();
+    await put(9, '{"name":"Salix"}');
+    const list = await hold(page, LIST, "answer");
+    await button("Refresh").click();
+    await list.came;
+    await button("Edit Ginkgo").click();
+    await field("Name").fill("Maidenhair");
+    await button("Save").click();
+    await sees(["Acer", "Maidenhair"]);
+    await page.clock.fastForward(5_000);
+    list.release();
+    await sees(["Acer", "Maidenhair", "Salix"]);
+  });
+
+  it("many plants that were deleted do not come back with a list that was read before", async () => {
+    await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},tree`));
+    const { page, signIn, button, reads, sees } = await place.visit();
+    await signIn();
+    await reads("300 plants.");
+    await page.clock.install();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await page.getByRole("checkbox", { name: "Select Plant 0", exact: true }).click();
+    await button("Delete selected").click();
+    await put(999, '{"name":"Salix"}');
+    const list = await hold(page, LIST, "answer");
+    await button("Refresh").click();
+    await list.came;
+    await page.clock.fastForward(9_000);
+    await reads("299 plants are deleted.");
+    list.release();
+    await sees(["Plant 0", "Salix"]);
+  });
 });

@@ -80,7 +80,7 @@ export function createListing(client: Client, view: View): Listing {
 
   /** What was asked for at `askedAt`, with what it cannot know. */
   function withChanges(listed: Listed, askedAt: number): Listed {
-    changes = changes.filter(({ at }) => performance.now() - at < LAG_MS);
+    changes = changes.filter(({ at }) => at > askedAt || performance.now() - at < LAG_MS);
     const unknown = listed.view.q === "" ? changes.filter(({ at }) => at > askedAt) : changes;
     return unknown.reduce(withChange, listed);
   }
@@ -107,21 +107,22 @@ export function createListing(client: Client, view: View): Listing {
       set(withChanges({ view: asked, plants: [...before, ...page.plants], phase, failure: undefined }, askedAt));
     } catch (failure) {
       if (running !== mine || isAbort(failure)) return;
-      const isSettled = phaseBefore !== "searching" && phaseBefore !== "loading";
-      if (isAgain && isSettled) return set({ ...all, phase: phaseBefore, failure: failureBefore });
+      if (isAgain && !isUnderWay(phaseBefore)) return set({ ...all, phase: phaseBefore, failure: failureBefore });
       set({ ...all, view: asked, plants: start === TOP && !isAgain ? [] : all.plants, phase: "failed", failure });
     }
   }
 
+  async function refresh(): Promise<void> {
+    const { view: shown, plants } = all;
+    if (plants.length > ROWS_AT_ONCE_MAX) return;
+    const isAgain = wanted.view === shown;
+    await load(wanted.view, TOP, { rows: Math.max(wanted.rows, isAgain ? plants.length : 0), isAgain });
+  }
+
   return {
     state,
+    refresh,
     show: (asked, rows = FIRST_PAGE) => load(asked, TOP, { rows: Math.max(FIRST_PAGE, Math.min(rows, ROWS_AT_ONCE_MAX)) }),
-    async refresh() {
-      const { view: shown, plants } = all;
-      if (plants.length > ROWS_AT_ONCE_MAX) return;
-      const isAgain = wanted.view === shown;
-      await load(wanted.view, TOP, { rows: Math.max(wanted.rows, isAgain ? plants.length : 0), isAgain });
-    },
     async loadMore() {
       const { phase, plants, view: asked } = all;
       if (plants.length >= ROWS_MAX) return;
@@ -143,7 +144,11 @@ export function createListing(client: Client, view: View): Listing {
       const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
       if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
       if (appearing.length > NOTED_MAX) void load(wanted.view, TOP, { rows: FIRST_PAGE });
-      else set(appearing.reduce(withChange, { ...all, plants }));
+      else {
+        set(appearing.reduce(withChange, { ...all, plants }));
+        // What is on its way may have been read before.
+        if (noted.length > NOTED_MAX && isUnderWay(all.phase)) void refresh();
+      }
     },
     hide(ids) {
       for (const id of ids) hidden.add(id);
@@ -154,6 +159,10 @@ export function createListing(client: Client, view: View): Listing {
       set(all);
     },
   };
+}
+
+function isUnderWay(phase: Listed["phase"]): boolean {
+  return phase === "searching" || phase === "loading";
 }
 
 /** The plant, if the view shows it. */
