@@ -162,4 +162,25 @@ describe("on a slow connection", () => {
     list.release();
     await sees(["Plant 0", "Salix"]);
   });
+
+  it("nobody can go on with a plant as it was while what was typed is discarded", async () => {
+    await place.plant(["7,Acer,tree"]);
+    const { page, signIn, button, field, sees, dialog } = await place.visit();
+    await signIn();
+    await sees(["Acer"]);
+    await button("Edit Acer").click();
+    await field("Name").fill("Acer rubrum");
+    await page.keyboard.press("Escape");
+    await put(7, '{"name":"Acer","tag":"theirs"}');
+    await button("Edit Acer").click();
+    const read = await hold(page, asks("GET", /^\/plants\/7$/));
+    await button("Discard it").click();
+    await read.came;
+    expect(await field("Name").count()).toBe(0);
+    read.release();
+    await field("Name").fill("Acer palmatum");
+    await button("Save").click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await stored()).toBe('[{"id":7,"name":"Acer palmatum","tag":"theirs"}]');
+  });
 });

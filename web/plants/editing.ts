@@ -123,6 +123,8 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     discard() {
       typed.set(undefined);
       typed.forget();
+      // Nobody should go on with what it was.
+      setStep({ kind: "loading" });
       load();
     },
     leave() {
