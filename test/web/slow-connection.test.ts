@@ -183,4 +183,32 @@ describe("on a slow connection", () => {
     await dialog.waitFor({ state: "detached" });
     expect(await stored()).toBe('[{"id":7,"name":"Acer palmatum","tag":"theirs"}]');
   });
+
+  for (const { open, method } of [
+    { open: "Add plant", method: "POST" },
+    { open: "Edit Acer", method: "PUT" },
+  ]) {
+    it(`what is being saved cannot be typed on, and is kept as it says if it is cancelled and fails, after ${open}`, async () => {
+      place.expectStatus(0);
+      await place.plant(["7,Acer,tree"]);
+      const { page, signIn, button, field, sees, reads } = await place.visit();
+      await signIn();
+      await sees(["Acer"]);
+      await button(open).click();
+      await field("Name").fill("Quercus");
+      await page.route(/\/plants(\/7)?$/, (route) => route.abort());
+      const saving = await hold(page, asks(method, /^\/plants/));
+      await page.keyboard.press("Enter");
+      await saving.came;
+      await button("Saving…").waitFor();
+      await page.keyboard.type(" rubra");
+      expect(await field("Name").inputValue()).toBe("Quercus");
+      await button("Cancel").click();
+      saving.release();
+      await reads("Saving “Quercus” failed, and what you typed is kept.");
+      await page.unrouteAll();
+      await button(open).click();
+      expect(await field("Name").inputValue()).toBe("Quercus");
+    });
+  }
 });

@@ -93,7 +93,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
           void saveAndClose();
         }}
       >
-        <NameAndTag draft={draft} onDraft={(next) => typed.set({ draft: next, isOwnId })} tags={tags} />
+        <NameAndTag draft={draft} onDraft={(next) => typed.set({ draft: next, isOwnId })} tags={tags} isFixed={isBusy} />
         {isOwnId ? (
           <Field label="Id" hint="A whole number of up to 19 digits. It cannot be changed later.">
             {(id, hintId) => (
@@ -102,6 +102,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
                 aria-describedby={hintId}
                 value={draft.id}
                 onInput={({ currentTarget: { value } }) => typed.set({ draft: { ...draft, id: value }, isOwnId })}
+                readOnly={isBusy}
                 inputMode="numeric"
                 autocomplete="off"
                 ref={takeFocus}
@@ -131,7 +132,8 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
             class="button"
             type="button"
             onClick={() => {
-              typed.forget();
+              // What is on its way may not be saved.
+              if (!isBusy) typed.forget();
               onClose();
             }}
           >

@@ -32,7 +32,7 @@ export function EditDialog({ id, catalogue, notices, onClose }: EditDialogProps)
           }}
         >
           {editing.isBack ? <BackAgain onDiscard={editing.discard} /> : null}
-          <NameAndTag draft={draft} onDraft={editing.type} tags={tags} />
+          <NameAndTag draft={draft} onDraft={editing.type} tags={tags} isFixed={isBusy} />
         </form>
       ) : null}
       {step.kind === "editing" && !mayChange ? <PlantText plant={step.seen.plant} /> : null}

@@ -128,7 +128,8 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
       load();
     },
     leave() {
-      typed.forget();
+      // What is on its way may not be saved.
+      if (!isBusy) typed.forget();
       onClose();
     },
   };

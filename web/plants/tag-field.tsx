@@ -9,12 +9,13 @@ type TagFieldProps = Readonly<{
   hint: string;
   /** Whether it takes the focus. */
   isFirst?: boolean;
+  isFixed?: boolean;
 }>;
 
 const TAGS_OFFERED = 100;
 
 /** A tag, with those that there are to choose from. */
-export function TagField({ value, onValue, tags, hint, isFirst = false }: TagFieldProps) {
+export function TagField({ value, onValue, tags, hint, isFirst = false, isFixed = false }: TagFieldProps) {
   return (
     <Field label="Tag" hint={hint}>
       {(id, hintId) => (
@@ -26,6 +27,7 @@ export function TagField({ value, onValue, tags, hint, isFirst = false }: TagFie
             dir="auto"
             value={value}
             onInput={({ currentTarget }) => onValue(currentTarget.value)}
+            readOnly={isFixed}
             autofocus={isFirst}
             {...(isFirst ? { ref: takeFocus } : {})}
             {...AS_TYPED}
