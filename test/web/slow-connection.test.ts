@@ -211,4 +211,38 @@ describe("on a slow connection", () => {
       expect(await field("Name").inputValue()).toBe("Quercus");
     });
   }
+
+  for (const { what, id } of [
+    { what: "an id that the page made", id: undefined },
+    { what: "an id that was typed", id: "77" },
+  ]) {
+    it(`a plant with ${what} is stored once, though the first response was lost and its name was corrected since`, async () => {
+      place.expectStatus(0);
+      const { page, signIn, button, field, reads, dialog } = await place.visit();
+      await signIn();
+      await button("Add a plant").click();
+      await field("Name").fill("Ginko");
+      if (id !== undefined) {
+        await button("Choose the id").click();
+        await field("Id").fill(id);
+      }
+      await page.route("**/plants", async (route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await button("Save").click();
+      await reads("The service cannot be reached: check the connection, then try again.");
+      await page.unrouteAll();
+      await page.reload();
+      await field("Name").fill("Ginkgo");
+      await page.route("**/plants/changes", (route) => route.abort());
+      await button("Save").click();
+      await reads("The service cannot be reached: check the connection, then try again.");
+      await page.unrouteAll();
+      await button("Save").click();
+      await dialog.waitFor({ state: "detached" });
+      const plants = (await (await place.service.request("/plants")).json()) as readonly { name: string }[];
+      expect(plants.map(({ name }) => name)).toEqual(["Ginkgo"]);
+    });
+  }
 });

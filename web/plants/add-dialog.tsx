@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { ERROR_NUMBERS, makeId, ServiceError } from "../../src/client/client.ts";
-import type { Plant } from "../../src/client/client.ts";
+import type { Client, Plant } from "../../src/client/client.ts";
+import { isSame } from "../../src/plant.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, retryText } from "../failure-text.ts";
 import { useKept } from "../kept.ts";
@@ -19,7 +20,8 @@ import { takeFocus } from "../ui/focus.ts";
 
 type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void; onEdit: ((id: bigint) => void) | undefined }>;
 
-type Typed = Readonly<{ draft: Draft; /** Whether the id is typed too. */ isOwnId: boolean }>;
+/** `isOwnId`: whether the id is typed too; `sent`: what failed first, and may be stored all the same. */
+type Typed = Readonly<{ draft: Draft; isOwnId: boolean; sent?: Draft }>;
 
 type Problem = Readonly<{ text: string; /** The plant that has the id already. */ taken?: bigint }>;
 
@@ -28,7 +30,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
   const { client, tagCounts, deletions, note, reveal } = catalogue;
   const tags = useValue(tagCounts.state) ?? [];
   const typed = useKept<Typed>("new-plant", () => newPlant(""));
-  const { draft, isOwnId } = typed.value;
+  const { draft, isOwnId, sent } = typed.value;
   const isTyped = draft.name !== "" || isOwnId;
   useHold(isTyped);
   const [saved, setSaved] = useState<Plant>();
@@ -46,13 +48,15 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     try {
       await deletions.flush(id);
       const mine = toPlant(id, draft);
-      const { plant } = await (isOwnId ? client.create(mine) : client.add(mine, { id }));
+      const isThere = sent !== undefined && (await correct(client, toPlant(id, sent), mine));
+      const { plant } = isThere ? { plant: mine } : await (isOwnId ? client.create(mine) : client.add(mine, { id }));
       typed.forget();
       note(undefined, plant);
       reveal(plant);
       return plant;
     } catch (thrown) {
-      if (!isShown()) notices.add({ kind: "problem", text: failedText(draft.name, failureText(thrown)) });
+      if (isShown()) typed.set({ draft, isOwnId, sent: sent ?? draft });
+      else notices.add({ kind: "problem", text: failedText(draft.name, failureText(thrown)) });
       const isTaken = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.id_in_use;
       setProblem({ text: retryText(thrown), ...(isTaken ? { taken: id } : {}) });
       return undefined;
@@ -93,7 +97,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
           void saveAndClose();
         }}
       >
-        <NameAndTag draft={draft} onDraft={(next) => typed.set({ draft: next, isOwnId })} tags={tags} isFixed={isBusy} />
+        <NameAndTag draft={draft} onDraft={(next) => typed.set({ ...typed.value, draft: next })} tags={tags} isFixed={isBusy} />
         {isOwnId ? (
           <Field label="Id" hint="A whole number of up to 19 digits. It cannot be changed later.">
             {(id, hintId) => (
@@ -101,7 +105,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
                 id={id}
                 aria-describedby={hintId}
                 value={draft.id}
-                onInput={({ currentTarget: { value } }) => typed.set({ draft: { ...draft, id: value }, isOwnId })}
+                onInput={({ currentTarget: { value } }) => typed.set({ ...typed.value, draft: { ...draft, id: value } })}
                 readOnly={isBusy}
                 inputMode="numeric"
                 autocomplete="off"
@@ -112,7 +116,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
         ) : (
           <p class="hint">
             Its id will be <span class="number">{draft.id}</span>.{" "}
-            <button class="link" type="button" onClick={() => typed.set({ draft, isOwnId: true })}>
+            <button class="link" type="button" onClick={() => typed.set({ ...typed.value, isOwnId: true })}>
               Choose the id
             </button>
           </p>
@@ -149,6 +153,13 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
       </form>
     </Dialog>
   );
+}
+
+/** Makes a plant that may be stored already into what it is now. Whether it was there. */
+async function correct(client: Client, from: Plant, to: Plant): Promise<boolean> {
+  if (isSame(from, to)) return false;
+  for await (const { kind } of client.change([{ from, to }])) return kind === "changed" || kind === "same";
+  return false;
 }
 
 function newPlant(tag: string): Typed {
