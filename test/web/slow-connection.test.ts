@@ -245,4 +245,24 @@ describe("on a slow connection", () => {
       expect(plants.map(({ name }) => name)).toEqual(["Ginkgo"]);
     });
   }
+
+  it("a search that was begun since stays when a plant is saved behind it", async () => {
+    await place.plant(["7,Acer,tree", "8,Ginkgo,"]);
+    const { page, signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await button("Add plant").click();
+    await field("Name").fill("Quercus");
+    const saving = await hold(page, CREATE);
+    await button("Save").click();
+    await saving.came;
+    await page.keyboard.press("Escape");
+    await field("Search names").fill("gink");
+    await sees(["Ginkgo"]);
+    saving.release();
+    await reads("“Quercus” is saved.");
+    await settle(page);
+    expect(await field("Search names").inputValue()).toBe("gink");
+    await sees(["Ginkgo"]);
+  });
 });

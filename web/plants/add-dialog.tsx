@@ -52,7 +52,8 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
       const { plant } = isThere ? { plant: mine } : await (isOwnId ? client.create(mine) : client.add(mine, { id }));
       typed.forget();
       note(undefined, plant);
-      reveal(plant);
+      // Who has gone on meanwhile stays where they are.
+      if (isShown()) reveal(plant);
       return plant;
     } catch (thrown) {
       if (isShown()) typed.set({ draft, isOwnId, sent: sent ?? draft });
