@@ -265,4 +265,34 @@ describe("on a slow connection", () => {
     expect(await field("Search names").inputValue()).toBe("gink");
     await sees(["Ginkgo"]);
   });
+
+  it("a list that is read again is not given up when another tab changes something once more, and is read again after it", async () => {
+    await place.plant(["7,Acer,tree"]);
+    const { page, signIn, sees } = await place.visit();
+    await signIn();
+    await sees(["Acer"]);
+    await page.clock.install();
+    const other = await page.context().newPage();
+    await other.goto(`${place.service.url}/livez`);
+    async function tell(): Promise<void> {
+      const name = JSON.stringify(`plant-store ${place.service.url}`);
+      const heard = page.evaluate(`new Promise((resolve) => new BroadcastChannel(${name}).addEventListener("message", resolve))`);
+      await other.evaluate(`new BroadcastChannel(${name}).postMessage("changed")`);
+      await heard;
+      await page.clock.runFor(1_000);
+    }
+    await put(8, '{"name":"Salix"}');
+    const list = await hold(page, LIST, "answer");
+    let lists = 0;
+    page.on("request", (request) => void (LIST(request) && (lists += 1)));
+    await tell();
+    await list.came;
+    await put(9, '{"name":"Ulmus"}');
+    await tell();
+    expect(lists).toBe(1);
+    list.release();
+    await sees(["Acer", "Salix"]);
+    await page.clock.runFor(1_000);
+    await sees(["Acer", "Salix", "Ulmus"]);
+  });
 });
