@@ -43,7 +43,10 @@ export function watchReach({ window, livenessUrl, onAnswer }: ReachOptions): Rea
         onAnswer(response, init);
         return response;
       } catch (thrown) {
-        if (init.signal?.aborted !== true) fall();
+        const { signal } = init;
+        if (signal?.aborted !== true) fall();
+        // It may be this response alone that takes long.
+        else if ((signal.reason as Error).name === "TimeoutError") void ask();
         throw thrown;
       }
     },

@@ -17,7 +17,7 @@ export function startLimit(limitMs: number): Limit {
   function restart(newMs: number): void {
     clearTimeout(timer);
     runsMs = newMs;
-    timer = setTimeout(() => controller.abort(), Math.min(newMs, TIMER_MS_MAX));
+    timer = setTimeout(() => controller.abort(new DOMException("", "TimeoutError")), Math.min(newMs, TIMER_MS_MAX));
   }
   restart(limitMs);
   return { signal: controller.signal, limitMs: () => runsMs, restart, clear: () => clearTimeout(timer) };

@@ -295,4 +295,48 @@ describe("on a slow connection", () => {
     await page.clock.runFor(1_000);
     await sees(["Acer", "Salix", "Ulmus"]);
   });
+
+  it("the tags come, though they did not for a while", async () => {
+    place.expectStatus(503);
+    await place.plant(["7,Acer,tree"]);
+    const { page, signIn, sees } = await place.visit();
+    await page.clock.install();
+    let refusals = 0;
+    await page.route("**/tags*", (route) => {
+      refusals += 1;
+      return route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" });
+    });
+    await signIn();
+    await sees(["Acer"]);
+    const goOn = () => page.clock.runFor(7_000);
+    await until("they were refused three times", async () => {
+      await goOn();
+      return refusals >= 3;
+    });
+    await page.unrouteAll();
+    await goOn();
+    await page.locator(".tag-bars-bar", { hasText: "tree" }).waitFor();
+  });
+
+  it("a service that is silent is said not to respond, and what did not come comes when it is back", async () => {
+    place.expectStatus(0);
+    await place.plant(["7,Acer,tree"]);
+    const { page, signIn, sees, field } = await place.visit();
+    await signIn();
+    await sees(["Acer"]);
+    await page.clock.install();
+    await page.route("**/*", () => undefined);
+    await field("Search names").fill("acer");
+    const isTold = () => page.getByText("The service does not respond.").isVisible();
+    await until("it is told", async () => {
+      await page.clock.runFor(5_000);
+      return isTold();
+    });
+    await page.unrouteAll();
+    await until("it is back", async () => {
+      await page.clock.runFor(5_000);
+      return !(await isTold());
+    });
+    await sees(["Acer"]);
+  });
 });

@@ -1,5 +1,6 @@
 import type { Client, Plant, PlantCount, TagCount } from "../../src/client/client.ts";
 import { tokenize } from "../../src/tokenizer.ts";
+import { isPassing } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
 import { filterOf } from "../view.ts";
@@ -45,8 +46,9 @@ export function createTagCounts(client: Client, views: State<View>): LiveTagCoun
       state.set(all.tags);
       found.set((some ?? all).tags);
       total.set({ ...count, view });
-    } catch {
+    } catch (thrown) {
       // The counts are beside the point: the table says what is wrong with the service.
+      if (isPassing(thrown)) loadLater();
     }
   }
   function loadLater(): void {
