@@ -339,4 +339,39 @@ describe("on a slow connection", () => {
     });
     await sees(["Acer"]);
   });
+
+  it("a plant that is deselected while all are being selected stays so", async () => {
+    await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},tree`));
+    const { page, signIn, button, reads } = await place.visit();
+    const more = await hold(page, asks("GET", /^\/plants\?.*after=/));
+    await signIn();
+    await reads("The first 100 are here");
+    const box = (name: string) => page.getByRole("checkbox", { name, exact: true });
+    await box("Select Plant 0").click();
+    const all = await hold(page, asks("GET", /^\/plants\?.*limit=1000/));
+    await button("Select all").click();
+    await all.came;
+    await box("Select Plant 3").click();
+    await reads("99 plants selected");
+    all.release();
+    more.release();
+    await reads("299 plants selected");
+    expect(await box("Select Plant 3").isChecked()).toBe(false);
+  });
+
+  it("a selected plant that is deleted by itself is no longer selected", async () => {
+    await place.plant(["1,A,tree", "2,B,tree", "3,C,tree"]);
+    const { page, signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B", "C"]);
+    await page.clock.install();
+    await page.clock.pauseAt((await page.evaluate<number>("Date.now()")) + 1_000);
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await button("Delete A").click();
+    await reads("2 plants selected");
+    await button("Remove tag").click();
+    await reads("2 plants are without a tag now.");
+    await page.clock.fastForward(9_000);
+    await until("only that one is deleted", async () => (await stored()) === '[{"id":2,"name":"B"},{"id":3,"name":"C"}]');
+  });
 });

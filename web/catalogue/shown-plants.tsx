@@ -30,8 +30,10 @@ export function ShownPlants({ context: { views, opening }, catalogue, onRename }
 
   function act(action: RowAction, plant: Plant): void {
     if (action === "edit" || action === "open") edit(plant.id);
-    else if (action === "delete") deletions.remove([plant]);
-    else if (plant.tag !== undefined) show({ tag: plant.tag });
+    else if (action === "delete") {
+      deletions.remove([plant]);
+      ticks.note([{ before: plant, after: undefined }]);
+    } else if (plant.tag !== undefined) show({ tag: plant.tag });
   }
 
   return (

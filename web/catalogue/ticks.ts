@@ -44,6 +44,8 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
   let anchor: bigint | undefined;
   let gathering: AbortController | undefined;
   let isCut = false;
+  /** What people deselected while all was being selected. */
+  const left = new Set<bigint>();
 
   function publish(): void {
     state.set({ plants, isGathering: gathering !== undefined, isCut });
@@ -63,7 +65,7 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
       if (signal.aborted) return;
       isCut = plants.size >= ROWS_MAX && !plants.has(plant.id);
       if (isCut) return;
-      plants.set(plant.id, plant);
+      if (!left.has(plant.id)) plants.set(plant.id, plant);
       onMore(plants.size);
     }
   }
@@ -85,6 +87,8 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
       for (const plant of range) {
         if (isTicked) plants.set(plant.id, plant);
         else plants.delete(plant.id);
+        if (isTicked) left.delete(plant.id);
+        else left.add(plant.id);
       }
       anchor = clicked.id;
       publish();
@@ -101,6 +105,7 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
       if (phase === "whole" || gathering) return publish();
       const mine = new AbortController();
       gathering = mine;
+      left.clear();
       publish();
       const notice = notices.add({ kind: "done", text: "Selecting…", action: { label: "Stop", run: () => mine.abort() } });
       let toldAt = performance.now();
