@@ -374,4 +374,34 @@ describe("on a slow connection", () => {
     await page.clock.fastForward(9_000);
     await until("only that one is deleted", async () => (await stored()) === '[{"id":2,"name":"B"},{"id":3,"name":"C"}]');
   });
+
+  it("tokens are listed as they are, though the response to an earlier question comes last", async () => {
+    for (const name of ["one", "two"]) {
+      const init = {
+        method: "POST",
+        body: JSON.stringify({ name, scopes: ["plants:read"] }),
+        headers: { "content-type": "application/json" },
+      };
+      await place.service.request("/tokens", init);
+    }
+    const { page, signIn, choose, dialog } = await place.visit();
+    await signIn();
+    await choose("Tokens");
+    async function revoke(name: string): Promise<void> {
+      await dialog.getByRole("button", { name: `Revoke ${name}` }).click();
+      // A second click at once counts as a double click.
+      await dialog.getByRole("button", { name: `Revoke for good? ${name}` }).press("Enter");
+    }
+    const earlier = await hold(page, asks("GET", /^\/tokens/), "answer");
+    await revoke("one");
+    await earlier.came;
+    await revoke("two");
+    const revoked = dialog.getByText(/^revoked /);
+    await revoked.nth(1).waitFor();
+    const answered = page.waitForResponse((response) => response.request().method() === "GET" && response.url().endsWith("/tokens"));
+    earlier.release();
+    await answered;
+    await settle(page);
+    expect(await revoked.count()).toBe(2);
+  });
 });

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { NewToken, Token } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText } from "../failure-text.ts";
@@ -22,6 +22,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   const [list, setList] = useState<readonly Token[]>();
   const [problem, setProblem] = useState<string>();
   const isShown = useShown();
+  const last = useRef({});
   // A secret that is shown only once does not go by Escape or a reload.
   useHold(secret !== undefined);
 
@@ -38,7 +39,11 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   }
 
   async function load(): Promise<void> {
-    setList(await client.listTokens());
+    const mine = {};
+    last.current = mine;
+    const tokens = await client.listTokens();
+    // One that was asked for before may come later.
+    if (last.current === mine) setList(tokens);
   }
   useEffect(() => void attempt(load), [client]);
 
