@@ -50,6 +50,19 @@ const context = {
 addEventListener("keydown", (event) => {
   if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
 });
+// The second half of a double click would press what came into the place of the button that the first half took away.
+let pressed: Element | null = null;
+addEventListener(
+  "click",
+  (event) => {
+    const button = (event.target as Element).closest("button");
+    if (event.detail < 2) pressed = button;
+    if (button === pressed) return;
+    event.preventDefault();
+    event.stopPropagation();
+  },
+  true,
+);
 // The newest of what the page needs. Where a browser lacks it, what stands there until now stays: it says so.
 if ("any" in AbortSignal) {
   const app = document.getElementById("app")!;

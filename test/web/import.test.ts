@@ -556,6 +556,20 @@ describe("the preview of an import", () => {
   });
 });
 
+it("the second half of a double click on the preview of an import does not import", async () => {
+  const { page, signIn, button, field, reads } = await place.visit();
+  await signIn();
+  await button("Import a file").click();
+  await field("Or paste the rows").fill("id,name\n1,Rosa\n");
+  await button("Preview the rows").click();
+  await button("Import 1 plant").hover();
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.up({ clickCount: 2 });
+  await reads("If you import now: 1 new.");
+  await button("Import 1 plant").click();
+  await reads("1 plant added.");
+});
+
 describe("an export", () => {
   for (const { name, ending, what, text } of [
     {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
 
 const place = usePlace();
@@ -32,6 +33,40 @@ describe("messages", () => {
     expect(await notices.count()).toBe(0);
     expect(await stored()).toHaveLength(8);
   });
+
+  for (const label of ["Undo", "Close this message"]) {
+    it(`are met one by one: a double click on “${label}” leaves the undo of the one that comes into its place`, async () => {
+      await place.plant(SEVEN);
+      const { page, signIn, button, field, reads } = await place.visit();
+      await signIn();
+      await page.clock.install();
+      await button("Delete Plant 1").click();
+      await button("Delete Plant 2").click();
+      for (const at of [3, 4]) await page.getByRole("checkbox", { name: `Select Plant ${at}` }).click();
+      await button("Set tag").click();
+      await field("Tag").fill("shrub");
+      await page.keyboard.press("Enter");
+      await reads("2 plants are tagged “shrub” now.");
+      await page.clock.fastForward(9_000);
+      await reads("2 plants are deleted.");
+      const tagged = page.locator(".notice", { hasText: "2 plants are tagged" });
+      const deleted = page.locator(".notice", { hasText: "2 plants are deleted" });
+      const first = deleted.getByRole("button", { name: label });
+      // It has come to rest then.
+      await first.hover();
+      const box = (await first.boundingBox())!;
+      // Before it says what it did, in the same place.
+      const undoing = await hold(page, asks("POST", /^\/plants\/changes$/));
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      await page.mouse.dblclick(x, y);
+      await deleted.waitFor({ state: "detached" });
+      const under = `document.elementFromPoint(${x}, ${y}).closest(".notice").innerText`;
+      expect(await page.evaluate<string>(under)).toContain("2 plants are tagged");
+      undoing.release();
+      await tagged.getByRole("button", { name: "Undo" }).click();
+      await reads("2 plants are as before.");
+    });
+  }
 
   it("of deletions that were made can be undone too, and say what somebody changed meanwhile", async () => {
     await place.plant(SEVEN);
