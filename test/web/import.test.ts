@@ -602,7 +602,25 @@ describe("an export", () => {
     });
   }
 
-  it("saves nothing if it breaks off", async () => {
+  it("saves nothing if it breaks off in its middle, and says why", async () => {
+    await place.plant(["1,One,", "2,Two,"]);
+    const { page, signIn, sees, reads, choose } = await place.visit();
+    await signIn();
+    await sees(["One", "Two"]);
+    // As a proxy ends a file whose service was killed.
+    await page.route("**/plants/export*", async (route) => {
+      const response = await route.fetch();
+      const { "content-encoding": _coding, "content-length": _length, ...headers } = response.headers();
+      await route.fulfill({ status: 200, headers, body: (await response.body()).subarray(0, 20) });
+    });
+    let downloads = 0;
+    page.on("download", () => (downloads += 1));
+    await choose("Export CSV");
+    await reads("Nothing was saved. The service cannot be reached: check the connection, then try again.");
+    expect(downloads).toBe(0);
+  });
+
+  it("saves nothing if it is refused", async () => {
     place.expectStatus(503);
     await place.plant(["1,One,"]);
     const { page, signIn, sees, reads, choose } = await place.visit();
