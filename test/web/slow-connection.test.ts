@@ -404,4 +404,18 @@ describe("on a slow connection", () => {
     await settle(page);
     expect(await revoked.count()).toBe(2);
   });
+
+  it("a reload shows where the plants will be, before it is known who is signed in", async () => {
+    await place.plant(["7,Acer,tree"]);
+    const { page, signIn, sees } = await place.visit();
+    await signIn();
+    await sees(["Acer"]);
+    const session = await hold(page, asks("GET", /^\/session$/));
+    await page.reload();
+    await session.came;
+    await page.locator(".skeleton").waitFor();
+    expect((await page.locator(".skeleton").boundingBox())!.height).toBeGreaterThan(100);
+    session.release();
+    await sees(["Acer"]);
+  });
 });

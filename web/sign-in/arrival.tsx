@@ -29,19 +29,18 @@ export function Arrival({ context, token }: { context: AppContext; token: string
     [problem],
   );
 
+  if (problem === undefined) return <main class="plant-table-skeleton skeleton" aria-busy="true" />;
   return (
-    <main class="empty" aria-busy={problem === undefined}>
-      {problem === undefined ? null : (
-        <div role="alert">
-          <p>{problem}</p>
-          <button class="button" type="button" onClick={() => void ask()}>
-            Try again
-          </button>{" "}
-          <button class="button quiet" type="button" onClick={() => session.signOut()}>
-            Sign out
-          </button>
-        </div>
-      )}
+    <main class="empty">
+      <div role="alert">
+        <p>{problem}</p>
+        <button class="button" type="button" onClick={() => void ask()}>
+          Try again
+        </button>{" "}
+        <button class="button quiet" type="button" onClick={() => session.signOut()}>
+          Sign out
+        </button>
+      </div>
     </main>
   );
 }
