@@ -29,6 +29,9 @@ const KEY = `${KEPT_PREFIX}token`;
 /** In the tab, in the place of a token that the device keeps: a sign-out in another tab counts here too, though this one was away or frozen. */
 const ON_DEVICE = "";
 
+/** On the device, in the place of a token that the service no longer accepts. */
+const ENDED = "";
+
 /** Whether somebody has signed out, and nothing waits for them to come back. */
 export function isGone(state: SessionState): boolean {
   return state.kind === "out" && state.before === undefined;
@@ -74,7 +77,8 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
       const now = state.get();
       // A late response may refuse the token before this one.
       if (now.kind === "out" || authorization !== `Bearer ${now.token}`) return;
-      if (device?.getItem(KEY) === now.token) device.removeItem(KEY);
+      // To remove it would sign out the other tabs, which would forget what is typed there: they will be refused too.
+      if (device?.getItem(KEY) === now.token) keepItem(device, KEY, ENDED);
       tab.removeItem(KEY);
       state.set({ kind: "out", reason, before: now });
     },
@@ -85,5 +89,5 @@ function findKept(tab: Storage, device: Storage | undefined): string | null {
   const own = tab.getItem(KEY);
   const shared = device?.getItem(KEY) ?? null;
   if (own === ON_DEVICE && shared === null) forgetAllKept(tab);
-  return own || shared;
+  return own || shared || null;
 }

@@ -214,6 +214,37 @@ describe("signing in", () => {
     await sees(["Monstera adansonii"]);
   });
 
+  it("is needed again in another tab that stays signed in when that one notices it, with what is typed there", async () => {
+    place.expectStatus(401);
+    const init = { method: "POST", body: JSON.stringify({ name: "short", scopes: ["plants:read", "plants:write"] }) };
+    const { id, token } = (await (await place.service.request("/tokens", init)).json()) as { id: string; token: string };
+    const { page, field, button, dialog } = await place.visit();
+    await field("Token").fill(token);
+    await page.getByLabel("Stay signed in on this device").check();
+    await button("Sign in").click();
+    await button("Add a plant").click();
+    await field("Name").fill("Ginkgo");
+    const other = await page.context().newPage();
+    await other.goto(place.service.url);
+    await other.getByRole("button", { name: "Import a file" }).waitFor();
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await page.waitForTimeout(700);
+    await other.reload();
+    await other.getByText("The service no longer accepts this token").waitFor();
+    expect(await field("Name").inputValue()).toBe("Ginkgo");
+    await button("Save").click();
+    const again = page.getByRole("dialog", { name: "Sign in again" });
+    await again.getByLabel("Token").fill(place.service.token);
+    await again.getByRole("button", { name: "Sign in" }).click();
+    await again.waitFor({ state: "detached" });
+    expect(await field("Name").inputValue()).toBe("Ginkgo");
+    await button("Save").click();
+    await dialog.waitFor({ state: "detached" });
+    await other.reload();
+    await other.getByLabel("Token").waitFor();
+  });
+
   it("is undone by a sign-out, which forgets the token", async () => {
     const { page, signIn, field, choose } = await place.visit();
     await signIn();
