@@ -405,6 +405,25 @@ describe("on a slow connection", () => {
     expect(await revoked.count()).toBe(2);
   });
 
+  it("a token that was made though the response was lost is in the list that one goes back to", async () => {
+    place.expectStatus(0);
+    const { page, signIn, choose, button, field, reads, dialog } = await place.visit();
+    await signIn();
+    await choose("Tokens");
+    await button("New token").click();
+    await field("Name").fill("robot");
+    await page.route("**/tokens", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await button("Create token").click();
+    await reads("The service cannot be reached: check the connection, then try again.");
+    await page.unrouteAll();
+    await button("Back").click();
+    await dialog.getByRole("rowheader", { name: "robot" }).waitFor();
+    expect(await dialog.getByRole("alert").count()).toBe(0);
+  });
+
   it("a reload shows where the plants will be, before it is known who is signed in", async () => {
     await place.plant(["7,Acer,tree"]);
     const { page, signIn, sees } = await place.visit();

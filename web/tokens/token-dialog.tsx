@@ -70,7 +70,11 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
       {isMaking ? (
         <NewTokenForm
           onCreate={(token) => attempt(() => create(token), `Making the token ${quote(token.name)}`)}
-          onBack={() => setMaking(false)}
+          onBack={() => {
+            setMaking(false);
+            // One that was not heard of may have been made.
+            void attempt(load);
+          }}
         />
       ) : (
         <>
