@@ -375,6 +375,25 @@ describe("on a slow connection", () => {
     await until("only that one is deleted", async () => (await stored()) === '[{"id":2,"name":"B"},{"id":3,"name":"C"}]');
   });
 
+  it("plants that are deleted while their tag is still being removed are deleted", async () => {
+    await place.plant(["1,A,tree", "2,B,tree", "3,C,tree"]);
+    const { page, signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B", "C"]);
+    await page.clock.install();
+    for (const name of ["A", "B"]) await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
+    const changing = await hold(page, CHANGES);
+    await button("Remove tag").click();
+    await changing.came;
+    await button("Delete selected").click();
+    await sees(["C"]);
+    changing.release();
+    await reads("2 plants are without a tag now.");
+    await page.clock.fastForward(9_000);
+    await reads("2 plants are deleted.");
+    expect(await stored()).toBe('[{"id":3,"name":"C","tag":"tree"}]');
+  });
+
   it("tokens are listed as they are, though the response to an earlier question comes last", async () => {
     for (const name of ["one", "two"]) {
       const init = {

@@ -41,8 +41,8 @@ type BulkOptions = Readonly<{
   changesSent: () => number;
   /** Aborted when the user has signed out. What was done is told, and offered to nobody to be undone. */
   signedOut: AbortSignal;
-  /** Tells the parts of the page what was changed. */
-  onChanged: (changes: readonly NotedChange[]) => void;
+  /** Tells the parts of the page what was changed, and what others were seen to have changed. */
+  onChanged: (made: readonly NotedChange[], seen: readonly NotedChange[]) => void;
 }>;
 
 /** Work that is over sooner shows no progress. */
@@ -122,7 +122,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     const seen = conflicts.flatMap(({ change, now }) =>
       now === undefined ? [] : [{ before: change.from ?? change.to, after: now ?? undefined }],
     );
-    onChanged([...changed, ...seen]);
+    onChanged(changed, seen);
   }
 
   async function run(bulk: Bulk): Promise<boolean> {

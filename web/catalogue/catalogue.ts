@@ -73,10 +73,13 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
   const revealed = createState<bigint | undefined>(undefined);
   function note(before: Plant | undefined, after: Plant | undefined): void {
     if (!access.read) return;
+    deletions.note([{ before, after }]);
     listing.note(before, after);
     tagCounts.note(before, after);
   }
-  function noteAll(changes: readonly NotedChange[]): void {
+  function noteAll(made: readonly NotedChange[], seen: readonly NotedChange[]): void {
+    const changes = [...made, ...seen];
+    deletions.note(made);
     listing.noteAll(changes);
     ticks.note(changes);
     if (changes.length > COUNTED_MAX) void tagCounts.load();

@@ -4,7 +4,7 @@ import { DONE_MS, PROBLEM_MS, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { count } from "./bulk-text.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing, NotedChange } from "./listing.ts";
 
 export type Deletions = Readonly<{
   /** Hides the plants at once, and deletes them when some seconds are over and nobody has undone it. */
@@ -14,6 +14,8 @@ export type Deletions = Readonly<{
    * under an id after its deletion must not be taken for what was there before.
    */
   flush: (id?: bigint) => Promise<void>;
+  /** Takes over what was changed here: what waits is deleted as it is then. */
+  note: (changes: readonly NotedChange[]) => void;
   /** Deletes nothing of what is still waiting, and says so: nobody is signed in any more. */
   abandon: () => void;
 }>;
@@ -110,6 +112,9 @@ export function createDeletions({ bulkChanges, listing, notices }: DeletionOptio
       const text = `${notDeleted(plants)}, because you signed out before.`;
       notices.add({ kind: "problem", text, lastsMs: PROBLEM_MS });
       undo();
+    },
+    note(changes) {
+      for (const { after } of changes) if (after && plants.has(after.id)) plants.set(after.id, after);
     },
     flush: (id) => carryOut(id === undefined ? [...plants.keys(), ...sent.keys()] : [id]),
   };
