@@ -556,6 +556,33 @@ describe("the preview of an import", () => {
   });
 });
 
+it("a file that cannot be read in the end does not take away the preview of the one that was dropped after it", async () => {
+  const visit = await place.visit();
+  const { page, signIn, button, reads } = visit;
+  await signIn();
+  await button("Import a file").click();
+  // A disk on a network, that goes away.
+  await page.evaluate(`{
+    const { arrayBuffer } = Blob.prototype;
+    const { promise, reject } = Promise.withResolvers();
+    Blob.prototype.arrayBuffer = () => {
+      Blob.prototype.arrayBuffer = arrayBuffer;
+      return promise;
+    };
+    globalThis.goAway = () => {
+      reject(new DOMException("It is gone.", "NotReadableError"));
+      return new Promise((resolve) => setTimeout(resolve));
+    };
+  }`);
+  await upload(visit, "away.csv", "id,name\n2,Acer\n");
+  await reads("Reading away.csv.");
+  await drop(page, "here.csv", "id,name\n1,Rosa\n");
+  await reads("here.csv is CSV with 1 plant.");
+  await page.evaluate("goAway()");
+  await button("Import 1 plant").click();
+  await reads("1 plant added.");
+});
+
 it("the second half of a double click on the preview of an import does not import", async () => {
   const { page, signIn, button, field, reads } = await place.visit();
   await signIn();

@@ -67,7 +67,8 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
         });
         setStep({ kind: "preview", checked, notes, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false });
       } catch (thrown) {
-        if (isAbort(thrown)) return;
+        // Another file may have taken its place, whatever is wrong with this one.
+        if (signal.aborted) return;
         setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
         setStep({ kind: "choosing" });
       }
@@ -79,7 +80,7 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
         const chosen = await readAsChosen(before.checked, choices, { client: catalogue.client, signal });
         setStep({ ...before, ...chosen, choices, read: choices });
       } catch (thrown) {
-        if (isAbort(thrown)) return;
+        if (signal.aborted) return;
         setProblem(failureText(thrown));
         // Also what was chosen just before, and not read to its end: nothing is shown that is not what is imported.
         setStep({ ...before, choices: before.read });
