@@ -14,6 +14,8 @@ import {
 } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BunPlugin } from "bun";
+import { CATALOGUE } from "../contract/generated/error-catalogue.ts";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const SOURCE = fileURLToPath(new URL(".", import.meta.url));
@@ -58,9 +60,27 @@ async function bundlePage(folder: string, page: string): Promise<void> {
     minify: true,
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [FILE_ERRORS],
     naming: { entry: "[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
   });
 }
+
+/**
+ * Of the errors of the interface, the page has the code of those that are found by reading a file: the others, with
+ * their messages, would be a thirtieth of the import.
+ */
+const FILE_ERRORS: BunPlugin = {
+  name: "errors of files",
+  setup(build) {
+    build.onLoad({ filter: /error-catalogue\.ts$/ }, () => {
+      const entries = Object.entries(CATALOGUE).filter(([, { error }]) => FILE_STATUSES.has(Math.trunc(error / 100)));
+      return { loader: "js", contents: `export const CATALOGUE = ${JSON.stringify(Object.fromEntries(entries))}` };
+    });
+  },
+};
+
+/** Malformed, and too large. */
+const FILE_STATUSES: ReadonlySet<number> = new Set([400, 413]);
 
 function compress(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -147,7 +147,10 @@ describe("an extension that marks words", () => {
     await field("Search names").fill("250");
     await sees(["Plant 250"]);
     await field("Search names").fill("");
-    await page.getByText(/^300 plants\.$/).first().waitFor();
+    await page
+      .getByText(/^300 plants\.$/)
+      .first()
+      .waitFor();
     await page.evaluate("scrollTo(0, 6000)");
     await rows.getByText("Plant 130", { exact: true }).waitFor();
     const shown = await rows.evaluateAll((all: { innerText: string }[]) =>

@@ -2,6 +2,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import type { Page, Route } from "playwright-core";
+import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { buildWeb } from "../../web/build.ts";
 import { startBrowser } from "../support/browser.ts";
 import { startTestService } from "../support/service.ts";
@@ -30,6 +31,19 @@ async function drag(page: Page, kind: "dragover" | "drop"): Promise<void> {
 }
 
 describe("the code of the import", () => {
+  it("has the message of each error that it throws, and none of those that only a service sends", async () => {
+    const folder = join(temporaryFolder(), "web");
+    await buildWeb(folder);
+    const names = readdirSync(join(folder, "assets")).filter((name) => name.endsWith(".js"));
+    const code = names.map((name) => readFileSync(join(folder, "assets", name), "utf8")).join("\n");
+    const thrown = [...code.matchAll(/\bnew \w+\("([a-z_]+)"/g)]
+      .map(([, word = ""]) => word)
+      .filter((word) => Object.hasOwn(CATALOGUE, word));
+    expect(new Set(thrown).size).toBeGreaterThan(5);
+    expect(thrown.filter((word) => !code.includes(`${word}:{error:`))).toEqual([]);
+    expect(code).not.toContain(CATALOGUE.overloaded.message);
+  });
+
   it("is asked for when its dialog opens, once, and not before", async () => {
     await place.plant(["1,Acer,tree"]);
     const { page, signIn, sees, button, field } = await place.visit();
