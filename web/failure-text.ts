@@ -1,6 +1,5 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
 import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
-import { TableError } from "../src/transfer/table-error.ts";
 
 /** What programs are told in their words, in those of people; the others are for both. */
 const TEXTS: Readonly<Record<number, string>> = {
@@ -29,9 +28,6 @@ const LACKS: readonly (readonly [string, string])[] = [
   ["admin", "Your token may not manage tokens: sign in with one that may."],
 ];
 
-/** What a browser throws when it cannot read a file (W3C File API, 7.1). */
-const UNREADABLE: ReadonlySet<string> = new Set(["NotFoundError", "NotReadableError"]);
-
 /** What went wrong, as a sentence for people. */
 export function failureText(thrown: unknown): string {
   if (thrown instanceof ServiceError) return serviceText(thrown);
@@ -39,18 +35,7 @@ export function failureText(thrown: unknown): string {
   if (thrown instanceof TimeoutError) return "The service took too long to respond: try again.";
   if (thrown instanceof UnexpectedAnswerError) return unexpectedText(thrown);
   if (thrown instanceof SignedOutError) return "You signed out before it was over.";
-  if (isOfFile(thrown)) return thrown.message;
-  if (thrown instanceof DOMException && UNREADABLE.has(thrown.name))
-    return "It is a folder, or the file was moved or changed meanwhile: choose a file again.";
   return `Something broke in this page: reload it and try again. (${String(thrown)})`;
-}
-
-/**
- * Whether a file cannot be read, by the page's own readers. Their class has the messages of all errors with it, which
- * only an import needs: its name will do.
- */
-function isOfFile(thrown: unknown): thrown is Error {
-  return thrown instanceof TableError || (thrown instanceof Error && thrown.name === "PlantStoreError");
 }
 
 /** The same for what is still open: it is read after a new sign-in too, when the token is a good one. */

@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../src/client/client.ts";
-import { failureText, isAbort } from "../failure-text.ts";
+import { isAbort } from "../failure-text.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { foretell } from "./forecast.ts";
 import type { Forecast } from "./forecast.ts";
+import { importFailureText } from "./import-failure.ts";
 import type { OnConflict } from "./send-file.ts";
 
 /** What the service says of a file so far, or why it cannot. */
@@ -20,7 +21,7 @@ export function useForecast(checked: CheckedFile | undefined, { client, onConfli
     const asking = new AbortController();
     foretell(checked, { client, onConflict, signal: asking.signal, onForecast: (forecast) => setTold({ forecast }) }).catch(
       (thrown: unknown) => {
-        if (!isAbort(thrown)) setTold({ failure: failureText(thrown) });
+        if (!isAbort(thrown)) setTold({ failure: importFailureText(thrown) });
       },
     );
     return () => asking.abort();

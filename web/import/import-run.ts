@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText, isAbort } from "../failure-text.ts";
+import { isAbort } from "../failure-text.ts";
 import { useShown } from "../ui/shown.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { NO_CHOICES, readAsChosen } from "./choices.ts";
 import type { Choices } from "./choices.ts";
 import { guessFile } from "./guess.ts";
+import { importFailureText } from "./import-failure.ts";
 import type { ImportStep, PreviewStep } from "./import-step.ts";
 import { openFile } from "./open-file.ts";
 import { sendFile } from "./send-file.ts";
@@ -69,7 +70,7 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
       } catch (thrown) {
         // Another file may have taken its place, whatever is wrong with this one.
         if (signal.aborted) return;
-        setProblem(`${chosen.name} cannot be read. ${failureText(thrown)}`);
+        setProblem(`${chosen.name} cannot be read. ${importFailureText(thrown)}`);
         setStep({ kind: "choosing" });
       }
     },
@@ -81,7 +82,7 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
         setStep({ ...before, ...chosen, choices, read: choices });
       } catch (thrown) {
         if (signal.aborted) return;
-        setProblem(failureText(thrown));
+        setProblem(importFailureText(thrown));
         // Also what was chosen just before, and not read to its end: nothing is shown that is not what is imported.
         setStep({ ...before, choices: before.read });
       }
@@ -104,7 +105,7 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
           },
         });
       } catch (thrown) {
-        reason = isAbort(thrown) ? (isShown() ? CANCELLED : CLOSED) : failureText(thrown);
+        reason = isAbort(thrown) ? (isShown() ? CANCELLED : CLOSED) : importFailureText(thrown);
         if (isRefusal(thrown)) progress = { ...progress, underWay: 0 };
       }
       const ended: Ended = { kind: "ended", checked, progress, reason };
