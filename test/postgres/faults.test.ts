@@ -24,6 +24,7 @@ const PASSING: readonly Fault[] = [
   { kind: "cut_during" },
   { kind: "cut_after" },
   { kind: "torn" },
+  { kind: "garbled" },
   { kind: "hold", holdMs: 300 },
   { kind: "error", sqlstate: "40001" },
   { kind: "error", sqlstate: "40P01" },
@@ -34,7 +35,7 @@ const PASSING: readonly Fault[] = [
 ];
 
 /** Faults after which it is unknown whether a change was made. */
-const UNKNOWN: readonly Fault[] = [{ kind: "cut_during" }, { kind: "cut_after" }, { kind: "torn" }];
+const UNKNOWN: readonly Fault[] = [{ kind: "cut_during" }, { kind: "cut_after" }, { kind: "torn" }, { kind: "garbled" }];
 
 type BulkAnswer = Readonly<
   Record<"changed" | "same" | "conflicts" | "failed", number> & { outcomes: ReadonlyArray<{ outcome: string; error?: number }> }

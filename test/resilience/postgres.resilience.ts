@@ -30,6 +30,7 @@ const FAULTS: readonly Fault[] = [
   { kind: "cut_during" },
   { kind: "cut_after" },
   { kind: "torn" },
+  { kind: "garbled" },
   { kind: "hold", holdMs: 30 },
   { kind: "hold", holdMs: 2000 },
   { kind: "error", sqlstate: "40001" },

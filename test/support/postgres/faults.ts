@@ -10,6 +10,8 @@ export type StatementFault = Readonly<
   | { kind: "cut_after" }
   /** The client gets half of the message that ends the statement, then a reset. */
   | { kind: "torn" }
+  /** The client gets what is no message of the protocol in place of the one that ends the statement. */
+  | { kind: "garbled" }
   /** The statement, and everything after it on its connection, waits. */
   | { kind: "hold"; holdMs: number }
   /**

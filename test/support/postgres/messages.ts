@@ -61,6 +61,9 @@ export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string, { i
 export const EXECUTE_NOTHING = write("E", "nobody has this portal\0\0\0\0\0");
 export const SYNC = write("S", "");
 
+/** A way to log in that does not exist. */
+export const UNREADABLE = write("R", "\0\0\0c");
+
 function write(type: string, body: string): Buffer {
   const bytes = Buffer.from(`${type}\0\0\0\0${body}`);
   bytes.writeInt32BE(bytes.length - 1, 1);

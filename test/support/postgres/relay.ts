@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FaultSource, StatementFault } from "./faults.ts";
-import { errorResponse, EXECUTE_NOTHING, readMessages, stringsOf, SYNC, type Message } from "./messages.ts";
+import { errorResponse, EXECUTE_NOTHING, readMessages, stringsOf, SYNC, UNREADABLE, type Message } from "./messages.ts";
 
 type RelayOptions = Readonly<{
   client: Socket;
@@ -100,6 +100,9 @@ async function sendAnswers({ client, server, faults, batches }: Connection): Pro
       client.write(bytes.subarray(0, bytes.length / 2));
       await sleep(TEAR_MS);
       client.resetAndDestroy();
+    } else if (fault?.kind === "garbled" && "CEI".includes(type)) {
+      faults.count(fault);
+      client.write(UNREADABLE);
     } else if (fault?.kind === "error" && type === "E") {
       faults.count(fault);
       client.write(errorResponse("ERROR", fault.sqlstate));

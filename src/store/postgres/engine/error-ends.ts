@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import pg from "pg";
 
 /** What pg has, and its types do not say: it reads messages from the stream once any encryption is set up. */
-type Wire = pg.Connection & { attachListeners(stream: Pick<Socket, "on">): void };
+type Wire = pg.Connection & { attachListeners(stream: Pick<Socket, "on" | "destroy">): void };
 
 /** ErrorResponse and NoticeResponse (postgresql.org/docs/current/protocol-message-formats.html). */
 const ERRORS: readonly number[] = [0x45, 0x4e];
@@ -12,7 +12,8 @@ const HEAD_BYTES = 5;
 
 /**
  * Gives errors the end that some poolers leave out: pg-protocol 1.16 reads such an error for ever, and nothing else runs
- * any more. That of pgagroal, when its pool is full or its server away, lacks the zero byte behind the last field.
+ * any more. That of pgagroal, when its pool is full or its server away, lacks the zero byte behind the last field. What
+ * cannot be read at all ends the connection: pg throws it where nobody can catch it, which would end the process.
  */
 export function mendErrors(connection: pg.Connection): void {
   const wire = connection as Wire;
@@ -21,9 +22,16 @@ export function mendErrors(connection: pg.Connection): void {
     const mend = createErrorMender();
     attach({
       on(event: string, listener: (bytes: Buffer) => void) {
-        return stream.on(event, event === "data" ? (bytes: Buffer) => listener(mend(bytes)) : listener);
+        function read(bytes: Buffer): void {
+          try {
+            listener(mend(bytes));
+          } catch (cause) {
+            stream.destroy(new Error("The database sent what nobody can read.", { cause }));
+          }
+        }
+        return stream.on(event, event === "data" ? read : listener);
       },
-    } as Pick<Socket, "on">);
+    } as Socket);
   };
 }
 
