@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { describe, expect, it } from "bun:test";
+import { afterAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
+import { listenAsStandIn } from "../support/postgres/stand-in.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 
 const PASSWORD = "s3cret";
@@ -59,6 +60,29 @@ describe("a start waits for", () => {
 
 const gone = await startCluster();
 await gone.stop();
+
+const data = temporaryFolder();
+const primary = await startCluster();
+const standby = await primary.addStandby();
+const silent = await listenAsStandIn(() => {});
+await (await startProcess({ data, flags: ["--database", primary.url()] })).end("SIGTERM");
+afterAll(() => silent.stop());
+
+describe("a command goes on to the next server of its address, past", () => {
+  for (const { what, port } of [
+    { what: "one that is not running", port: gone.port },
+    { what: "one that says nothing", port: silent.port },
+    { what: "a standby", port: standby.port },
+  ]) {
+    for (const words of [["token", "list"], ["check"]]) {
+      it(`${what}: ${words.join(" ")}`, async () => {
+        const database = withPassword(primary.url()).replace("@", `@127.0.0.1:${port},`);
+        const { status, stderr } = await runCommand([...words, "--data", data], { environment: { PLANT_STORE_DATABASE: database } });
+        expect([status, stderr]).toEqual([0, expect.not.stringContaining("cannot be used")]);
+      });
+    }
+  }
+});
 
 describe("a command does not wait for the database", () => {
   for (const words of [

@@ -10,7 +10,7 @@ import { listTokenRows, walkPlants } from "./contents.ts";
 import { isDamage, isElsewhere } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { INDEX } from "./engine/index-build.ts";
-import { openPool } from "./engine/pool.ts";
+import { CONNECT_MS_MAX, openPool } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
@@ -19,16 +19,14 @@ import { findLeftovers, findWrongIndexes, isBuilding, lookAtIndexes } from "./in
 import { lookAtShards } from "./shard-indexes.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
-const CONNECT_MS_MAX = 2000;
-
 type CheckOptions = Readonly<{ url: string; firstToken: FirstTokenFile }>;
 
 /** Looks at a store, also while services use it. It only reads. Throws if there is none, or it cannot be reached. */
 export async function* checkPostgresStore({ url, firstToken }: CheckOptions): AsyncGenerator<CheckStep, void, void> {
-  const { name, database, execute } = open(url);
+  const { hosts, database, execute } = open(url);
   try {
     const tables = await lookAtTables(execute).catch((reason: unknown) => {
-      throw explain(reason, name);
+      throw explain(reason, hosts.name);
     });
     yield tables;
     if (tables.state !== "ok") return;
@@ -51,10 +49,10 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
 
 /** Rebuilds, beside services, indexes that are missing or wrong, and the words and keys of plants. */
 export async function repairPostgresStore({ url, log }: Readonly<{ url: string; log: Log }>): Promise<void> {
-  const { name, database, execute } = open(url);
+  const { hosts, database, execute } = open(url);
   try {
     // Builds what is missing or not valid, as a start does.
-    await startUp(database, { name, isNew: false, waitMs: 0, log });
+    await startUp(database, { hosts, isNew: false, waitMs: 0, log });
     for (const index of await findLeftovers(execute)) await runUnlimited(database, INDEX.drop(index));
     for (const index of (await findWrongIndexes(database, execute)) ?? []) await runUnlimited(database, INDEX.rebuild(index));
     for await (const { columns } of readPages(execute)) await execute(MEND_WRONG, columns, CHECK_OPTIONS);
@@ -66,9 +64,10 @@ export async function repairPostgresStore({ url, log }: Readonly<{ url: string; 
 function open(url: string) {
   const hosts = parseHosts(url);
   const database = openPool({ hosts, connectionsMax: 2, serverMs: STATEMENT_MS_MAX });
+  const limits = { connectMs: CONNECT_MS_MAX * hosts.count, serversMax: hosts.count };
   const execute: Execute = (statement, values, { statementMs = STATEMENT_MS_MAX }) =>
-    database.query(statement, values, { connectMs: CONNECT_MS_MAX, statementMs });
-  return { name: hosts.name, database, execute };
+    database.query(statement, values, { ...limits, statementMs });
+  return { hosts, database, execute };
 }
 
 async function lookAtTables(execute: Execute): Promise<Look> {

@@ -33,7 +33,7 @@ export async function restorePostgresStore(
   const hosts = parseHosts(url);
   const database = openPool({ hosts, connectionsMax: 1, serverMs: STATEMENT_MS_MAX });
   try {
-    await startUp(database, { name: hosts.name, isNew: true, waitMs: 0, log });
+    await startUp(database, { hosts, isNew: true, waitMs: 0, log });
     const { execute, close } = await beginTransaction(database, [RESTORE_BEGIN]);
     return await fill(execute, contents).finally(close);
   } catch (reason) {

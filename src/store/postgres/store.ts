@@ -64,7 +64,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const home = createServerPlants({ execute, open: openTable, inFlight: IN_FLIGHT, limits, meter });
   const workers = createWorkers({ home, hosts, execute: execute.probes, limits, meter, log });
   try {
-    await startUp(server.pools.lists, { name: hosts.name, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
+    await startUp(server.pools.lists, { hosts, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
     if (isServing) await probe(server.pools.lists, { name: hosts.name, random: Math.random, log });
     // If it fails, statements go the longer way until the next look.
     await workers.follow().catch(() => {});

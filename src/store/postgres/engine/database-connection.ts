@@ -58,8 +58,8 @@ export class DatabaseConnection extends pg.Client {
   readonly #serverMs: number;
   /** The process of the server. */
   backend = 0;
-  /** Whether it has passed the check: if it breaks later, that says nothing about the server. */
-  #isOpen = false;
+  /** Whether it has passed the check, or failed it: what comes later says nothing about the server. */
+  #isJudged = false;
   /** It has none of the settings that we pin, and no processes. */
   #isCockroach = false;
   /** Why the last commit may be missing on the standby. */
@@ -82,9 +82,8 @@ export class DatabaseConnection extends pg.Client {
     this.#serverMs = serverMs;
     // Ignore an idle connection that breaks: its next user gets the error.
     this.on("error", () => {});
-    this.on("end", () => {
-      if (!this.#isOpen) hosts.leave(url);
-    });
+    // Before the driver hears of it, whose caller may try again at once.
+    for (const event of ["error", "errorMessage", "end"]) this.connection.on(event, () => this.leave());
     this.on("notice", ({ routine, message }) => {
       if (WARNS_OF_STANDBY.includes(routine ?? "")) this.#doubt = message ?? routine;
     });
@@ -102,7 +101,13 @@ export class DatabaseConnection extends pg.Client {
     }
     const [reader] = await this.send<[inHotStandby: string | null]>(FIND_READER);
     checkReader(reader!);
-    this.#isOpen = true;
+    this.#isJudged = true;
+  }
+
+  /** Lets the next connection go to another server, unless this one has been found fit. */
+  leave(): void {
+    if (!this.#isJudged) this.#hosts.leave(this.url);
+    this.#isJudged = true;
   }
 
   /**

@@ -2,6 +2,8 @@
 export type Hosts = Readonly<{
   /** For people. Holds no secrets. */
   name: string;
+  /** How many servers there are. */
+  count: number;
   /** The connection string of the server in use. */
   current(): string;
   /** Switches to the next server, if this connection string is still the one in use. */
@@ -36,6 +38,7 @@ export function parseHosts(text: string): Hosts {
   let at = 0;
   return {
     name: `PostgreSQL ${hosts}${database}`,
+    count: urls.length,
     current: () => urls[at]!,
     leave(url) {
       if (url === urls[at]) at = (at + 1) % urls.length;

@@ -6,8 +6,9 @@ import { withTimeLimit } from "../../../time-limit.ts";
 import { cancel } from "./cancel.ts";
 import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";
-import { isReadOnly, isSound, LateError, UnsentError } from "./failure.ts";
+import { isReadOnly, isSound, judge, LateError, sqlStateOf, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
+import { UnfitError } from "./requirements.ts";
 
 export type { Statement } from "./database-connection.ts";
 
@@ -31,7 +32,12 @@ type Session = Readonly<{
 }>;
 
 /** In milliseconds. Past them a call rejects, and a statement that is under way is cancelled. */
-type Limits = Readonly<{ connectMs: number; statementMs: number }>;
+type Limits = Readonly<{
+  connectMs: number;
+  statementMs: number;
+  /** How many servers of the address to try. By default one: who tries again comes to the next. */
+  serversMax?: number;
+}>;
 
 type DatabaseOptions = Readonly<{
   hosts: Hosts;
@@ -46,7 +52,8 @@ const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 /** How many statements may wait for a connection. */
 const WAITING_MAX = 256;
 
-const CONNECT_MS_MAX = 2000;
+/** How long one server has to let a connection in, in milliseconds. */
+export const CONNECT_MS_MAX = 2000;
 const OPEN_MS_MAX = 1500;
 const IDLE_MS = 5 * 60_000;
 
@@ -101,7 +108,15 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
     fallback_application_name: "plant-store",
     types: { getTypeParser: (type: number) => (type === INT8 ? BigInt : String) },
     // pg waits for it, though its types do not say so.
-    onConnect: (client: ClientBase) => inTime(open(client as DatabaseConnection), OPEN_MS_MAX, POOLER_ADVICE),
+    async onConnect(client: ClientBase) {
+      const connection = client as DatabaseConnection;
+      try {
+        await inTime(open(connection), OPEN_MS_MAX, POOLER_ADVICE);
+      } catch (reason) {
+        connection.leave();
+        throw reason;
+      }
+    },
   };
 
   async function open(connection: DatabaseConnection): Promise<void> {
@@ -115,8 +130,9 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   pool.on("error", () => {});
 
   return {
-    async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], { connectMs, statementMs }: Limits) {
-      const connection = await connect(pool, { connectionsMax, limitMs: connectMs });
+    async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[], limits: Limits) {
+      const { connectMs, statementMs, serversMax = 1 } = limits;
+      const connection = await connectToAny(pool, { serversMax, connectionsMax, limitMs: connectMs });
       const running = connection.run<Row>(statement, values);
       try {
         const rows = await inTime(running, statementMs);
@@ -159,11 +175,31 @@ function inTime<Result>(running: Promise<Result>, limitMs: number, advice?: stri
   });
 }
 
-/** Resolves with a connection. Rejects when none is free or opened in time. */
-async function connect(
-  pool: pg.Pool,
-  { connectionsMax, limitMs }: { connectionsMax: number; limitMs: number },
-): Promise<PoolClient & DatabaseConnection> {
+type ConnectOptions = Readonly<{ connectionsMax: number; limitMs: number }>;
+
+/** Resolves with a connection to one of the servers. Rejects when none is free or opened in time. */
+async function connectToAny(pool: pg.Pool, { serversMax, connectionsMax, limitMs }: ConnectOptions & Readonly<{ serversMax: number }>) {
+  const until = performance.now() + limitMs;
+  /** What a server has said, which tells more than that another one is away or a standby. */
+  let said: unknown;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await connect(pool, { connectionsMax, limitMs: until - performance.now() });
+    } catch (reason) {
+      if (reason instanceof UnsentError && sqlStateOf(reason.cause) !== undefined) said ??= reason;
+      if (tries >= serversMax || performance.now() >= until || !mayAnotherDo(reason)) throw said ?? reason;
+    }
+  }
+}
+
+/** Whether another server may let us in: this one is away, full, or a standby. */
+function mayAnotherDo(thrown: unknown): boolean {
+  if (!(thrown instanceof UnsentError)) return false;
+  return thrown.cause instanceof UnfitError ? thrown.cause.isPassing : judge(thrown).isPassing;
+}
+
+/** The same with the server in use. */
+async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOptions): Promise<PoolClient & DatabaseConnection> {
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   const connecting = pool.connect() as Promise<PoolClient & DatabaseConnection>;
   try {

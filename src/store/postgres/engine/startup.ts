@@ -1,26 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../../log.ts";
 import { describeFailure } from "../../../system-failure.ts";
+import type { Hosts } from "./hosts.ts";
 import type { Run } from "./index-build.ts";
+import { CONNECT_MS_MAX } from "./pool.ts";
 import type { Database, Statement } from "./pool.ts";
 import { sqlStateOf, UnsentError } from "./failure.ts";
 import { migrate } from "./schema.ts";
 import { UnfitError, UNLIMIT } from "./requirements.ts";
 
-type StartUpOptions = Readonly<{ name: string; isNew: boolean; waitMs: number; log: Log }>;
+type StartUpOptions = Readonly<{ hosts: Pick<Hosts, "name" | "count">; isNew: boolean; waitMs: number; log: Log }>;
 
 /** Pause between tries while the database is not up yet, in milliseconds. */
 const PAUSE_MS = 500;
 
 /** For a statement of the schema that is done in a moment. */
-const LIMITS = { connectMs: 2000, statementMs: 30_000 };
+const STATEMENT_MS_MAX = 30_000;
 
 /** The longest time that a timer knows: 24 days. */
 const FOREVER_MS = 2 ** 31 - 1;
 
 /** Migrates the database, once it is up. */
-export async function startUp(database: Database, { name, isNew, waitMs, log }: StartUpOptions): Promise<void> {
-  const run: Run = (statement, values = []) => database.query(statement, values, LIMITS);
+export async function startUp(database: Database, { hosts, isNew, waitMs, log }: StartUpOptions): Promise<void> {
+  const { name, count } = hosts;
+  const limits = { connectMs: CONNECT_MS_MAX * count, statementMs: STATEMENT_MS_MAX, serversMax: count };
+  const run: Run = (statement, values = []) => database.query(statement, values, limits);
 
   const runLong = async (statement: Statement) => void (await runUnlimited(database, statement));
 
@@ -47,9 +51,9 @@ export async function runUnlimited<Row extends unknown[]>(
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const session = await database.reserve(LIMITS.connectMs);
+  const session = await database.reserve(CONNECT_MS_MAX);
   try {
-    await session.query(UNLIMIT, [], LIMITS.statementMs);
+    await session.query(UNLIMIT, [], STATEMENT_MS_MAX);
     return await session.query<Row>(statement, values, FOREVER_MS);
   } finally {
     session.close();
