@@ -4,7 +4,10 @@ import { afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-import { sharedCluster } from "../support/postgres/cluster.ts";
+import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
+import { openPool } from "../../src/store/postgres/engine/pool.ts";
+import { copyEmbedded } from "../support/postgres/binaries.ts";
+import { sharedCluster, startCluster } from "../support/postgres/cluster.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import type { DatabaseServer } from "../support/postgres/database-server.ts";
 
@@ -52,6 +55,35 @@ describe("a service on a database with other settings", () => {
       expect(await (await request("/tags")).json()).toEqual([{ tag: PLANT.tag, plants: 1 }]);
     });
   }
+
+  it("sees what was committed before each statement, whatever isolation is the default", async () => {
+    const { store } = await startWith(["default_transaction_isolation = serializable"]);
+    const hosts = parseHosts(server.url(store.name.split("/").at(-1)));
+    const pool = openPool({ hosts, connectionsMax: 1, serverMs: 15_000 });
+    const ask = () => pool.query({ text: "SHOW transaction_isolation" }, [], { connectMs: 15_000, statementMs: 15_000 });
+    expect(await ask()).toEqual([["read committed"]]);
+    await pool.close();
+  });
+
+  it("counts every plant that has a word, though the server leaves out most of what an index finds", async () => {
+    const { request, store } = await startWith(["gin_fuzzy_search_limit = 1", "enable_seqscan = off"]);
+    const plants = Array.from({ length: 3000 }, (_, id) => JSON.stringify({ id, name: id % 2 === 0 ? "aloe" : "ficus" }));
+    const init = { method: "POST", headers: { "content-type": "application/x-ndjson" }, body: plants.join("\n") };
+    expect((await request("/plants/import", init)).status).toBe(200);
+    // It leaves out nothing of what is new in the index.
+    await queryOnce(server.url(store.name.split("/").at(-1)), "VACUUM plants");
+    expect(await (await request("/plants/count?q=aloe")).json()).toEqual({ plants: 1500, precision: "exact" });
+  });
+
+  it("reads an export to its end, though the server ends each transaction after a while", async () => {
+    const newest = await startCluster({ binaries: copyEmbedded()!, settings: { transaction_timeout: "300ms" } });
+    const { store, stop } = await startTestService({ database: newest.url() });
+    const snapshot = await store.plants.snapshot();
+    await Bun.sleep(600);
+    expect((await snapshot.list({ limit: 1, bytesMax: 1, after: undefined, tag: undefined, words: [] })).plants).toEqual([]);
+    snapshot.close();
+    await stop();
+  });
 
   it("answers at once after somebody has given a column another type, though its statements were prepared before", async () => {
     const { post, request } = await startWith([]);

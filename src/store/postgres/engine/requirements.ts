@@ -70,8 +70,10 @@ export type Settings = [
  * Settings that our statements rely on, whatever the user or the database has set. Warnings of a commit that did not
  * wait get through. An unquoted NULL in an array is null. No statement spends all its time on the locks of another
  * program. Text is UTF-8, as we send it: not every pooler keeps that apart. The server ends a statement whose client has
- * gone, one that takes longer than `serverMs`, and a transaction whose client is silent. Rows that a policy hides are an
- * error, so no list or export leaves them out without a word.
+ * gone, one that takes longer than `serverMs`, and a transaction whose client is silent, but no export or index build that
+ * takes long: only PostgreSQL 17 and newer have such a limit. Rows that a policy hides are an error, so no list or export
+ * leaves them out without a word, nor does a search that finds many. A statement sees what was committed before it, so
+ * changes of one plant wait for each other instead of failing.
  * With less memory, the places of a million plants are kept by page, and every plant of a page is looked at again: with a
  * tag of 1 % and a word of 12 % of ten million plants, a count takes 4.1 s instead of 0.6 s. If a place elsewhere on the
  * disk counted four times as much as the next one, as by default, 300,000 plants of a tag would be sorted to count 10,000:
@@ -88,12 +90,15 @@ export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal:
     client_connection_check_interval: "1s",
     statement_timeout: `${serverMs}ms`,
     idle_in_transaction_session_timeout: `${serverMs}ms`,
+    default_transaction_isolation: "read committed",
     row_security: "off",
+    gin_fuzzy_search_limit: "0",
     work_mem: "32MB",
     random_page_cost: "1.1",
   };
   const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', ${isLocal})`);
-  return { text: `SELECT ${calls.join(", ")}` };
+  const unlimited = `CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL THEN set_config('transaction_timeout', '0', ${isLocal}) END`;
+  return { text: `SELECT ${calls.join(", ")}, ${unlimited}` };
 }
 
 /** Where others may have set something on the same connection to the server: what the user's default is, counts. */
