@@ -184,6 +184,7 @@ describe("a start is refused, with status 1 and one sentence that says what to d
   for (const { what, address } of [
     { what: "a URL with an unescaped @ in its password", address: `postgres://anna:p@${PASSWORD}@127.0.0.1/plants` },
     { what: "a URL with an unescaped / in its password", address: `postgres://anna:1/${PASSWORD}@127.0.0.1/plants` },
+    { what: "a URL with an unescaped # behind digits in its password", address: `postgres://anna:1#${PASSWORD}@127.0.0.1/plants` },
     { what: "an address with a port that is none", address: `postgres://anna:${PASSWORD}@127.0.0.1:99999/plants` },
   ]) {
     it(what, async () => {
@@ -194,6 +195,18 @@ describe("a start is refused, with status 1 and one sentence that says what to d
       );
     });
   }
+});
+
+it("a start finds a server by the folder of its Unix socket, and serves", async () => {
+  const name = new URL(await cluster.createDatabase()).pathname.slice(1);
+  const [row] = await cluster.query("SHOW unix_socket_directories");
+  const address = `postgres://plants:${PASSWORD}@/${name}?host=${String(row!["unix_socket_directories"])}&port=${cluster.port}`;
+  const service = await startProcess({ data: temporaryFolder(), flags: ["--database", address] });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  expect(await cluster.query(`SELECT DISTINCT client_addr FROM pg_stat_activity WHERE datname = '${name}'`)).toEqual([
+    { client_addr: null },
+  ]);
+  expect(await service.end("SIGTERM")).toBe(0);
 });
 
 describe("a start on existing tables", () => {

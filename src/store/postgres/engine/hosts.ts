@@ -20,8 +20,8 @@ export type Hosts = Readonly<{
  */
 type PoolerKind = "none" | "own numbers" | "server numbers";
 
-// Rejects a raw @ or / in a password: the rest would be read as a host or a database, and those are not secret.
-const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?.*)?$/s;
+// Rejects a raw @, / or # in a password: the rest would be read as a host or a database, and those are not secret.
+const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?.*)?$/s;
 
 const ADVICE = "write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password";
 
@@ -33,8 +33,11 @@ export function parseHosts(text: string): Hosts {
   const { head = "", hosts = "", database = "", options = "" } = FORM.exec(text)?.groups ?? {};
   const names = hosts.split(",");
   const urls = names.map((host) => `${head}${host}${database}${options}`);
+  // No URL has a user without a host, but libpq knows such an address: its options name the folder of a Unix socket.
+  const isElsewhere = hosts === "" && /[?&]host=/.test(options);
+  const parsed = isElsewhere ? [`${head}localhost${database}${options}`] : urls;
   // Do not repeat the address: it may contain a password.
-  if (!urls.every((url) => URL.canParse(url))) throw new Error(`The address of the database is invalid: ${ADVICE}.`);
+  if (!parsed.every((url) => URL.canParse(url))) throw new Error(`The address of the database is invalid: ${ADVICE}.`);
   let at = 0;
   return {
     name: `PostgreSQL ${hosts}${database}`,
