@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
+import { startProxy } from "../support/postgres/proxy.ts";
 import { listenAsStandIn } from "../support/postgres/stand-in.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 
@@ -44,6 +45,17 @@ describe("a start waits for", () => {
     });
     expect(service.lines.join("\n")).not.toContain(PASSWORD);
     expect(await service.end("SIGTERM")).toBe(0);
+  });
+
+  it("a server that restarts while the tables are made", async () => {
+    const proxy = await startProxy({ target: server });
+    proxy.once({ kind: "fatal", sqlstate: "57P01" }, /^CREATE UNIQUE INDEX/);
+    const { starting } = startWaiting(proxy.url(await server.createDatabase()));
+    const service = await starting;
+    expect(proxy.injected.get("fatal 57P01")).toBe(1);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(await service.end("SIGTERM")).toBe(0);
+    await proxy.stop();
   });
 
   it("a standby that is about to be promoted, and then accepts changes", async () => {

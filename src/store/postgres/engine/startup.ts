@@ -60,12 +60,12 @@ export async function runUnlimited<Row extends unknown[]>(
   }
 }
 
-/** Whether the database may be up soon: it is starting, or taking over from another one. */
+/** Whether the database may be up soon: it is starting or restarting, or taking over from another one. */
 function isAbsent(thrown: unknown): boolean {
   const reason = reasonOf(thrown);
   if (reason instanceof UnfitError) return reason.isPassing;
   const state = stateOf(reason);
-  if (state !== undefined) return ["57P03", "53300"].includes(state);
+  if (state !== undefined) return ["57P01", "57P02", "57P03", "53300"].includes(state);
   // A certificate does not heal by itself.
   return !isOfCertificate(reason);
 }
