@@ -13,7 +13,8 @@ import { startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import { readToken } from "../support/service.ts";
+import { startProxy } from "../support/postgres/proxy.ts";
+import { readToken, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** No bug: connections grow old within a second. */
@@ -68,6 +69,34 @@ describe("the connections of a service", () => {
     expect(await givenUp).toMatchObject({ code: "57014" });
     await Promise.all([user.end(), other.end()]);
   });
+
+  for (const { what, forbidden } of [
+    { what: "may not see what others run", forbidden: "SELECT ON pg_stat_activity" },
+    { what: "may cancel nothing", forbidden: "EXECUTE ON FUNCTION pg_cancel_backend(int)" },
+  ]) {
+    it(`open again after statements were given up that no cancel could end, though the user ${what}`, async () => {
+      const server = await sharedCluster();
+      const database = new URL(await server.createDatabase());
+      database.username = "modest";
+      const name = database.pathname.slice(1);
+      await server.query("CREATE ROLE modest LOGIN");
+      await server.query(`ALTER DATABASE "${name}" OWNER TO modest`);
+      await server.query(`REVOKE ${forbidden} FROM PUBLIC`, name);
+      const proxy = await startProxy({ target: server });
+      const { post, stop } = await startTestService({ database: proxy.url(database.href), queueWaitMs: "1000" });
+      proxy.randomly({ faults: [{ kind: "hold", holdMs: 10_000 }], probability: 1, seed: 1, on: /^INSERT INTO plants/ });
+      expect((await post('{"id":1,"name":"Ficus"}')).status).toBe(503);
+      // Until its cancel has been waited for. Then no connection is left that was there before.
+      await Bun.sleep(1500);
+      proxy.clear();
+      proxy.cutAll();
+      await until("A plant is created", async () => (await post('{"id":1,"name":"Ficus"}')).status === 200);
+      await stop();
+      await proxy.stop();
+      await server.query(`DROP DATABASE "${name}" WITH (FORCE)`);
+      await server.query("DROP ROLE modest");
+    });
+  }
 });
 
 async function connect(): Promise<Client> {

@@ -6,7 +6,7 @@ import { withTimeLimit } from "../../../time-limit.ts";
 import { cancel } from "./cancel.ts";
 import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";
-import { isReadOnly, isSound, judge, LateError, sqlStateOf, UnsentError } from "./failure.ts";
+import { isMisplaced, isReadOnly, isSound, judge, LateError, sqlStateOf, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 import { UnfitError } from "./requirements.ts";
 
@@ -78,7 +78,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   async function cancelLeftBehind(connection: DatabaseConnection): Promise<void> {
     if (leftBehind.size === 0) return;
     const givenUp = new Map(Array.from(leftBehind, ([backend, at]) => [backend, performance.now() - at]));
-    const alive = await connection.cancelOthers(givenUp);
+    const alive = await connection.cancelOthers(givenUp).catch(noneIfForbidden);
     for (const backend of givenUp.keys()) if (!alive.includes(backend)) leftBehind.delete(backend);
     if (alive.length >= connectionsMax) throw new Error(`${alive.length} statements that were given up are still running`);
   }
@@ -166,6 +166,12 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
     connections: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   };
+}
+
+/** A server that does not let us look for what was given up ends it alone, by its limit of time. */
+function noneIfForbidden(thrown: unknown): number[] {
+  if (isMisplaced(thrown)) return [];
+  throw thrown;
 }
 
 /** Rejects with a LateError when the time is up. */

@@ -128,13 +128,13 @@ export function checkReader([inHotStandby]: [inHotStandby: string | null]): void
 /**
  * Takes processes of the server, and how long ago their statements were given up, in milliseconds. Cancels what they
  * still run for the same user and program, and returns them. A process that has the number of an earlier one, or serves
- * somebody else behind a pooler now, runs what began later.
+ * somebody else behind a pooler now, runs what began later. It asks what `FIND_AGE` asks, for the same reason.
  */
 export const FIND_ALIVE = {
-  text: `SELECT pid::bigint, pg_cancel_backend(pid) FROM pg_stat_activity
-    JOIN unnest($1::bigint[], $2::bigint[]) AS given_up (process, ms) ON pid::bigint = process
+  text: `SELECT pid::bigint, pg_cancel_backend(pid)
+    FROM pg_stat_get_activity(NULL) JOIN unnest($1::bigint[], $2::bigint[]) AS given_up (process, ms) ON pid::bigint = process
     WHERE state = 'active' AND query_start < clock_timestamp() - ms * interval '1 millisecond'
-    AND usename = current_user AND application_name = current_setting('application_name')`,
+    AND pg_get_userbyid(usesysid) = current_user AND application_name = current_setting('application_name')`,
 } as const;
 
 /** Who keeps everybody else from writing to the tables, as CREATE INDEX and LOCK TABLE do. */
