@@ -50,18 +50,18 @@ const BODIES: Readonly<Record<string, string>> = {
 /** The type of the body; JSON for all that are not listed here. */
 const TYPES: Readonly<Record<string, string>> = { importPlants: "text/csv" };
 
-type Sent = Readonly<{ query?: string; headers?: Record<string, string> }>;
+type Sent = Readonly<{ query?: string; headers?: Record<string, string>; given?: string }>;
 
 /** A request that the operation accepts, on plant 1 or a token, without authorization. */
-function send({ id, method, path, body }: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
-  const init = body.kind === "none" ? {} : { body: new TextEncoder().encode(BODIES[id] ?? '{"id":1,"name":"Aloe vera"}') };
+function send({ id, method, path, body }: Operation, { query = "", headers = {}, given }: Sent = {}): Promise<Response> {
+  const init = body.kind === "none" ? {} : { body: new TextEncoder().encode(given ?? BODIES[id] ?? '{"id":1,"name":"Aloe vera"}') };
   const type = TYPES[id] === undefined ? {} : { "content-type": TYPES[id] };
   return fetch(`${service.url}${path.replace("{id}", IDS[path] ?? "")}${query}`, { method, headers: { ...type, ...headers }, ...init });
 }
 
 /** The same with the first token, which has every scope. */
-function sendAdmitted(operation: Operation, { query = "", headers = {} }: Sent = {}): Promise<Response> {
-  return send(operation, { query, headers: { authorization: `Bearer ${service.token}`, ...headers } });
+function sendAdmitted(operation: Operation, { headers = {}, ...sent }: Sent = {}): Promise<Response> {
+  return send(operation, { ...sent, headers: { authorization: `Bearer ${service.token}`, ...headers } });
 }
 
 async function expectRefused(operation: Operation, response: Response, code: ErrorCode): Promise<string> {
@@ -283,6 +283,48 @@ for (const operation of guarded) {
         await expectConform(operation, response);
       }
     });
+  });
+}
+
+const DEEP = `{"x":${"[".repeat(32)}${"]".repeat(32)}}`;
+
+/** Bodies that no operation takes which takes JSON, and what the message says of them. */
+const REFUSED_BODIES = [
+  ...["", "{", '{"name":"x"', '{"id":1,"name":"x"} x'].map((given) => ({ given, code: "malformed_json", says: "not valid JSON" }) as const),
+  ...["[]", "null", '"name"', "1"].map((given) => ({ given, code: "invalid_body", says: "not an object" }) as const),
+  { given: DEEP, code: "nested_too_deep", says: "32 levels" },
+] as const;
+
+/** Types of a body that each of them refuses. */
+const REFUSED_TYPES = ["text/plain", "application/jsonx", "application/json-patch+jsonx", "json", "text/plain, application/json"].concat([
+  "application/x-www-form-urlencoded",
+  "multipart/form-data",
+]);
+
+for (const operation of operations.filter(({ body, id }) => body.kind !== "none" && TYPES[id] === undefined)) {
+  const accepted = operation.method === "PATCH" ? "application/merge-patch+json, application/json" : "application/json";
+  describe(`the body of ${operation.method} ${operation.path}`, () => {
+    for (const { given, code, says } of REFUSED_BODIES) {
+      it(`is refused as ${code}: ${given.slice(0, 40) || "nothing"}`, async () => {
+        expect(await expectRefused(operation, await sendAdmitted(operation, { given }), code)).toContain(says);
+      });
+    }
+
+    for (const [header, value, code] of [
+      ...REFUSED_TYPES.map((type) => ["content-type", type, "unsupported_media_type"] as const),
+      ...["latin1", "utf-16", "us-ascii"].map(
+        (charset) => ["content-type", `application/json; charset=${charset}`, "unsupported_charset"] as const,
+      ),
+      ...["gzip", "br"].map((coding) => ["content-encoding", coding, "unsupported_encoding"] as const),
+    ]) {
+      it(`is refused with ${header}: ${value}, and the answer says what to send`, async () => {
+        const response = await sendAdmitted(operation, { headers: { [header]: value } });
+        if (header === "content-type") expect(response.headers.get("accept")).toBe(accepted);
+        else expect(response.headers.get("accept-encoding")).toBe("identity");
+        const message = await expectRefused(operation, response, code);
+        if (code === "unsupported_media_type") expect(message).toContain(`Content-Type: ${accepted.split(",", 1)[0]}`);
+      });
+    }
   });
 }
 

@@ -93,17 +93,11 @@ describe("PUT /plants/{id}", () => {
     { body: '{"name":5}', code: "invalid_body", field: "`name`" },
     { body: '{"name":"x","tag":null}', code: "invalid_body", field: "`tag`" },
     { body: '{"name":"x","tag":5}', code: "invalid_body", field: "`tag`" },
-    { body: "[]", code: "invalid_body", field: "not an object" },
-    { body: "null", code: "invalid_body", field: "not an object" },
-    { body: '"x"', code: "invalid_body", field: "not an object" },
-    { body: "", code: "malformed_json", field: "not valid JSON" },
-    { body: '{"name":"x"', code: "malformed_json", field: "not valid JSON" },
     { body: '{"name":"x","name":"y"}', code: "duplicate_key", field: "twice" },
     { body: '{"name":"\\ud800"}', code: "invalid_unicode", field: "surrogates" },
-    { body: `{"name":"x","y":${"[".repeat(33)}${"]".repeat(33)}}`, code: "nested_too_deep", field: "32 levels" },
     { body: `{"name":"${"x".repeat(70_000)}"}`, code: "body_too_large", field: "65536" },
   ] as const) {
-    it(`refuses ${body.slice(0, 40) || "an empty body"} as ${code}, and keeps the plant`, async () => {
+    it(`refuses ${body.slice(0, 40)} as ${code}, and keeps the plant`, async () => {
       await given(2, ALOE);
       expect(await expectRefused("PUT", await send("PUT", 2, { body }), code)).toContain(field);
       expect(await textOf(2)).toBe('{"id":2,"name":"Aloe vera","tag":"x"}');
@@ -144,41 +138,17 @@ describe("PATCH /plants/{id}", () => {
     { patch: '{"id":4}', code: "invalid_body", field: "`id`" },
     { patch: '{"id":null}', code: "invalid_body", field: "`id`" },
     { patch: '{"id":"3"}', code: "invalid_body", field: "`id`" },
-    { patch: "[]", code: "invalid_body", field: "not an object" },
     { patch: '[{"op":"remove","path":"/tag"}]', code: "invalid_body", field: "not an object" },
-    { patch: "null", code: "invalid_body", field: "not an object" },
-    { patch: '"name"', code: "invalid_body", field: "not an object" },
-    { patch: "", code: "malformed_json", field: "not valid JSON" },
     { patch: '{"tag":null,"tag":"x"}', code: "duplicate_key", field: "twice" },
     { patch: '{"tag":"\\udc00"}', code: "invalid_unicode", field: "surrogates" },
   ] as const) {
-    it(`refuses ${patch || "an empty body"} as ${code}, and keeps the plant`, async () => {
+    it(`refuses ${patch} as ${code}, and keeps the plant`, async () => {
       await given(3, ALOE);
       expect(await expectRefused("PATCH", await send("PATCH", 3, { body: patch }), code)).toContain(field);
       expect(await textOf(3)).toBe('{"id":3,"name":"Aloe vera","tag":"x"}');
     });
   }
 });
-
-for (const method of ["PUT", "PATCH"] as const) {
-  describe(`the headers of a body of ${method}`, () => {
-    for (const type of ["text/plain", "application/json-patch+jsonx", "application/x-www-form-urlencoded", "multipart/form-data"]) {
-      it(`refuse ${type}, and Accept says what to send`, async () => {
-        const response = await send(method, 4, { body: ALOE, headers: { "content-type": type } });
-        expect(response.headers.get("accept")).toContain("application/json");
-        await expectRefused(method, response, "unsupported_media_type");
-      });
-    }
-
-    it("refuse another charset, and a content coding", async () => {
-      const latin = await send(method, 4, { body: ALOE, headers: { "content-type": "application/json; charset=latin1" } });
-      await expectRefused(method, latin, "unsupported_charset");
-      const packed = await send(method, 4, { body: ALOE, headers: { "content-encoding": "gzip" } });
-      expect(packed.headers.get("accept-encoding")).toBe("identity");
-      await expectRefused(method, packed, "unsupported_encoding");
-    });
-  });
-}
 
 describe("the media type of a PATCH", () => {
   const ACCEPTED = "application/merge-patch+json, application/json";

@@ -95,22 +95,14 @@ describe("a body", () => {
   const deep = (levels: number) => `{"id":20,"name":"deep","x":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
   for (const { body, code, why } of [
-    { body: "", code: "malformed_json", why: "empty" },
-    { body: '{"id":1,"name":"x"', code: "malformed_json", why: "cut short" },
-    { body: '{"id":1,"name":"x"} x', code: "malformed_json", why: "followed by text" },
     { body: '{"id":01,"name":"x"}', code: "malformed_json", why: "with a leading zero" },
     { body: "{'id':1}", code: "malformed_json", why: "in single quotes" },
     { body: '{"id":1,"name":"x","y":NaN}', code: "malformed_json", why: "with NaN" },
-    { body: deep(33), code: "nested_too_deep", why: "nested 33 deep" },
     { body: `{"id":1,"name":"x","x":${'{"a":'.repeat(9000)}1${"}".repeat(9000)}}`, code: "nested_too_deep", why: "nested 9,000 deep" },
     { body: '{"id":1,"name":"x","name":"y"}', code: "duplicate_key", why: "with name twice" },
     { body: '{"id":1,"id":1,"name":"x"}', code: "duplicate_key", why: "with the same id twice" },
     { body: '{"id":1,"name":"x","na\\u006de":"x"}', code: "duplicate_key", why: "with name twice, once escaped" },
     { body: '{"id":1,"name":"x","__proto__":1,"__proto__":2}', code: "duplicate_key", why: "with __proto__ twice" },
-    { body: "[]", code: "invalid_body", why: "an array" },
-    { body: "null", code: "invalid_body", why: "null" },
-    { body: '"x"', code: "invalid_body", why: "a string" },
-    { body: "1", code: "invalid_body", why: "a number" },
     { body: "{}", code: "invalid_body", why: "without anything" },
     { body: '{"__proto__":{"id":1,"name":"x"}}', code: "invalid_body", why: "with its fields in __proto__" },
     { body: '{"id":1,"name":"\\ud800"}', code: "invalid_unicode", why: "with a lone surrogate in the name" },
@@ -218,33 +210,10 @@ describe("the headers of a body", () => {
     });
   }
 
-  for (const type of ["text/plain", "application/jsonx", "application/x-www-form-urlencoded", "json", "text/plain, application/json"]) {
-    it(`Content-Type: ${type} is refused, and Accept says what to send`, async () => {
-      const response = await service.post(PLANT, { "content-type": type });
-      expect(response.headers.get("accept")).toBe("application/json");
-      const { message } = await expectRefused(response, "unsupported_media_type");
-      expect(message).toContain("Content-Type: application/json");
-    });
-  }
-
-  for (const charset of ["latin1", "utf-16", "us-ascii"]) {
-    it(`the charset ${charset} is refused`, async () => {
-      const response = await service.post(PLANT, { "content-type": `application/json; charset=${charset}` });
-      expect(response.headers.get("accept")).toBe("application/json");
-      await expectRefused(response, "unsupported_charset");
-    });
-  }
-
   it("without a Content-Type the body is read as JSON", async () => {
     const body = new TextEncoder().encode(PLANT);
     const response = await service.request("/plants", { method: "POST", body });
     expect(response.status).toBe(200);
-  });
-
-  it("Content-Encoding is refused, and Accept-Encoding says what to send", async () => {
-    const response = await service.post(Bun.gzipSync(Buffer.from(PLANT)), { "content-encoding": "gzip" });
-    expect(response.headers.get("accept-encoding")).toBe("identity");
-    await expectRefused(response, "unsupported_encoding");
   });
 
   it("an Accept that excludes JSON still gets JSON", async () => {
