@@ -2,9 +2,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { expectConform } from "../support/conform.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
 
 const service = await startTestService();
 afterAll(() => service.stop());
@@ -12,11 +10,11 @@ afterAll(() => service.stop());
 const PATH = "/plants/{id}";
 
 type Method = "PUT" | "PATCH" | "DELETE";
-type Sent = Readonly<{ body?: string; headers?: Record<string, string>; on?: TestService }>;
+type Sent = Readonly<{ body?: string; headers?: Record<string, string> }>;
 
-function send(method: Method, id: number | string, { body, headers = {}, on = service }: Sent = {}): Promise<Response> {
+function send(method: Method, id: number | string, { body, headers = {} }: Sent = {}): Promise<Response> {
   const typed = body === undefined ? {} : { "content-type": "application/json" };
-  return on.request(`/plants/${id}`, { method, ...(body === undefined ? {} : { body }), headers: { ...typed, ...headers } });
+  return service.request(`/plants/${id}`, { method, ...(body === undefined ? {} : { body }), headers: { ...typed, ...headers } });
 }
 
 async function expectRefused(method: Method, response: Response, code: ErrorCode): Promise<string> {
@@ -208,13 +206,6 @@ describe("DELETE /plants/{id}", () => {
     expect((await service.request("/plants/5")).status).toBe(404);
     await expectRefused("DELETE", await send("DELETE", 5), "plant_not_found");
   });
-
-  it("frees the id for another plant", async () => {
-    await given(5, ALOE);
-    await send("DELETE", 5);
-    expect((await service.post('{"id":5,"name":"another"}')).status).toBe(200);
-    expect(await textOf(5)).toBe('{"id":5,"name":"another"}');
-  });
 });
 
 /** A change that any plant allows. */
@@ -340,18 +331,4 @@ describe("changes of one plant at the same moment", () => {
     const responses = await Promise.all(MANY.map(() => send("DELETE", 12)));
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, ...MANY.slice(1).map(() => 404)]);
   });
-});
-
-it("puts, patches and deletes survive a restart", async () => {
-  const data = temporaryFolder();
-  const first = await startTestService({ data });
-  await first.post('{"id":1,"name":"goes","tag":"x"}');
-  await first.post('{"id":2,"name":"changes","tag":"x"}');
-  await send("PUT", 3, { on: first, body: '{"name":"put","tag":""}' });
-  await send("PATCH", 2, { on: first, body: '{"name":"changed","tag":null}' });
-  await send("DELETE", 1, { on: first });
-  await first.stop();
-  const second = await startTestService({ data });
-  expect(await (await second.request("/plants")).text()).toBe('[{"id":2,"name":"changed"},{"id":3,"name":"put","tag":""}]');
-  await second.stop();
 });
