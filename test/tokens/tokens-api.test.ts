@@ -12,7 +12,6 @@ import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
-import { until } from "../support/until.ts";
 
 const LIST = { method: "get", path: "/tokens" };
 const CREATE = { method: "post", path: "/tokens" };
@@ -164,15 +163,6 @@ for (const { engine, openFlags } of ENGINES) {
       });
     }
 
-    it("refuses a token once it has expired", async () => {
-      const brief = { name: "brief", scopes: ["plants:read"], days: 0.3 / 86_400 };
-      let made: Schemas["CreatedToken"];
-      // A busy machine may take longer to use it at all.
-      await until("One is used in time", async () => (await listPlantsWith((made = await create(brief)).token)).status === 200);
-      await Bun.sleep(Date.parse(made!.expires!) - Date.now() + 10);
-      expect((await listPlantsWith(made!.token)).status).toBe(401);
-    });
-
     it("lists tokens by time of creation, including expired and revoked ones", async () => {
       const made = [];
       for (const name of ["one", "two", "three"]) {
@@ -266,12 +256,6 @@ for (const { engine, openFlags } of ENGINES) {
         expect(statuses).toEqual(isKept ? [401, 200, 200] : [401, 401, 401]);
       });
     }
-
-    it("refuses an unknown value of `children`, and revokes nothing", async () => {
-      const { id } = await create({ name: "x", scopes: ["plants:read"] });
-      expect(await expectConform(REVOKE, await revoke(`${id}?children=eat`))).toMatchObject({ error: 40006 });
-      expect((await list()).find((one) => one.id === id)).not.toHaveProperty("revoked");
-    });
 
     it("records the minute in which a token was last used, without a write per request", async () => {
       const { id, token } = await create({ name: "used", scopes: ["plants:read"] });
