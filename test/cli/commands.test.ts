@@ -53,15 +53,6 @@ describe("plant-store serve", () => {
     await service.end("SIGTERM");
   });
 
-  it("refuses a data folder of another service with one line", async () => {
-    const data = temporaryFolder();
-    const service = await startProcess({ data, flags: PATIENT });
-    const sameData = await runCommand(["serve", "--port", "0", "--data", data]);
-    expect(sameData).toMatchObject({ status: 1, stdout: "" });
-    expect(sameData.stderr).toMatch(/^plant-store: Another Plant Store is using this data folder.*\n$/);
-    await service.end("SIGTERM");
-  });
-
   it("names every wrong setting at once and does not touch the disk", async () => {
     const data = join(temporaryFolder(), "never");
     const { status, stderr } = await runCommand(["serve", "--data", data, "--port", "x", "--colour=red", "--secret", "s3cret"], {
