@@ -113,7 +113,6 @@ describe("plant-store import refuses", () => {
       says: "250 times",
     },
     { what: "a bomb in gzip", name: "bomb.csv.gz", bytes: gzipSync(`id,name\n${"\n".repeat(60_000_000)}`), says: "250 times" },
-    { what: "a gzip that is cut off", name: "cut.csv.gz", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: "not whole gzip" },
     { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "in no order" },
     { what: "a row far below", name: "far.xlsx", bytes: workbookOf('<row r="99999999"></row>'), says: "in no order" },
   ]) {

@@ -121,24 +121,13 @@ describe("the page", () => {
 describe("a file of the page", () => {
   const path = assets.find((one) => one.endsWith(".js"))!;
 
+  // How a header is read is in interface/accept.test.ts.
   for (const { accepted, coding } of [
     { accepted: "br", coding: "br" },
     { accepted: "gzip, deflate, br, zstd", coding: "br" },
-    { accepted: "gzip, deflate", coding: "gzip" },
     { accepted: "x-gzip", coding: "gzip" },
-    { accepted: "GZIP", coding: "gzip" },
     { accepted: "gzip;q=1.0, br;q=0.5", coding: "gzip" },
-    { accepted: "br;q=0, gzip", coding: "gzip" },
-    { accepted: "br; q=0.001 , identity;q=0", coding: "br" },
-    { accepted: "*", coding: "br" },
-    { accepted: "br;q=0, *;q=0.1", coding: "gzip" },
-    { accepted: "identity;q=0.5, gzip;q=0.4", coding: null },
     { accepted: "identity", coding: null },
-    { accepted: "deflate, zstd", coding: null },
-    { accepted: "br;q=0, gzip;q=0", coding: null },
-    { accepted: "*;q=0", coding: null },
-    { accepted: "gzip;q=nonsense", coding: null },
-    { accepted: "", coding: null },
   ]) {
     it(`comes ${coding === null ? "plain" : `in ${coding}`} to a client that accepts "${accepted}"`, async () => {
       const { status, headers, bytes } = await get(path, { "accept-encoding": accepted });

@@ -61,6 +61,8 @@ describe("Accept-Encoding", () => {
     ["br", "identity"],
     ["gzip;q=2", "gzip"],
     ["gzip;q=-1", "identity"],
+    ["gzip;q=nonsense", "identity"],
+    ["zstd; q=0.001 , identity;q=0", "zstd"],
     ['"gzip', "identity"],
   ] as const) {
     it(`${JSON.stringify(accepted)} asks for ${coding} if zstd and gzip are available`, () => {
