@@ -204,8 +204,6 @@ if (isRoot) {
 }
 
 const strangersTroubles: readonly Trouble[] = [
-  { why: "a data folder of another user", words: ["export", "--data", store], says: "start as its owner" },
-  { why: "a data folder of another user", words: ["token", "create", "--data", store], says: "start as its owner" },
   { why: "a folder out of reach", words: ["backup", at("closed/x"), "--data", at("theirs")], says: "this user may not use it" },
   { why: "a folder of another user", words: ["backup", at("x.gz"), "--data", at("theirs")], says: "cannot be written" },
   { why: "a folder of another user", words: ["export", at("x"), "--data", at("theirs")], says: "cannot be written" },

@@ -195,10 +195,6 @@ describe("the tag of GET /plants", () => {
     const response = await (await service).request("/plants?tag=100%25+%2Bx");
     expect(idsIn(await response.text())).toEqual(["7", "107"]);
   });
-
-  it("finds nothing if no plant has it", async () => {
-    expect(await follow(await service, "/plants?tag=nothing")).toEqual([[]]);
-  });
 });
 
 describe("untagged and id of GET /plants", () => {

@@ -93,7 +93,6 @@ for (const { engine, openFlags } of ENGINES) {
     const place = { key: "38", id: asPlantId(1n) };
     const age = { key: "-5", id: asPlantId(1n) };
     for (const { why, query } of [
-      { why: "another order", query: "sort=size" },
       { why: "an id in a list by name", query: "sort=name&after=1" },
       { why: "an id in a list of the newest", query: "sort=newest&after=1" },
       { why: "an id in a reversed list by name", query: "sort=-name&after=1" },
