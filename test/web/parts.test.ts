@@ -1,0 +1,282 @@
+// Parts of the page by themselves, at moments that a browser does not wait for.
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { ConnectionError, createClient } from "../../src/client/client.ts";
+import type { Client, Page, Plant } from "../../src/client/client.ts";
+import { PROJECT } from "../support/process.ts";
+import { savePlant } from "../../web/plants/save-plant.ts";
+import { toDraft, toPlant } from "../../web/plants/draft.ts";
+import { rejectionOf } from "../support/rejection.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+type View = Readonly<{ q: string; tag: string | undefined; sort: "id" }>;
+type State<Value> = Readonly<{ get: () => Value }>;
+type Change = Readonly<{ before: Plant | undefined; after: Plant | undefined }>;
+type Listing = Readonly<{
+  state: State<Readonly<{ view: View; plants: readonly Plant[]; phase: string; failure: unknown }>>;
+  show: (view: View) => Promise<void>;
+  refresh: () => Promise<void>;
+  note: (before: Plant | undefined, after: Plant | undefined) => void;
+  noteAll: (changes: readonly Change[]) => void;
+}>;
+type Notices = Readonly<{ state: State<readonly Readonly<{ text: string }>[]>; add: (notice: object) => number }>;
+type Ticks = Readonly<{
+  toggleLoaded: () => void;
+  tickFound: () => Promise<void>;
+  clear: () => void;
+  seen: () => readonly Plant[];
+  note: (changes: readonly Change[]) => void;
+}>;
+type TagCounts = Pick<Listing, "note"> & Readonly<{ state: State<unknown>; total: State<unknown>; load: () => Promise<void> }>;
+type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The parts as this test uses them. Their own types need those of a browser, which are not those of a test. */
+type Parts = Readonly<{
+  createListing: (client: Client, view: View) => Listing;
+  createNotices: () => Notices;
+  createSignedInFetch: (fetch: Send, signedOut: AbortSignal) => Readonly<{ fetch: Send; changesSent: () => number }>;
+  createState: <Value>(value: Value) => State<Value>;
+  createTagCounts: (client: Client, views: State<View>) => TagCounts;
+  createTicks: (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
+  watchReach: (
+    page: Readonly<{ window: object; livenessUrl: string; onAnswer: () => void }>,
+  ) => Readonly<{ state: State<string>; fetch: Send }>;
+  SignedOutError: new () => Error;
+}>;
+
+// What is kept in the browser is named after where the page is.
+Object.assign(globalThis, { location: new URL("http://plants.example/") });
+const NAMES = ["catalogue/listing", "catalogue/signed-in-fetch", "catalogue/tag-counts", "catalogue/ticks", "notices", "reach", "state"];
+const modules = await Promise.all(NAMES.map((name) => import(join(PROJECT, "web", `${name}.ts`)) as Promise<object>));
+const parts = Object.assign({}, ...modules) as Parts;
+const { createListing, createNotices, createSignedInFetch, createState, createTagCounts, createTicks, watchReach, SignedOutError } = parts;
+
+const ALL = { q: "", tag: undefined, sort: "id" } as const;
+const ACER = { ...ALL, q: "acer" };
+
+function plant(id: number, name: string, tag?: string): Plant {
+  return { id: BigInt(id), name, ...(tag === undefined ? {} : { tag }) };
+}
+
+/** A client whose pages are these, whether they are still wanted or not. */
+function clientOf(page: () => Promise<Page>): Client {
+  return { page } as unknown as Client;
+}
+
+function pageOf(...plants: readonly Plant[]): Promise<Page> {
+  return Promise.resolve({ plants });
+}
+
+describe("the list", () => {
+  function namesIn({ state }: Listing): string[] {
+    return state.get().plants.map(({ name }) => name);
+  }
+
+  it("has what was changed here, though a search does not know it yet", async () => {
+    const listing = createListing(
+      clientOf(() => pageOf(plant(1, "Acer"))),
+      ACER,
+    );
+    listing.note(undefined, plant(2, "Acer rubrum"));
+    await listing.show(ACER);
+    expect(namesIn(listing)).toEqual(["Acer", "Acer rubrum"]);
+  });
+
+  it("has what somebody else has made of it since, where it is no search", async () => {
+    const listing = createListing(
+      clientOf(() => pageOf(plant(1, "Theirs"))),
+      ALL,
+    );
+    listing.note(plant(1, "Before"), plant(1, "Mine"));
+    await listing.show(ALL);
+    expect(namesIn(listing)).toEqual(["Theirs"]);
+  });
+
+  it("takes neither what was asked for before, nor its failure, when it comes late", async () => {
+    const late = [Promise.withResolvers<Page>(), Promise.withResolvers<Page>()] as const;
+    const pages = [late[0].promise, late[1].promise, pageOf(plant(3, "Last"))];
+    const listing = createListing(
+      clientOf(() => pages.shift()!),
+      ALL,
+    );
+    const asked = [listing.show(ALL), listing.show(ACER), listing.show(ALL)];
+    await asked[2];
+    late[0].resolve({ plants: [plant(1, "First")] });
+    late[1].reject(new Error("Broken."));
+    await Promise.all(asked);
+    expect([namesIn(listing), listing.state.get().phase, listing.state.get().view.q]).toEqual([["Last"], "whole", ""]);
+  });
+
+  it("says nothing of a failure to read it again", async () => {
+    const pages = [pageOf(plant(1, "Acer")), Promise.reject<Page>(new Error("Broken."))];
+    const listing = createListing(
+      clientOf(() => pages.shift()!),
+      ALL,
+    );
+    await listing.show(ALL);
+    await listing.refresh();
+    expect([namesIn(listing), listing.state.get().phase, listing.state.get().failure]).toEqual([["Acer"], "whole", undefined]);
+  });
+
+  it("loses what many changes have deleted, or taken out of the view", async () => {
+    const tree = { ...ALL, tag: "tree" };
+    const [first, second, third] = [1, 2, 3].map((id) => plant(id, `Acer ${id}`, "tree")) as [Plant, Plant, Plant];
+    const listing = createListing(
+      clientOf(() => pageOf(first, second, third)),
+      tree,
+    );
+    await listing.show(tree);
+    listing.noteAll([
+      { before: first, after: undefined },
+      { before: second, after: plant(2, "Acer 2") },
+      { before: third, after: plant(3, "Acer rubrum", "tree") },
+    ]);
+    expect(namesIn(listing)).toEqual(["Acer rubrum"]);
+  });
+});
+
+describe("what is selected", () => {
+  it("is what the list has now, and beyond it what was changed here", async () => {
+    const pages = [pageOf(plant(1, "One"), plant(2, "Two")), pageOf(plant(1, "Theirs"))];
+    const client = clientOf(() => pages.shift()!);
+    const listing = createListing(client, ALL);
+    const ticks = createTicks({ client, listing, notices: createNotices() });
+    await listing.show(ALL);
+    ticks.toggleLoaded();
+    await listing.show(ALL);
+    ticks.note([{ before: plant(2, "Two"), after: plant(2, "Two", "tree") }]);
+    expect(ticks.seen()).toEqual([plant(1, "Theirs"), plant(2, "Two", "tree")]);
+    ticks.note([{ before: plant(2, "Two", "tree"), after: undefined }]);
+    expect(ticks.seen()).toEqual([plant(1, "Theirs")]);
+  });
+
+  it("gets nothing more once it was cleared, though more is on its way", async () => {
+    const { promise: wait, resolve: goOn } = Promise.withResolvers<void>();
+    const client = {
+      page: () => Promise.resolve({ plants: [plant(1, "One")], next: { after: 1n } }),
+      async *list() {
+        yield plant(1, "One");
+        await wait;
+        yield* [plant(2, "Two"), plant(3, "Three")];
+      },
+    } as unknown as Client;
+    const listing = createListing(client, ALL);
+    const ticks = createTicks({ client, listing, notices: createNotices() });
+    listing.note(undefined, plant(1, "One"));
+    const gathered = ticks.tickFound();
+    ticks.clear();
+    goOn();
+    await gathered;
+    expect(ticks.seen()).toEqual([]);
+  });
+});
+
+describe("how many plants a tag has", () => {
+  it("follows each change that is made here, and is no line any more when none is left", async () => {
+    const client = {
+      tags: () =>
+        Promise.resolve({
+          tags: [
+            { tag: "tree", plants: 2 },
+            { tag: "herb", plants: 1 },
+          ],
+        }),
+      count: () => Promise.resolve({ plants: 2, precision: "exact" }),
+    } as unknown as Client;
+    const counts = createTagCounts(client, createState({ ...ALL, tag: "tree" }));
+    await counts.load();
+    counts.note(plant(1, "Mint", "herb"), undefined);
+    counts.note(plant(2, "Acer", "tree"), plant(2, "Acer"));
+    counts.note(undefined, plant(3, "Aloe", "succulent"));
+    expect(counts.state.get()).toEqual(["tree", "succulent"].map((tag) => ({ tag, plants: 1 })));
+    expect(counts.total.get()).toMatchObject({ plants: 1 });
+  });
+});
+
+it("counts that were asked for before are not taken when they come late", async () => {
+  const late = Promise.withResolvers<object>();
+  const answers = [late.promise, Promise.resolve({ plants: 2, precision: "exact" })];
+  const client = { tags: () => Promise.resolve({ tags: [] }), count: () => answers.shift()! } as unknown as Client;
+  const counts = createTagCounts(client, createState(ALL));
+  const first = counts.load();
+  await counts.load();
+  late.resolve({ plants: 1, precision: "exact" });
+  await first;
+  expect(counts.total.get()).toMatchObject({ plants: 2 });
+});
+
+it("a message that asks for something is not pushed out by others, however many there are", () => {
+  const notices = createNotices();
+  const action = { label: "Undo", run: () => undefined };
+  for (const text of ["one", "two", "three"]) notices.add({ kind: "done", text, action });
+  for (const text of ["four", "five"]) notices.add({ kind: "done", text });
+  expect(notices.state.get().map(({ text }) => text)).toEqual(["one", "two", "three", "five"]);
+});
+
+it("nothing is sent any more for somebody who has signed out", async () => {
+  const out = new AbortController();
+  const sent: string[] = [];
+  const { fetch, changesSent } = createSignedInFetch((url) => {
+    sent.push(url);
+    return Promise.resolve(new Response());
+  }, out.signal);
+  await fetch("/plants", { method: "POST" });
+  out.abort(new SignedOutError());
+  for (const method of ["POST", "GET"]) expect(await rejectionOf(fetch("/plants", { method }))).toBeInstanceOf(SignedOutError);
+  expect([sent, changesSent()]).toEqual([["/plants"], 1]);
+});
+
+it("a request that the page itself has ended says nothing about the service", async () => {
+  const window = { navigator: { onLine: true }, addEventListener: () => undefined };
+  const { state, fetch } = watchReach({ window, livenessUrl: "", onAnswer: () => undefined });
+  await rejectionOf(fetch("http://127.0.0.1:1/", { signal: AbortSignal.abort() }));
+  expect(state.get()).toBe("reached");
+});
+
+describe("a plant that is changed", () => {
+  let service: TestService;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startTestService();
+    client = createClient({ url: service.url, token: service.token });
+  });
+  afterAll(() => service.stop());
+
+  /** The service makes the change, or it never comes there. */
+  function losing(isMade: boolean): Client {
+    return {
+      ...client,
+      async put(...given) {
+        if (isMade) await client.put(...given);
+        throw new ConnectionError({ message: "Lost.", isRepeatable: true });
+      },
+    };
+  }
+
+  it("keeps exactly what nobody touched, even where an input cannot show it", () => {
+    for (const odd of [plant(1, " Acer\n", " tree\t"), plant(1, "\u200b", "\u200b"), plant(1, "a", "")]) {
+      const draft = toDraft(odd);
+      expect(toPlant(1n, draft, odd)).toEqual(odd);
+      expect(toPlant(1n, { ...draft, name: "b " }, odd)).toEqual({ ...odd, name: "b" });
+      expect(toPlant(1n, { ...draft, tag: "b " }, odd)).toEqual({ ...odd, tag: "b" });
+    }
+  });
+
+  it("is saved if it is as wanted, though the answer was lost", async () => {
+    await client.create(plant(1, "Acer"));
+    const seen = await client.find(1n);
+    expect(await savePlant(losing(true), plant(1, "Mine"), seen)).toEqual({ kind: "saved", plant: plant(1, "Mine") });
+  });
+
+  it("is not saved if it is as it was, and theirs if it is neither", async () => {
+    await client.create(plant(2, "Acer"));
+    const seen = await client.find(2n);
+    expect(await rejectionOf(savePlant(losing(false), plant(2, "Mine"), seen))).toBeInstanceOf(ConnectionError);
+    await client.put(plant(2, "Theirs"), {});
+    expect(await savePlant(losing(false), plant(2, "Mine"), seen)).toMatchObject({
+      kind: "conflict",
+      theirs: { plant: { name: "Theirs" } },
+    });
+  });
+});
