@@ -270,6 +270,7 @@ describe("many changes", () => {
     expect(response.status).toBe(500);
     await expectConform(OPERATION, response);
     expect([await textOf(own, 0n), await textOf(own, 500n)]).toEqual(['{"id":0,"name":"Aloe"}', "404"]);
+    expect((await own.post('{"id":1001,"name":"Acer"}')).status).toBe(200);
     await own.stop();
   });
 
