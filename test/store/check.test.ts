@@ -5,12 +5,14 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { markVersion, takeAlone } from "../../src/store/sqlite/engine/files.ts";
 import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
 import { countFrames } from "../../src/store/sqlite/engine/wal.ts";
+import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";
 import { contentsOf, copyStore, faultsOf, fill, makeStore, openServed, runCheck, statesOf } from "../support/checked.ts";
 import { isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
 import { startProcess } from "../support/process.ts";
 import { startFlood } from "../support/flood.ts";
 import { readToken } from "../support/service.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { below, openRandom, pick, seedOf } from "../support/random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -178,6 +180,28 @@ describe("plant-store check calls nothing damaged because of", () => {
     expect(statesOf(folder)).toEqual([]);
   });
 
+  it("tables of a version before this one, which the next start brings up to date", () => {
+    const total = "ALTER TABLE changes DROP COLUMN total; ALTER TABLE bulk_changes DROP COLUMN total";
+    expect(statesOf(damaged(`${total}; ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = 3`))).toEqual(["tables note"]);
+  });
+
+  it("a WAL that has begun again, and still holds some of what it had before", () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const writer = openWriter(path);
+    const put = (from: number, count: number) => {
+      const ids = BigInt64Array.from({ length: count }, (_, at) => BigInt(from + at));
+      const names = Array.from(ids, (id) => `Acer ${id}`);
+      writer.commit({ ids, names, tags: names.map(() => null) }, [], [], { changes: 0, bulkChanges: 0 });
+    };
+    put(0, 1000);
+    expect(writer.checkpoint()).toBe(true);
+    put(1000, 1);
+    const { readable, written } = countFrames(`${path}-wal`, PAGE);
+    expect([readable > 0, written - readable]).toEqual([true, 0]);
+    expect(framesIn(readFileSync(`${path}-wal`))).toBeGreaterThan(written);
+    writer.close();
+  });
+
   it("the lock of another program", async () => {
     const folder = copyStore(whole);
     const db = new DatabaseSync(join(folder, "plants.db"));
@@ -237,6 +261,11 @@ const FAULTS: readonly { what: string; make: () => string; states: string[] }[] 
   },
   { what: "it lacks a table", make: () => damaged("DROP TABLE words", SEARCH), states: ["search wrong"] },
   { what: "it lacks a word", make: () => damaged("DELETE FROM words WHERE word = 'ginkgo'", SEARCH), states: ["search wrong"] },
+  {
+    what: "both an index and the search index are wrong",
+    make: () => damagedIn(damaged("DROP INDEX plants_by_tag"), "DELETE FROM names WHERE rowid = 1", SEARCH),
+    states: ["tables wrong", "search wrong"],
+  },
   { what: "it is of another store", make: () => damaged("UPDATE state SET mark = 'x'", SEARCH), states: ["search note"] },
   { what: "it is no database", make: () => overwrite(SEARCH, () => Buffer.alloc(20_000, "x")), states: ["search wrong"] },
   { what: "it is cut", make: () => overwrite(SEARCH, (bytes) => bytes.subarray(0, bytes.length / 2)), states: ["search wrong"] },
@@ -284,7 +313,7 @@ const LOSSES: readonly { what: string; make: () => string; states: string[] }[] 
   },
   {
     what: "a right that no token could have",
-    make: () => damaged("UPDATE tokens SET scopes = 'all' WHERE id = 'token1'"),
+    make: () => damaged("UPDATE tokens SET scopes = 'plants:read all' WHERE id = 'token1'"),
     states: ["tokens damaged"],
   },
   {
@@ -360,6 +389,8 @@ describe("plant-store check finds that", () => {
         faults.filter(({ state }) => state === "wrong"),
       );
       expect(contentsOf(folder)).toBe(before);
+      // Only what is wrong is built anew.
+      expect(existsSync(`${path}.damaged`)).toBe(states.some((state) => !state.startsWith("search ")));
       // The next start builds it.
       expect(statesOf(folder)).toEqual(["search note"]);
     });
@@ -385,6 +416,24 @@ describe("plant-store check finds that", () => {
     await until("The index is built", () => faultsOf(folder).length === 0);
     expect(await check(folder, "--repair")).toMatchObject({ status: 0 });
     await store.close();
+  });
+
+  it("something is wrong in a store that was killed, and repairs it together with its WAL, unless somebody still reads it", async () => {
+    const folder = await makeKilled();
+    const path = join(folder, "plants.db");
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE changes SET total = total - 1 WHERE seq = (SELECT max(seq) FROM changes)");
+    const wrong = faultsOf(folder);
+    expect(wrong).toMatchObject([{ part: "count", state: "wrong" }]);
+    const before = contentsOf(folder);
+    db.exec("BEGIN; SELECT * FROM plants");
+    const left = readdirSync(folder);
+    expect(left).toContain("plants.db-wal");
+    expect(String(await rejectionOf(repairSqliteStore(path, wrong)))).toContain(`Another program uses ${path}: end it.`);
+    expect(readdirSync(folder)).toEqual(left);
+    db.close();
+    await repairSqliteStore(path, wrong);
+    expect([contentsOf(folder), existsSync(`${path}-wal`), statesOf(folder)]).toEqual([before, false, ["search note"]]);
   });
 
   it("something is wrong while a service uses the store, and repairs nothing then", async () => {
@@ -420,6 +469,7 @@ describe("plant-store check finds that", () => {
     const folder = copyStore(whole);
     writeFileSync(join(folder, "first-token"), `plant_${"0".repeat(43)}\n`);
     expect(statesOf(folder)).toEqual(["tokens note"]);
+    expect((await check(folder)).stdout).toMatch(/^note +tokens/m);
   });
 });
 

@@ -5,7 +5,7 @@ import { syncFolder } from "../../data-folder.ts";
 import { describeFailure } from "../../system-failure.ts";
 import type { Look } from "../check.ts";
 import { openContents } from "./contents.ts";
-import { isOfMachine } from "./engine/failure.ts";
+import { isBusy, isOfMachine } from "./engine/failure.ts";
 import { realPath } from "./engine/files.ts";
 import { pragma } from "./engine/requirements.ts";
 import { build } from "./restore.ts";
@@ -25,21 +25,27 @@ async function rebuild(path: string): Promise<void> {
   expectNoneLeft(path);
   const built = `${path}.repairing`;
   rmSync(built, { force: true });
-  const old = openContents(path, () => Promise.resolve(0));
   try {
-    await build(built, old.read());
-    expectWhole(built);
+    await buildFrom(path, built);
+    leaveOneFile(path);
   } catch (reason) {
     rmSync(built, { force: true });
     if (!isOfMachine(reason)) throw reason;
     throw new Error(`${path} cannot be repaired (${describeFailure(reason)}): make room for a second one beside it. Nothing was changed.`, {
       cause: reason,
     });
+  }
+  replace(path, built);
+}
+
+async function buildFrom(path: string, built: string): Promise<void> {
+  const old = openContents(path, () => Promise.resolve(0));
+  try {
+    await build(built, old.read());
+    expectWhole(built);
   } finally {
     old.close();
   }
-  leaveOneFile(path);
-  replace(path, built);
 }
 
 function expectWhole(path: string): void {
@@ -51,11 +57,13 @@ function expectWhole(path: string): void {
 
 /** A WAL would belong to no other database. */
 function leaveOneFile(path: string): void {
-  {
-    using db = new DatabaseSync(path);
-    db.exec("PRAGMA journal_mode = DELETE");
+  using db = new DatabaseSync(path);
+  try {
+    if (pragma(db, "PRAGMA journal_mode = DELETE") === "delete") return;
+  } catch (reason) {
+    if (!isBusy(reason)) throw reason;
   }
-  if (existsSync(`${path}-wal`)) throw new Error(`Another program uses ${path}: end it. Nothing was changed.`);
+  throw new Error(`Another program uses ${path}: end it. Nothing was changed.`);
 }
 
 /** What an earlier repair left may be the only copy of what that one could not read. */

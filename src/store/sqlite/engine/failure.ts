@@ -81,6 +81,11 @@ export function isDamage(thrown: unknown): boolean {
   return isCorrupt(thrown) || (isSqliteFailure(thrown) && [IOERR_READ, IOERR_SHORT_READ, IOERR_CORRUPTFS].includes(thrown.errcode));
 }
 
+/** Whether another connection holds what a statement needs. */
+export function isBusy(thrown: unknown): boolean {
+  return isSqliteFailure(thrown) && (thrown.errcode & 0xff) === BUSY;
+}
+
 /** Whether a statement names what is not there. */
 export function isSqlError(thrown: unknown): boolean {
   return isSqliteFailure(thrown) && (thrown.errcode & 0xff) === ERROR;
