@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { ask, issue, newPlace, openGarden } from "../support/backup-garden.ts";
@@ -6,6 +7,7 @@ import { contentsOf, endOf, linesOf, runOn, writeLines } from "../support/backup
 import type { Place } from "../support/backups.ts";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
+import { startProcess } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -45,6 +47,22 @@ describe("plant-store restore", () => {
     writeFileSync(unused.tokenFile!, `${garden.secrets.admin}\n`);
     expect((await runOn(place, ["restore", file])).status).toBe(0);
     expect(existsSync(unused.tokenFile!)).toBe(true);
+  });
+
+  it("takes the place of a store without plants that was killed, and leaves nothing of its WAL, once nobody reads it", async () => {
+    const place = await newPlace("SQLite");
+    const killed = await startProcess({ data: place["data"]! });
+    await killed.end("SIGKILL");
+    expect(readdirSync(place["data"]!)).toContain("plants.db-wal");
+    const reader = new DatabaseSync(join(place["data"]!, "plants.db"));
+    reader.exec("BEGIN; SELECT * FROM plants");
+    await expectRefused(place, "locked");
+    reader.close();
+    expect((await runOn(place, ["restore", file])).status).toBe(0);
+    expect(readdirSync(place["data"]!)).not.toContain("plants.db-wal");
+    const service = await startTestService(place);
+    expect((await ask(service, garden.secrets.admin, "/plants/1"))[0]).toBe(200);
+    await service.stop();
   });
 
   for (const { engine } of ENGINES) {

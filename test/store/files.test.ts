@@ -197,6 +197,9 @@ describe("a WAL of another database", () => {
       const mixed = copy(database, ["plants.db"]);
       copyFileSync(join(wal, "plants.db-wal"), join(mixed, "plants.db-wal"));
       expect(await rejectionOf(open(mixed))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+      // As where it has been served before.
+      writeFileSync(join(mixed, "plants.db.lock"), "");
+      expect(await rejectionOf(open(mixed))).toHaveProperty("message", expect.stringContaining(FOREIGN));
     }
     const garbage = copy(killed, ["plants.db"]);
     writeFileSync(join(garbage, "plants.db-wal"), "garbage ".repeat(1000));

@@ -7,6 +7,8 @@ import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
+import { createHealth } from "../../src/store/sqlite/engine/health.ts";
+import { startThread } from "../../src/store/sqlite/engine/thread.ts";
 import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -267,6 +269,30 @@ describe("the SQLite store", () => {
     expect({ ...db.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
     expect({ ...db.prepare("SELECT count(*) AS plants FROM plants").get() }).toEqual({ plants: 20_000 });
     db.close();
+  });
+
+  it("makes one checkpoint at a time, and another one after it", async () => {
+    const onFatal = (reason: Error) => {
+      throw reason;
+    };
+    const thread = await startThread("writer", { path: join(temporaryFolder(), "plants.db"), onDeath: onFatal }).open();
+    const outcomes: string[] = [];
+    const health = createHealth({
+      thread,
+      log: createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
+      checkpoints: (outcome) => ({ observe: () => void outcomes.push(outcome) }),
+      areFilesThere: () => true,
+      onFatal,
+    });
+    health.checkpoint();
+    health.checkpoint();
+    await until("The first one is made", () => outcomes.length > 0);
+    // The thread does one thing after the other: a second one would be before this.
+    await health.call("probe");
+    expect(outcomes).toEqual(["done"]);
+    health.checkpoint();
+    await until("Another one is made", () => outcomes.length > 1);
+    await health.close();
   });
 
   it("leaves checkpoints to the service when a command changes tokens", async () => {

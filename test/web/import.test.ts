@@ -647,6 +647,16 @@ describe("an export", () => {
     expect(downloads).toBe(0);
   });
 
+  it("has only what is shown, and a name that says so", async () => {
+    await place.plant(["1,Acer,tree", "2,Acer rubrum,tree", "3,Acer,shrub", "4,Rosa,tree"]);
+    const { page, signIn, sees, choose } = await place.visit("/?q=acer&tag=tree");
+    await signIn();
+    await sees(["Acer", "Acer rubrum"]);
+    const saved = await readDownload(page, () => choose("Export CSV"));
+    expect(saved.name).toMatch(/^found-plants-/);
+    expect(saved.text).toBe("id,name,tag\n1,Acer,tree\n2,Acer rubrum,tree\n");
+  });
+
   it("saves nothing if it is refused", async () => {
     place.expectStatus(503);
     await place.plant(["1,One,"]);

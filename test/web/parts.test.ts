@@ -269,6 +269,11 @@ describe("a plant that is changed", () => {
     expect(await savePlant(losing(true), plant(1, "Mine"), seen)).toEqual({ kind: "saved", plant: plant(1, "Mine") });
   });
 
+  it("takes no place that somebody else has taken, if it is a new one", async () => {
+    await client.create(plant(3, "Theirs"));
+    expect(await savePlant(client, plant(3, "Mine"), undefined)).toMatchObject({ kind: "conflict", theirs: { plant: { name: "Theirs" } } });
+  });
+
   it("is not saved if it is as it was, and theirs if it is neither", async () => {
     await client.create(plant(2, "Acer"));
     const seen = await client.find(2n);

@@ -194,6 +194,10 @@ describe("a plant", () => {
     await button("Save").click();
     await sees(["One line"]);
     expect(await stored(OTHER)).toBe(`{"id":${OTHER},"name":"One line"}`);
+    // What was typed is over once it is saved.
+    await change(OTHER, '{"name":"Theirs"}');
+    await button(/^Edit/).click();
+    await until("The dialog has what is stored", async () => (await field("Name").inputValue()) === "Theirs");
   });
 
   it("can be recognized even if its name and tag are invisible", async () => {
