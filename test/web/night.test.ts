@@ -139,7 +139,13 @@ describe("many changes", () => {
     it(`end when somebody signs out in ${where}, are told, and go on for nobody else`, async () => {
       const mine = await makeToken();
       const theirs = await makeToken();
-      const { page, button, field, reads } = await open(3000, mine.token, where === "another tab");
+      const { page, button, field, reads, dialog } = await open(3000, mine.token, where === "another tab");
+      // What could be undone before is for nobody else either.
+      await page.getByRole("checkbox", { name: "Select Plant 2", exact: true }).click();
+      await button("Set tag").click();
+      await field("Tag").fill("herb");
+      await dialog.getByRole("button", { name: "Set tag" }).click();
+      await reads("“Plant 2” is tagged “herb” now.");
       await page.getByRole("checkbox", { name: "Select Plant 1", exact: true }).click();
       await button("Select all").click();
       await reads("3,000 plants selected");

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/transfer/import.ts";
 import { createClient } from "../../src/client/client.ts";
@@ -289,6 +290,24 @@ describe("a file in slices", () => {
     expect(await new Blob([...sent.refusedLines]).text()).toBe("51200;Acer;tree;lawn;x\n");
   });
 
+  it("is sent no further once it is cancelled, and goes on where it ended", async () => {
+    const many = Array.from({ length: 2_500 }, (_, at) => `${65_000 + at},Acer ${at}\n`);
+    const checked = await check(`id,name\n${many.join("")}`);
+    const client = createClient({ url: service.url, token: service.token });
+    const stop = new AbortController();
+    let sent: SentSoFar = NOTHING_SENT;
+    const onProgress = (progress: SentSoFar) => {
+      sent = progress;
+      if (progress.slices === 1) stop.abort();
+    };
+    const sending = sendFile(checked, NOTHING_SENT, { client, onConflict: "refuse", signal: stop.signal, onProgress });
+    expect(await rejectionOf(sending)).toBe(stop.signal.reason);
+    expect(sent).toMatchObject({ slices: 1, underWay: 0, counts: { read: 1_000, created: 1_000 } });
+    const { signal } = new AbortController();
+    await sendFile(checked, sent, { client, onConflict: "refuse", signal, onProgress });
+    expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_500 } });
+  });
+
   it("begins behind its mark of UTF-8, though no line names its columns", async () => {
     const { signal } = new AbortController();
     const file = new File(["\ufeff62000,Acer\n62001,Rosa\n"], "marked.csv");
@@ -358,6 +377,17 @@ describe("a file in slices", () => {
     const picked = await pickRows(body, checked, new Set(checked.problems.map(({ line }) => line)));
     expect(await Promise.all(picked.map((row) => row.text()))).toEqual(['x1017,"bad\n1017",\r\n']);
   });
+});
+
+it("a file in UTF-16 of either order, and one that is packed, is opened under its name without the packing", async () => {
+  const text = "id,name\n66000,Ängelholm\n";
+  const little = Buffer.from(`\ufeff${text}`, "utf16le");
+  const big = Buffer.from(little).swap16();
+  for (const bytes of [little, big, gzipSync(little), gzipSync(big)]) {
+    const { file, format, notes } = await openFile(new File([new Uint8Array(bytes)], "plants.csv.GZ"));
+    expect([await file.text(), format, notes]).toEqual([text, "csv", [expect.stringMatching(/^read as UTF-16(LE|BE)$/)]]);
+    if (bytes[0] === 0x1f) expect(file.name).toBe("plants.csv");
+  }
 });
 
 it("a column is called by its name if only it has that, whatever its case, and it is not empty or long; else by its position", () => {
