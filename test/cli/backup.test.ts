@@ -129,6 +129,9 @@ describe("plant-store backup", () => {
     const foreign = "plant-store-2002-01-01T00-00-00Z.gz";
     copyFileSync(gardens[1]!.file, join(own, foreign));
     symlinkSync(garden.file, join(own, "plant-store-2003-01-01T00-00-00Z.gz"));
+    // Somebody has put it aside.
+    const kept = "plant-store-2000-01-01T00-00-00Z.gz.kept";
+    copyFileSync(garden.file, join(own, kept));
     const ours = ["plant-store-2004-01-01T00-00-00Z.gz", "plant-store-2005-01-01T00-00-00Z.gz", "plant-store-2098-01-01T00-00-00Z.gz"];
     for (const name of ours) copyFileSync(garden.file, join(own, name));
     const { status, stdout, stderr } = await runOn(garden.place, ["backup", own, "--keep", "2"]);
@@ -136,11 +139,12 @@ describe("plant-store backup", () => {
     expect(stdout.split("\n").filter((line) => line.startsWith("removed"))).toEqual(
       ours.slice(0, 2).map((name) => `removed ${join(own, name)}`),
     );
-    const left = readdirSync(own).filter((name) => ![...others, foreign, "plant-store-2003-01-01T00-00-00Z.gz"].includes(name));
+    const left = readdirSync(own).filter((name) => ![...others, foreign, kept, "plant-store-2003-01-01T00-00-00Z.gz"].includes(name));
     expect(left).toHaveLength(2);
     expect(left.toSorted().at(-1)).toBe(ours[2]);
     expect(left.toSorted()[0]).toMatch(/^plant-store-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/);
     for (const name of others) expect(readFileSync(join(own, name), "utf8")).toBe("precious");
+    expect(existsSync(join(own, kept))).toBe(true);
     const one = await runOn(garden.place, ["backup", join(own, "x.gz"), "--keep", "2"]);
     expect([one.status, one.stderr]).toEqual([
       1,

@@ -1,4 +1,16 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
@@ -434,6 +446,16 @@ describe("plant-store check finds that", () => {
     db.close();
     await repairSqliteStore(path, wrong);
     expect([contentsOf(folder), existsSync(`${path}-wal`), statesOf(folder)]).toEqual([before, false, ["search note"]]);
+  });
+
+  it("something is wrong in a database that is a link, which leads to the repaired one then", async () => {
+    const folder = damaged("UPDATE changes SET total = total - 1");
+    const path = join(folder, "plants.db");
+    const elsewhere = join(temporaryFolder(), "plants.db");
+    renameSync(path, elsewhere);
+    symlinkSync(elsewhere, path);
+    await repairSqliteStore(path, faultsOf(folder));
+    expect([lstatSync(path).isSymbolicLink(), statesOf(folder), existsSync(`${elsewhere}.damaged`)]).toEqual([true, ["search note"], true]);
   });
 
   it("something is wrong while a service uses the store, and repairs nothing then", async () => {
