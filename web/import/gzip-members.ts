@@ -28,7 +28,8 @@ async function findMembers(file: Blob): Promise<number[]> {
   const starts = [0];
   for (let from = 0; from < file.size; from += STEP_BYTES) {
     const bytes = new Uint8Array(await file.slice(from, from + STEP_BYTES + HEAD_BYTES - 1).arrayBuffer());
-    for (let at = bytes.indexOf(0x1f); at !== -1 && at < STEP_BYTES; at = bytes.indexOf(0x1f, at + 1)) {
+    // What begins in the bytes of the next step is not whole here.
+    for (let at = bytes.indexOf(0x1f); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
       if (from + at > 0 && isHead(bytes.subarray(at, at + HEAD_BYTES))) starts.push(from + at);
     }
   }
