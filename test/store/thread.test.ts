@@ -107,6 +107,28 @@ describe("a call of the search thread", () => {
   });
 });
 
+for (const how of ["create", "import"] as const)
+  it(`a commit keeps of the changes before it only what the index does not hold: ${how}`, () => {
+    const { path, writer } = open([], "create");
+    const table = how === "create" ? "changes" : "bulk_changes";
+    using db = new DatabaseSync(path, { readOnly: true });
+    const kept = () =>
+      db
+        .prepare(`SELECT seq FROM ${table} ORDER BY seq`)
+        .all()
+        .map(({ seq }) => Number(seq));
+    const put = (id: number, indexed: number) => {
+      const columns = { ids: BigInt64Array.of(BigInt(id)), names: ["Acer"], tags: [null] };
+      if (how === "create") writer.commit(columns, [], [], { changes: indexed, bulkChanges: 0 });
+      else writer.importPlants(columns, IMPORT, { changes: 0, bulkChanges: indexed });
+    };
+    for (const id of [1, 2, 3, 4]) put(id, 0);
+    expect(kept()).toEqual([1, 2, 3, 4]);
+    put(5, 3);
+    // With the newest that it holds, whose mark says that it is of this store.
+    expect(kept()).toEqual([3, 4, 5]);
+  });
+
 describe("a step of the index", () => {
   it("takes some of an import too, though single changes alone are more than one step", () => {
     const { search, writer } = open([], "create");
