@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
+import { expectUnused } from "../../src/store/contents.ts";
 import { ask, issue, newPlace, openGarden } from "../support/backup-garden.ts";
 import { contentsOf, endOf, linesOf, runOn, writeLines } from "../support/backups.ts";
 import type { Place } from "../support/backups.ts";
@@ -105,6 +106,11 @@ describe("plant-store restore", () => {
       }
     });
   }
+
+  it("is refused by a store with plants, though it was not noted yet that its token was used", () => {
+    expect(() => expectUnused([], true)).toThrow("The store has plants or tokens already");
+    expect(expectUnused([], false)).toBeUndefined();
+  });
 
   it("is refused while a service uses the folder", async () => {
     const place = await newPlace("SQLite");
