@@ -55,17 +55,20 @@ function damagedIn(folder: string, sql: string, file = "plants.db"): string {
 }
 
 /** A copy in which an entry of the index of tags was edited. */
-function withIndexEntry(edit: (tag: Buffer) => unknown, folder = copyStore(whole)): string {
+function withIndexEntry(edit: (tag: Buffer) => unknown, folder?: string): string {
+  return withIndexLeaf((leaf) => edit(firstTag(leaf)), folder);
+}
+
+function withIndexLeaf(edit: (leaf: Buffer) => unknown, folder = copyStore(whole)): string {
   return overwriteIn(folder, "plants.db", (bytes) => {
-    for (let page = 0; page < bytes.length; page += PAGE) {
-      const leaf = bytes.subarray(page, page + PAGE);
-      const tag = leaf.subarray(leaf.readUInt16BE(8) + 4);
-      if (leaf[0] !== INDEX_LEAF || !tag.toString("latin1", 0, 8).startsWith("Monstera")) continue;
-      edit(tag);
-      return bytes;
-    }
-    throw new Error("There is no such leaf.");
+    const leaves = Array.from({ length: bytes.length / PAGE }, (_, page) => bytes.subarray(page * PAGE, (page + 1) * PAGE));
+    edit(leaves.find((leaf) => leaf[0] === INDEX_LEAF && firstTag(leaf).toString("latin1", 0, 8) === "Monstera")!);
+    return bytes;
   });
+}
+
+function firstTag(leaf: Buffer): Buffer {
+  return leaf.subarray(leaf.readUInt16BE(8) + 4);
 }
 
 function check(folder: string, ...words: string[]) {
@@ -306,6 +309,11 @@ const LOSSES: readonly { what: string; make: () => string; states: string[] }[] 
   {
     what: "that, and an index that has another tag than its table",
     make: () => withIndexEntry((tag) => tag.write("N"), withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'")),
+    states: ["pages damaged"],
+  },
+  {
+    what: "that, and an index of tags with more faults than SQLite tells at once",
+    make: () => withIndexLeaf((leaf) => leaf.fill(0xff, 8, 1000), withOlderLeaf("DELETE FROM tokens WHERE id = 'token1'")),
     states: ["pages damaged"],
   },
   {
