@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { createClient } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
+import { TableSkeleton } from "../catalogue/plant-table.tsx";
 import { failureText } from "../failure-text.ts";
 import { useShown } from "../ui/shown.ts";
 
@@ -29,7 +30,12 @@ export function Arrival({ context, token }: { context: AppContext; token: string
     [problem],
   );
 
-  if (problem === undefined) return <main class="plant-table-skeleton skeleton" aria-busy="true" />;
+  if (problem === undefined)
+    return (
+      <main aria-busy="true">
+        <TableSkeleton />
+      </main>
+    );
   return (
     <main class="empty">
       <div role="alert">
