@@ -406,6 +406,7 @@ describe("on a slow connection", () => {
     const { page, signIn, choose, dialog } = await place.visit();
     await signIn();
     await choose("Tokens");
+    await dialog.getByRole("rowheader", { name: "two" }).waitFor();
     async function revoke(name: string): Promise<void> {
       await dialog.getByRole("button", { name: `Revoke ${name}` }).click();
       // A second click at once counts as a double click.
