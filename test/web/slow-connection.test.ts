@@ -216,7 +216,7 @@ describe("on a slow connection", () => {
     { what: "an id that the page made", id: undefined },
     { what: "an id that was typed", id: "77" },
   ]) {
-    it(`a plant with ${what} is stored once, though the first response was lost and its name was corrected since`, async () => {
+    it(`a plant with ${what} is stored once, though responses were lost and its name was corrected twice`, async () => {
       place.expectStatus(0);
       const { page, signIn, button, field, reads, dialog } = await place.visit();
       await signIn();
@@ -226,25 +226,50 @@ describe("on a slow connection", () => {
         await button("Choose the id").click();
         await field("Id").fill(id);
       }
-      await page.route("**/plants", async (route) => {
+      const { promise: isCreated, resolve: created } = Promise.withResolvers<unknown>();
+      await page.route("**/plants", (route) => void route.fetch().then(created));
+      await button("Save").click();
+      await isCreated;
+      // While it is still being saved.
+      await page.reload();
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await field("Name").fill("Ginkgo");
+      await page.route("**/plants/changes", async (route) => {
         await route.fetch();
         await route.abort();
       });
       await button("Save").click();
       await reads("The service cannot be reached: check the connection, then try again.");
       await page.unrouteAll();
-      await page.reload();
-      await field("Name").fill("Ginkgo");
-      await page.route("**/plants/changes", (route) => route.abort());
-      await button("Save").click();
-      await reads("The service cannot be reached: check the connection, then try again.");
-      await page.unrouteAll();
+      await field("Name").fill("Ginkgo biloba");
       await button("Save").click();
       await dialog.waitFor({ state: "detached" });
       const plants = (await (await place.service.request("/plants")).json()) as readonly { name: string }[];
-      expect(plants.map(({ name }) => name)).toEqual(["Ginkgo"]);
+      expect(plants.map(({ name }) => name)).toEqual(["Ginkgo biloba"]);
     });
   }
+
+  it("a plant that was refused corrects none that has the id of its next try", async () => {
+    place.expectStatus(409);
+    await place.plant(["5,Fern,", "6,Rose,"]);
+    const { signIn, button, field, reads, page } = await place.visit();
+    await signIn();
+    await button("Add plant").click();
+    await button("Choose the id").click();
+    await field("Name").fill("Rose");
+    for (const { id, tag } of [
+      { id: "5", tag: "" },
+      { id: "6", tag: "shrub" },
+    ]) {
+      await field("Id").fill(id);
+      await field("Tag").fill(tag);
+      const refused = page.waitForResponse((response) => response.status() === 409);
+      await button("Save").click();
+      await refused;
+      await reads("Another plant has this id");
+    }
+    expect(await (await place.service.request("/plants/6")).json()).toEqual({ id: 6, name: "Rose" });
+  });
 
   it("a search that was begun since stays when a plant is saved behind it", async () => {
     await place.plant(["7,Acer,tree", "8,Ginkgo,"]);
@@ -276,9 +301,12 @@ describe("on a slow connection", () => {
     await other.goto(`${place.service.url}/livez`);
     async function tell(): Promise<void> {
       const name = JSON.stringify(`plant-store ${place.service.url}`);
-      const heard = page.evaluate(`new Promise((resolve) => new BroadcastChannel(${name}).addEventListener("message", resolve))`);
+      // It listens before anything is said.
+      await page.evaluate(
+        `void (globalThis.heard = new Promise((resolve) => new BroadcastChannel(${name}).addEventListener("message", resolve)))`,
+      );
       await other.evaluate(`new BroadcastChannel(${name}).postMessage("changed")`);
-      await heard;
+      await page.evaluate("heard");
       await page.clock.runFor(1_000);
     }
     await put(8, '{"name":"Salix"}');

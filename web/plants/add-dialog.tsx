@@ -20,8 +20,8 @@ import { takeFocus } from "../ui/focus.ts";
 
 type AddDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void; onEdit: ((id: bigint) => void) | undefined }>;
 
-/** `isOwnId`: whether the id is typed too; `sent`: what failed first, and may be stored all the same. */
-type Typed = Readonly<{ draft: Draft; isOwnId: boolean; sent?: Draft }>;
+/** `isOwnId`: whether the id is typed too; `sent`: all that was sent, and may be stored though no response came. */
+type Typed = Readonly<{ draft: Draft; isOwnId: boolean; sent?: readonly Draft[] }>;
 
 type Problem = Readonly<{ text: string; /** The plant that has the id already. */ taken?: bigint }>;
 
@@ -30,7 +30,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
   const { client, tagCounts, deletions, note, reveal } = catalogue;
   const tags = useValue(tagCounts.state) ?? [];
   const typed = useKept<Typed>("new-plant", () => newPlant(""));
-  const { draft, isOwnId, sent } = typed.value;
+  const { draft, isOwnId, sent = [] } = typed.value;
   const isTyped = draft.name !== "" || isOwnId;
   useHold(isTyped);
   const [saved, setSaved] = useState<Plant>();
@@ -45,10 +45,16 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     setProblem(problemText === undefined ? undefined : { text: problemText });
     if (id === undefined || problemText !== undefined || isBusy) return undefined;
     setBusy(true);
+    const before = sent.filter((one) => one.id === draft.id);
+    typed.set({ draft, isOwnId, sent: [...before, draft] });
     try {
       await deletions.flush(id);
       const mine = toPlant(id, draft);
-      const isThere = sent !== undefined && (await correct(client, toPlant(id, sent), mine));
+      const isThere = await correct(
+        client,
+        before.map((one) => toPlant(id, one)),
+        mine,
+      );
       const { plant } = isThere ? { plant: mine } : await (isOwnId ? client.create(mine) : client.add(mine, { id }));
       typed.forget();
       note(undefined, plant);
@@ -56,8 +62,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
       if (isShown()) reveal(plant);
       return plant;
     } catch (thrown) {
-      if (isShown()) typed.set({ draft, isOwnId, sent: sent ?? draft });
-      else notices.add({ kind: "problem", text: failedText(draft.name, failureText(thrown)) });
+      if (!isShown()) notices.add({ kind: "problem", text: failedText(draft.name, failureText(thrown)) });
       const isTaken = thrown instanceof ServiceError && thrown.error === ERROR_NUMBERS.id_in_use;
       setProblem({ text: retryText(thrown), ...(isTaken ? { taken: id } : {}) });
       return undefined;
@@ -156,10 +161,10 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
   );
 }
 
-/** Makes a plant that may be stored already into what it is now. Whether it was there. */
-async function correct(client: Client, from: Plant, to: Plant): Promise<boolean> {
-  if (isSame(from, to)) return false;
-  for await (const { kind } of client.change([{ from, to }])) return kind === "changed" || kind === "same";
+/** Makes a plant that may be stored already, as one of these, into what it is now. Whether it was there. */
+async function correct(client: Client, before: readonly Plant[], to: Plant): Promise<boolean> {
+  for (const from of before.filter((one) => !isSame(one, to)))
+    for await (const { kind } of client.change([{ from, to }])) if (kind === "changed" || kind === "same") return true;
   return false;
 }
 
