@@ -43,17 +43,20 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
   const state = createState<SessionState>(
     kept === null ? { kind: "out", reason: undefined, before: undefined } : { kind: "in", token: kept, who: undefined },
   );
-  function signOut(): void {
+  /** Whether it is of this tab too what the device holds, or held. */
+  function isOurs(held: string | null): boolean {
+    if (held === ENDED) return tab.getItem(KEY) === ON_DEVICE;
     const now = state.get();
+    return held !== null && held === (now.kind === "in" ? now : now.before)?.token;
+  }
+  function signOut(): void {
+    if (device && isOurs(device.getItem(KEY))) device.removeItem(KEY);
     forgetAllKept(tab);
-    if (now.kind === "in" && device?.getItem(KEY) === now.token) device.removeItem(KEY);
     state.set({ kind: "out", reason: undefined, before: undefined });
   }
   addEventListener("storage", ({ storageArea, key, oldValue, newValue }) => {
-    const now = state.get();
     // Another tab signed out what this one remembers too.
-    if (device !== undefined && storageArea === device && key === KEY && newValue === null && now.kind === "in" && now.token === oldValue)
-      signOut();
+    if (device !== undefined && storageArea === device && key === KEY && newValue === null && isOurs(oldValue)) signOut();
   });
   addEventListener("pageshow", ({ persisted }) => {
     const now = state.get();
@@ -79,7 +82,7 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
       if (now.kind === "out" || authorization !== `Bearer ${now.token}`) return;
       // To remove it would sign out the other tabs, which would forget what is typed there: they will be refused too.
       if (device?.getItem(KEY) === now.token) keepItem(device, KEY, ENDED);
-      tab.removeItem(KEY);
+      if (tab.getItem(KEY) !== ON_DEVICE) tab.removeItem(KEY);
       state.set({ kind: "out", reason, before: now });
     },
   };

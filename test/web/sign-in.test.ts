@@ -245,6 +245,30 @@ describe("signing in", () => {
     await other.getByLabel("Token").waitFor();
   });
 
+  it("is no longer asked for in front of what is typed, once another tab signs out after the token has ended", async () => {
+    place.expectStatus(401);
+    const init = { method: "POST", body: JSON.stringify({ name: "short", scopes: ["plants:read", "plants:write"] }) };
+    const { id, token } = (await (await place.service.request("/tokens", init)).json()) as { id: string; token: string };
+    const { page, field, button } = await place.visit();
+    await field("Token").fill(token);
+    await page.getByLabel("Stay signed in on this device").check();
+    await button("Sign in").click();
+    await button("Add a plant").click();
+    const other = await page.context().newPage();
+    await other.goto(place.service.url);
+    await other.getByRole("button", { name: "Settings" }).click();
+    await field("Name").fill("Ginkgo");
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await page.waitForTimeout(700);
+    await button("Save").click();
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("dialog").first().waitFor({ state: "detached" });
+    await field("Token").waitFor();
+    expect(await page.evaluate("Object.keys(sessionStorage).filter((key) => key.includes('typed'))")).toEqual([]);
+  });
+
   it("is undone by a sign-out, which forgets the token", async () => {
     const { page, signIn, field, choose } = await place.visit();
     await signIn();
