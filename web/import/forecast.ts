@@ -88,7 +88,11 @@ function checkWhole(slice: Slice, fates: readonly Fate[]): void {
 type Known = Readonly<{ said: Fate; first: Fate | undefined; onConflict: OnConflict }>;
 
 function fateOf({ isSameAsFirst, isSameAsLast, isIdMade }: RepeatedRow, { said, first, onConflict }: Known): Fate {
-  if (onConflict === "replace" && !isIdMade) return isSameAsLast ? "unchanged" : "replaced";
+  if (onConflict === "replace" && !isIdMade) {
+    // Then it is not refused for its id.
+    if (said === "refused") return said;
+    return isSameAsLast ? "unchanged" : "replaced";
+  }
   // What was stored before counts more than an earlier row, which was refused then, or is the same. The service knows only
   // that, and rows of the same slice: what the first row makes of the id, in a slice before, decides over both.
   if (first !== "created") return said;

@@ -168,7 +168,10 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
   };
 }
 
-/** A server that does not let us look for what was given up ends it alone, by its limit of time. */
+/**
+ * A server that does not let us look for what was given up ends it alone, by its limit of time; but for commits that wait
+ * for a standby, which do not count then. To let no connection in would be worse.
+ */
 function noneIfForbidden(thrown: unknown): number[] {
   if (isMisplaced(thrown)) return [];
   throw thrown;
