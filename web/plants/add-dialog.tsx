@@ -45,16 +45,13 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     setProblem(problemText === undefined ? undefined : { text: problemText });
     if (id === undefined || problemText !== undefined || isBusy) return undefined;
     setBusy(true);
-    const before = sent.filter((one) => one.id === draft.id);
-    typed.set({ draft, isOwnId, sent: [...before, draft] });
+    const mine = toPlant(id, draft);
+    const others = sent.filter((one) => one.id === draft.id && !isSame(toPlant(id, one), mine));
+    typed.set({ draft, isOwnId, sent: [...others, draft] });
     try {
       await deletions.flush(id);
-      const mine = toPlant(id, draft);
-      const isThere = await correct(
-        client,
-        before.map((one) => toPlant(id, one)),
-        mine,
-      );
+      const before = others.map((one) => toPlant(id, one));
+      const isThere = await correct(client, before, mine);
       const { plant } = isThere ? { plant: mine } : await (isOwnId ? client.create(mine) : client.add(mine, { id }));
       typed.forget();
       note(undefined, plant);
@@ -163,7 +160,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
 
 /** Makes a plant that may be stored already, as one of these, into what it is now. Whether it was there. */
 async function correct(client: Client, before: readonly Plant[], to: Plant): Promise<boolean> {
-  for (const from of before.filter((one) => !isSame(one, to)))
+  for (const from of before)
     for await (const { kind } of client.change([{ from, to }])) if (kind === "changed" || kind === "same") return true;
   return false;
 }

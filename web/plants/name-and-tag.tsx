@@ -8,7 +8,8 @@ type FieldsProps = Readonly<{
   draft: Draft;
   onDraft: (draft: Draft) => void;
   tags: readonly TagCount[];
-  /** Whether nothing can be typed: it is on its way. */ isFixed: boolean;
+  /** Whether nothing can be typed: it is on its way. */
+  isFixed: boolean;
 }>;
 
 /** Name and tag of a plant, the first fields of a dialog. */
