@@ -67,6 +67,9 @@ const LONGEST = [
   "web/docs.test.ts",
 ];
 
+/** Ends a file that hangs where the limit of a test does not reach, such as in a call to the browser. */
+const FILE_MS_MAX = { short: 15 * 60_000, long: 3 * 3_600_000 };
+
 type Options = Readonly<{ paths: readonly string[]; environment: NodeJS.ProcessEnv; workers: number }>;
 /** `trouble` says what failed, for the end of a long log. */
 type Outcome = Readonly<{ passed: number; failed: number; trouble: string }>;
@@ -158,7 +161,13 @@ async function startShared(): Promise<NodeJS.ProcessEnv> {
 /** Shows all that a file says when a test of it failed, and else its seeds and figures. A file that ends otherwise, or runs no test, has failed too. */
 async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Outcome> {
   const started = performance.now();
-  const child = spawn(process.execPath, ["test", `./${path}`], { cwd: PROJECT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["test", `./${path}`], {
+    cwd: PROJECT,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: environment[FORM] === "long" ? FILE_MS_MAX.long : FILE_MS_MAX.short,
+    killSignal: "SIGKILL",
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const [status, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
