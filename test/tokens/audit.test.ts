@@ -297,6 +297,26 @@ describe("docs/reference/log-events.md", () => {
       .flatMap((lead) => Array.from(lead.matchAll(/\*\*`(\w+)`\*\*/g), ([, event]) => event!));
     expect(inDocs.toSorted()).toEqual([...new Set(inCode)].toSorted());
   });
+
+  it("names every field of the events about requests", async () => {
+    const page = readFileSync(join(PROJECT, "docs/reference/log-events.md"), "utf8");
+    const namedIn = (text = "") => Array.from(text.matchAll(/`(\w+)`/g), ([, name]) => name!);
+    const ofAll = ["time", "level", "event", ...namedIn(/^A line about a request.*?(?=^The log never)/ms.exec(page)?.[0])];
+    const service = await startTestService({ logChanges: "each", log: "debug" });
+    const body = '{"name":"x","scopes":["admin"],"days":1}';
+    const { id } = (await (await service.request("/tokens", { method: "POST", body })).json()) as { id: string };
+    await service.request(`/tokens/${id}`, { method: "DELETE" });
+    await service.post('{"id":1,"name":"a"}');
+    await service.request("/plants/import", { method: "POST", headers: { "content-type": "text/csv" }, body: "id,name\n1,a\n" });
+    await (await service.request("/plants/export")).text();
+    await fetch(`${service.url}/plants`);
+    await service.stop();
+    for (const name of ["token_created", "token_revoked", "plant_changed", "import_ended", "export_ended", "login_refused", "request"]) {
+      const inDocs = namedIn(new RegExp(`^- \\*\\*\`${name}\`.*?(?=^- |^$)`, "ms").exec(page)?.[0]);
+      const [event] = eventsOf(service.logged, name);
+      expect([name, Object.keys(event!).filter((field) => !ofAll.includes(field) && !inDocs.includes(field))]).toEqual([name, []]);
+    }
+  });
 });
 
 describe("a start", () => {
