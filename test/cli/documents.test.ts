@@ -135,6 +135,12 @@ it("deploy/Containerfile copies every folder that the source imports from, befor
   expect(copied.toSorted()).toEqual([...new Set(imported)].filter((folder) => folder !== "package.json").toSorted());
 });
 
+it("docs/explanation/architecture.md has a floor for every file of src, and for no other", () => {
+  const [, floors = ""] = /## The floors.*?```text\n(.*?)```/s.exec(read("docs/explanation/architecture.md"))!;
+  const inMap = Array.from(floors.matchAll(/[\w-]+\.ts\b/g), ([name]) => name);
+  expect(inMap.toSorted()).toEqual(globSync("*.ts", { cwd: join(PROJECT, "src") }).toSorted());
+});
+
 it("commands under systemd are shown with the user, the settings and the folder of the units, everywhere the same", () => {
   const pages = ["docs/how-to/run-under-systemd.md", "docs/how-to/when-something-is-wrong.md"];
   const shown = pages.map((page) => /^as_service\(\) \{\n.*?^\}$/ms.exec(read(page))?.[0].replaceAll(/\s+(\\\s+)?/g, " "));
