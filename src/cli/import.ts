@@ -37,7 +37,7 @@ export function importCommand(): Command {
     );
   addCsvFlags(command)
     .option("--dry-run", "store nothing, only report what would happen")
-    .option("--refused <file>", "write the number and reason of every refused line to this file")
+    .option("--refused <file>", "write the number and reason of refused lines to this file; a service names the first 1,000 of each file")
     .option("--force", "overwrite that file if it exists");
   return addPlantsOptions(addJson(command, "one line for each file")).action(async (files: readonly string[]) => {
     if (files.length === 0 && process.stdin.isTTY) throw new Error("There is nothing to import: name a file, or pipe one in.");
