@@ -26,11 +26,18 @@ export async function createCommandLine(called = ""): Promise<Command> {
 
 /**
  * Commander's errors repeat what it does not know, such as a flag or an address with a password where the command was
- * forgotten. A command does not take this from the one above it.
+ * forgotten, and do not say what to do. A command does not take this from the one above it.
  */
-function withSafeErrors(command: Command): Command {
-  command.commands.forEach(withSafeErrors);
+function withSafeErrors(command: Command, path = command.name()): Command {
+  for (const one of command.commands) withSafeErrors(one, `${path} ${one.name()}`);
   return command.configureOutput({
-    outputError: (text, write) => write(escapeControlLines(text.replace(/(unknown (?:option|command) '[^'=:]*)[=:].*'/s, "$1'"))),
+    outputError(text, write) {
+      const safe = text.replace(/(unknown (?:option|command) '[^'=:]*)[=:].*'/s, "$1'");
+      const what = safe
+        .replace(/^error: /, "")
+        .replace("\n(Did", " (Did")
+        .replace(/\.?\n$/, "");
+      write(escapeControlLines(`plant-store: ${what}. See \`${path} --help\`.\n`));
+    },
   });
 }

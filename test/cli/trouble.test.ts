@@ -50,10 +50,18 @@ const nothing = `http://127.0.0.1:${closedPort}`;
 type Trouble = Readonly<{ why: string; words: readonly string[]; says: string; environment?: Record<string, string>; user?: number }>;
 
 const troubles: readonly Trouble[] = [
-  { why: "a command that does not exist", words: ["plant"], says: "unknown command 'plant'" },
-  { why: "a command of tokens that does not exist", words: ["token", "make"], says: "unknown command 'make'" },
+  { why: "a command that does not exist", words: ["plant"], says: "unknown command 'plant'. See `plant-store --help`." },
+  {
+    why: "a command of tokens that does not exist",
+    words: ["token", "make"],
+    says: "unknown command 'make'. See `plant-store token --help`.",
+  },
   { why: "a command that would colour the terminal", words: ["\u001b[31m"], says: String.raw`unknown command '\u001b[31m'` },
   { why: "a command of tokens that would", words: ["token", "\u001b[31m"], says: String.raw`unknown command '\u001b[31m'` },
+  { why: "a command that is nearly one", words: ["imprt"], says: "(Did you mean import?). See `plant-store --help`." },
+  { why: "no word where one is needed", words: ["token", "revoke"], says: "argument 'id'. See `plant-store token revoke --help`." },
+  { why: "a word too many", words: ["version", "2"], says: "got 1: 2. See `plant-store version --help`." },
+  { why: "a format that is none", words: ["export", "--format", "x"], says: "are ndjson, csv. See `plant-store export --help`." },
   {
     why: "a flag that does not exist",
     words: ["import", "--fast", at("plants.ndjson"), "--data", store],
