@@ -14,7 +14,7 @@ import { inForm, tell } from "../support/run-form.ts";
 import { killAgain } from "../support/kills.ts";
 import type { Kills } from "../support/kills.ts";
 import { until } from "../support/until.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { countPlants, judgeFolder, SOUND } from "../support/stored.ts";
 import type { Verdict } from "../support/stored.ts";
 
@@ -27,12 +27,17 @@ const CYCLES_IMPORTING = inForm(3, 20);
 const CHECKPOINT_MS = 1.5;
 /** The plants of the imported file. */
 const IDS = Array.from({ length: 100_000 }, (_, at) => BigInt(at + 1));
-/** A run counts only if the service was really busy: answered creates a second. */
-const RATE_MIN = inForm(100, 500);
 /**
- * From the spawn of a restart to the first answer 200 of /readyz. The short form shares its processors with other files.
+ * A run counts only if the service was really busy: answered creates a second. In the short form, which shares its
+ * processors with other files, the plants of each cycle say so too.
  */
-const READY_MS_MAX = inForm(5000, 2000);
+const RATE_MIN = inForm(20, 500);
+const ANSWERED_EACH = 50;
+/**
+ * From the spawn of a restart to the first answer 200 of /readyz. The short form finds a start that hangs: among other
+ * files a sound one took 4.4 s.
+ */
+const READY_MS_MAX = inForm(15_000, 2000);
 const LOAD_MS = { min: 50, max: 350 } as const;
 const DRAINING = ["--drain-delay-ms", "120"];
 
@@ -42,13 +47,19 @@ function sleepBetween({ min, max }: Readonly<{ min: number; max: number }>): Pro
   return Bun.sleep(min + random() * (max - min));
 }
 
+function untilBusy(flood: Flood): Promise<void> {
+  return until("It is busy", () => flood.count() > ANSWERED_EACH);
+}
+
 /** While it serves: at any time under load. */
-function whileServing(): Promise<void> {
-  return sleepBetween(LOAD_MS);
+async function whileServing(_: ServiceProcess, flood: Flood): Promise<void> {
+  await untilBusy(flood);
+  await sleepBetween(LOAD_MS);
 }
 
 /** While it drains: at any time after SIGTERM, in the delay, among the last responses, or while the store closes. */
-async function whileDraining(service: ServiceProcess): Promise<void> {
+async function whileDraining(service: ServiceProcess, flood: Flood): Promise<void> {
+  await untilBusy(flood);
   await sleepBetween({ min: 50, max: 250 });
   void service.end("SIGTERM");
   await sleepBetween({ min: 0, max: 140 });
@@ -71,15 +82,18 @@ function isInCheckpoint({ lines }: ServiceProcess): boolean {
 }
 
 type FolderKills = Kills & Readonly<{ verdicts: readonly Verdict[]; end: Verdict }>;
-type Options = Readonly<Pick<Parameters<typeof killAgain>[0], "cycles" | "moment" | "flags"> & { bugs?: readonly PlantedBug[] }>;
+type Options = Readonly<
+  Pick<Parameters<typeof killAgain>[0], "cycles" | "isEnough" | "moment" | "flags"> & { bugs?: readonly PlantedBug[] }
+>;
 
 /** Kills on SQLite, with the plants of each cycle compared after its restart, and all of them after the last. */
-async function killOnFolder({ bugs = [], ...options }: Options): Promise<FolderKills> {
+async function killOnFolder({ bugs = [], isEnough = () => false, ...options }: Options): Promise<FolderKills> {
   const data = temporaryFolder();
   const verdicts: Verdict[] = [];
   const judge = (journal: Journal): void => void verdicts.push(judgeFolder(data, journal));
-  const isEnough = (): boolean => verdicts.some(({ lost }) => lost.length > 0);
-  const kills = await killAgain({ data, judge, isEnough, ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}), ...options });
+  const isOver = (): boolean => isEnough() || verdicts.some(({ lost }) => lost.length > 0);
+  const root = bugs.length > 0 ? { root: plantBugs(bugs) } : {};
+  const kills = await killAgain({ data, judge, isEnough: isOver, ...root, ...options });
   return { ...kills, verdicts, end: judgeFolder(data, kills.all) };
 }
 
@@ -104,7 +118,7 @@ async function killOnPostgres({ cycles, root = PROJECT }: Readonly<{ cycles: num
 function expectBusy({ journals, all }: Kills): void {
   const seconds = journals.reduce((sum, journal) => sum + journal.seconds, 0);
   expect(all.answered.length / seconds).toBeGreaterThan(RATE_MIN);
-  for (const { answered } of journals) expect(answered.length).toBeGreaterThan(0);
+  for (const { answered } of journals) expect(answered.length).toBeGreaterThan(ANSWERED_EACH);
 }
 
 function figuresOf({ journals, all, struck, readyMsMax }: Kills): string {
@@ -129,10 +143,13 @@ describe("kill -9 under load", () => {
   it(`loses no answered plant in ${CYCLES_ELSEWHERE} kills while it copies the WAL into the database`, async () => {
     const services: ServiceProcess[] = [];
     const moment = (service: ServiceProcess, flood: Flood) => whileCheckpointing(service, flood).finally(() => services.push(service));
-    const kills = await killOnFolder({ cycles: CYCLES_ELSEWHERE, moment, bugs: TELL_CHECKPOINTS });
-    expectNothingLost(kills, CYCLES_ELSEWHERE);
-    expect(kills.struck).toBe(CYCLES_ELSEWHERE);
-    expect(kills.all.answered.length).toBeGreaterThan(CYCLES_ELSEWHERE * 50);
+    // On a busy machine the word that one begins may come when it has ended.
+    const isEnough = () => services.length >= CYCLES_ELSEWHERE && services.some(isInCheckpoint);
+    const kills = await killOnFolder({ cycles: 20 * CYCLES_ELSEWHERE, isEnough, moment, bugs: TELL_CHECKPOINTS });
+    expectNothingLost(kills, services.length);
+    expect(services.length).toBeGreaterThanOrEqual(CYCLES_ELSEWHERE);
+    expect(kills.struck).toBe(services.length);
+    expect(kills.all.answered.length).toBeGreaterThan(services.length * ANSWERED_EACH);
     const inside = services.filter(isInCheckpoint).length;
     expect(inside).toBeGreaterThan(0);
     tell("kill -9 while checkpointing", `${inside} within a checkpoint; ${figuresOf(kills)}`);
@@ -142,7 +159,7 @@ describe("kill -9 under load", () => {
     const kills = await killOnFolder({ cycles: CYCLES_ELSEWHERE, moment: whileDraining, flags: DRAINING });
     expectNothingLost(kills, CYCLES_ELSEWHERE);
     expect(kills.struck).toBeGreaterThan(0);
-    expect(kills.all.answered.length).toBeGreaterThan(CYCLES_ELSEWHERE * 50);
+    expect(kills.all.answered.length).toBeGreaterThan(CYCLES_ELSEWHERE * ANSWERED_EACH);
     tell("kill -9 while draining", figuresOf(kills));
   });
 
@@ -168,8 +185,8 @@ describe("kill -9 under load", () => {
   }
 
   it("would visibly lose plants on PostgreSQL if they were answered before their commit", async () => {
-    const { faults } = await killOnPostgres({ cycles: 3, root: plantBugs(ANSWER_BEFORE_COMMIT) });
-    expect(faults.lost.length).toBeGreaterThan(0);
+    const root = plantBugs(ANSWER_BEFORE_COMMIT);
+    await until("Plants are lost", async () => (await killOnPostgres({ cycles: 3, root })).faults.lost.length > 0);
   });
 });
 
@@ -181,7 +198,7 @@ describe("kill -9 in the middle of an import", () => {
     const data = temporaryFolder();
     let stored = 0;
     for (let cycle = 0; cycle < CYCLES_IMPORTING; cycle += 1) {
-      const service = await startService({ data });
+      const service = await startService({ data, flags: PATIENT });
       const importing = importPlants(service, { data, ids: IDS }).catch(() => undefined);
       if (cycle === 0) await until("Some are stored", () => countPlants(data) > 0);
       await sleepBetween({ min: 0, max: 400 });
@@ -193,7 +210,7 @@ describe("kill -9 in the middle of an import", () => {
       stored = now;
     }
     expect(stored).toBeGreaterThan(0);
-    const service = await startService({ data });
+    const service = await startService({ data, flags: PATIENT });
     const { read, created, unchanged, refused } = await importPlants(service, { data, ids: IDS });
     await service.end("SIGKILL");
     expect({ read, all: created! + unchanged!, refused }).toEqual({ read: IDS.length, all: IDS.length, refused: 0 });
@@ -206,11 +223,15 @@ describe("kill -9 in the middle of an import", () => {
   });
 
   it("would visibly lose plants if the import were answered before its commits", async () => {
-    const data = temporaryFolder();
-    const service = await startService({ data, root: plantBugs(ANSWER_IMPORT_BEFORE_COMMIT) });
-    const { created } = await importPlants(service, { data, ids: IDS });
-    await service.end("SIGKILL");
-    expect(created).toBe(IDS.length);
-    expect(judgeFolder(data, ALL).lost.length).toBeGreaterThan(0);
+    const root = plantBugs(ANSWER_IMPORT_BEFORE_COMMIT);
+    // On a busy machine the last commit may be made before the answer has arrived.
+    await until("Plants are lost", async () => {
+      const data = temporaryFolder();
+      const service = await startService({ data, root, flags: PATIENT });
+      const { created } = await importPlants(service, { data, ids: IDS });
+      await service.end("SIGKILL");
+      expect(created).toBe(IDS.length);
+      return judgeFolder(data, ALL).lost.length > 0;
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { startPatientClock } from "./patient-clock.ts";
 import { readToken } from "./service.ts";
 import type { ServiceProcess } from "./process.ts";
 import { startFlood } from "./flood.ts";
@@ -25,7 +26,7 @@ export type Kills = Readonly<{
   all: Pick<Journal, "attempted" | "answered">;
   /** How often the signal hit a process that had not ended by itself. */
   struck: number;
-  /** The longest time from the spawn of a restart to a 200 from /readyz. */
+  /** The longest time from the spawn of a restart to a 200 from /readyz, by a patient clock. */
   readyMsMax: number;
 }>;
 
@@ -33,6 +34,7 @@ export type Kills = Readonly<{
 export async function killAgain({ cycles, isEnough = () => false, moment, judge, ...options }: KillOptions): Promise<Kills> {
   const journals: Journal[] = [];
   const readyMs: number[] = [];
+  const clock = startPatientClock();
   let struck = 0;
   let firstId = 1n;
   let service = await startService(options);
@@ -44,11 +46,11 @@ export async function killAgain({ cycles, isEnough = () => false, moment, judge,
     if ((await service.end("SIGKILL")) === null) struck += 1;
     const journal = await flood.stop();
     firstId += BigInt(journal.attempted.length);
-    const spawned = performance.now();
+    const spawned = clock.ms();
     service = await startService(options);
     const { status } = await fetch(`${service.url}/readyz`);
     if (status !== 200) throw new Error(`A started service answered ${status} to /readyz.`);
-    readyMs.push(performance.now() - spawned);
+    readyMs.push(clock.ms() - spawned);
     journals.push(journal);
     await judge(journal);
   }
