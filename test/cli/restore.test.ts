@@ -12,6 +12,7 @@ import { startProcess } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
 
 const folder = temporaryFolder();
 const garden = await openGarden("SQLite");
@@ -80,8 +81,7 @@ describe("plant-store restore", () => {
       const plants = contentsOf(file).filter((line) => line.startsWith('{"id":')).length;
       expect((await ask(service, garden.secrets.admin, "/plants/count"))[1]).toContain(`"plants":${plants},`);
       // Its index of names is not that of the store before.
-      for (let tries = 0; (await ask(service, garden.secrets.admin, "/plants?q=nul"))[0] === 503 && tries < 500; tries += 1)
-        await Bun.sleep(10);
+      await until("The index is built", async () => (await ask(service, garden.secrets.admin, "/plants?q=nul"))[0] !== 503);
       expect((await ask(service, garden.secrets.admin, "/plants?q=nul"))[1]).toContain("-9223372036854775808");
       await service.stop();
     });

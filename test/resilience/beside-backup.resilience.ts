@@ -47,8 +47,10 @@ describe("creates while a backup runs", () => {
         alone.push(await measure());
         let isOver = false;
         const backing = (async () => {
-          for (; !isOver; backups += 1)
-            expect((await runCommandKillable(["backup", join(folder, `${backups}.gz`), ...flagsOf(place)]).ended).status).toBe(0);
+          for (; !isOver; backups += 1) {
+            const { status, stderr } = await runCommandKillable(["backup", join(folder, `${backups}.gz`), ...flagsOf(place)]).ended;
+            expect(status, stderr).toBe(0);
+          }
         })();
         beside.push(await measure());
         isOver = true;

@@ -6,6 +6,7 @@ import type { Place } from "../../src/store/page.ts";
 import type { OrderedQuery } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tokenize } from "../../src/tokenizer.ts";
+import { askUntil } from "./until.ts";
 
 const ALL = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] } as const;
 const CREATE = { isReplacing: false, isDryRun: false };
@@ -283,10 +284,6 @@ async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /** The list once it has as many plants: the index follows an import as fast as it can. */
-async function eventually(list: () => Promise<PlantId[]>, length: number): Promise<PlantId[]> {
-  for (let tries = 1; ; tries += 1) {
-    const ids = await list();
-    if (ids.length === length || tries > 100) return ids;
-    await Bun.sleep(50);
-  }
+function eventually(list: () => Promise<PlantId[]>, length: number): Promise<PlantId[]> {
+  return askUntil(list, (ids) => ids.length === length);
 }
