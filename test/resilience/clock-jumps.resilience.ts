@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "bun:test";
 import { NEVER_PROBE, TOKENS_BY_STEADY_CLOCK, TRUST_THE_FUTURE, WAIT_BY_WALL_CLOCK } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -10,7 +11,7 @@ import { openClock } from "../support/clock.ts";
 import { startFlood } from "../support/flood.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { until } from "../support/until.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
 
 afterEach(killServices);
@@ -24,10 +25,10 @@ const BETWEEN_MS = 300;
 type NewToken = Readonly<{ id: string; token: string; created: string }>;
 
 /** A service with a clock that can be set. */
-async function openGarden(root = PROJECT) {
+async function openGarden(root = PROJECT, flags: readonly string[] = []) {
   const data = temporaryFolder();
   const clock = openClock();
-  const service = await startService({ data, root, environment: clock.environment });
+  const service = await startService({ data, root, flags, environment: clock.environment });
   const first = await readToken(data);
 
   function request(path: string, init: RequestInit = {}, token = first): Promise<Response> {
@@ -50,16 +51,16 @@ async function openGarden(root = PROJECT) {
 type Garden = Awaited<ReturnType<typeof openGarden>>;
 
 async function isSoon(isSo: () => Promise<boolean>, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
+  const clock = startPatientClock();
   while (!(await isSo())) {
-    if (performance.now() > deadline) return false;
+    if (clock.ms() > withinMs) return false;
     await Bun.sleep(20);
   }
   return true;
 }
 
 it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave each create answered 200, lose nothing, and log nothing unusual`, async () => {
-  const { data, clock, service, first, createToken } = await openGarden();
+  const { data, clock, service, first, createToken } = await openGarden(PROJECT, PATIENT);
   const flood = startFlood({ url: service.url, token: first, firstId: 1n });
   for (const days of JUMPS) {
     clock.setDaysOff(days);
@@ -68,12 +69,11 @@ it(`${JUMPS.length} jumps of the clock, by a day or two forwards and back, leave
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     // The service really has another time.
     expect(Math.abs(Date.parse((await createToken()).created) - Date.now() - days * DAY_MS)).toBeLessThan(HOUR_MS);
-    expect(flood.count()).toBeGreaterThan(answered);
+    await until("Creates go on", () => flood.count() > answered + 50);
   }
   const journal = await flood.stop();
   expect(journal.others).toEqual([]);
   expect(journal.answered).toHaveLength(journal.attempted.length);
-  expect(journal.answered.length).toBeGreaterThan(JUMPS.length * 50);
   const events = service.lines.map((line) => (JSON.parse(line) as { event: string }).event).filter((event) => event !== "data_at_risk");
   expect(events).toEqual(["store_made", "settings", "started", ...JUMPS.map(() => "token_created")]);
   expect(await service.end("SIGTERM")).toBe(0);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startPatientClock } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT, runCommand } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
@@ -44,10 +45,10 @@ async function observe({ service: { url }, data, fill = () => {}, free = () => {
   const before = witness.answered.length;
   fill();
   await witness.create(500, () => witness.refusals.length >= REFUSED_MIN);
-  const freed = performance.now();
+  const clock = startPatientClock();
   free();
   const isHealed = await witness.waitUntilReady();
-  const healMs = performance.now() - freed;
+  const healMs = clock.ms();
   const healed = witness.answered.length;
   await witness.create(20);
   return { witness, isHealed, healMs, before, after: witness.answered.length - healed };

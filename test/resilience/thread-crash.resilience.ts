@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "bun:test";
 import { ANSWER_BEFORE_COMMIT, crashOnSignal, crashThread, GO_ON_AFTER_CRASH, GO_ON_WITHOUT_THREAD } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { sleepPatiently } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { until } from "../support/until.ts";
@@ -34,7 +35,7 @@ async function crash(bugs: readonly PlantedBug[], trigger: Trigger): Promise<Cra
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const began = performance.now();
   trigger(service, (path, init) => fetch(`${service.url}${path}`, { ...init, headers }).catch(() => {}));
-  const status = await Promise.race([service.exited, Bun.sleep(END_MS_MAX).then(() => "it still runs")]);
+  const status = await Promise.race([service.exited, sleepPatiently(END_MS_MAX).then(() => "it still runs")]);
   const endMs = performance.now() - began;
   await service.end("SIGKILL");
   const journal = await flood.stop();

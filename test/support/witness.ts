@@ -1,5 +1,6 @@
 import { readToken } from "./service.ts";
 import { plantOf, toJson } from "./flood.ts";
+import { startPatientClock } from "./patient-clock.ts";
 
 /** Creates plants one by one and records every response. */
 type Witness = Readonly<{
@@ -77,8 +78,8 @@ export async function createWitness({ url, data }: { url: string; data: string }
       }
     },
     async waitUntilReady() {
-      const deadline = performance.now() + READY_MS_MAX;
-      while (performance.now() < deadline) {
+      const clock = startPatientClock();
+      while (clock.ms() < READY_MS_MAX) {
         if (await look()) return true;
         await Bun.sleep(PAUSE_MS);
       }
