@@ -304,7 +304,7 @@ describe("many changes", () => {
         ),
       };
     });
-    const refused = await Promise.race([Promise.all(unfinished.slice(4).map(({ status }) => status)), Bun.sleep(5000)]);
+    const refused = await Promise.race([Promise.all(unfinished.slice(4).map(({ status }) => status)), sleepPatiently(5000)]);
     expect(refused).toEqual([503, 503, 503, 503]);
     const response = await send(service, `{"changes":[{"id":900,"from":null,"to":{"name":"x"}}]}`, { authorization: `Bearer ${token}` });
     expect(response.status).toBe(200);
