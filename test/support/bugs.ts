@@ -94,13 +94,13 @@ export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
   },
 ];
 
-/** The first token is in the store a while before it is in its file. */
+/** The first token is in the store long before it is in its file, and the service says when, so that a test can strike. */
 export const TOKEN_BEFORE_ITS_FILE: readonly PlantedBug[] = [
   { file: "src/auth/first-token.ts", from: "  writeSecret(draft, secret);\n  const isFirst", to: "  const isFirst" },
   {
     file: "src/auth/first-token.ts",
     from: "  if (isFirst) keepDraft(draft, path);",
-    to: "  await new Promise((go) => setTimeout(go, 200));\n  writeSecret(draft, secret);\n  if (isFirst) keepDraft(draft, path);",
+    to: "  console.log('The token is stored.');\n  await new Promise((go) => setTimeout(go, 60_000));\n  writeSecret(draft, secret);\n  if (isFirst) keepDraft(draft, path);",
   },
 ];
 
