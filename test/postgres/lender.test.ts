@@ -10,6 +10,7 @@ import { startLender } from "../support/postgres/lender.ts";
 import { startProcess } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { rejectionOf } from "../support/rejection.ts";
+import { PATIENT } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -25,7 +26,7 @@ const TRUST_THE_POOLER = [
 /** What another program leaves behind on a connection to the server. */
 const LEAVE = "SET synchronous_commit = off; SET client_encoding = LATIN1; SET lock_timeout = '1min'";
 const NAME = "Grüner Ahorn 楓";
-const LIMITS = { connectMs: 2000, statementMs: 2000 };
+const LIMITS = { connectMs: 15_000, statementMs: 15_000 };
 const SHOW: Statement = {
   name: "show",
   text: `SELECT current_setting('synchronous_commit'), current_setting('lock_timeout'), $1::text`,
@@ -62,7 +63,7 @@ describe("behind a pooler that lends each transaction another connection, and te
   /** Creates a plant while another program uses the pooler. Resolves with its name, and how it was committed. */
   async function createDisturbed(root?: string): Promise<string> {
     const data = temporaryFolder();
-    const flags = ["--database", lender.url(database)];
+    const flags = [...PATIENT, "--database", lender.url(database)];
     const service: ServiceProcess = await startProcess({ data, flags, ...(root === undefined ? {} : { root }) });
     ends.push(() => service.end("SIGKILL"));
     await queryOnce(
@@ -90,8 +91,9 @@ describe("behind a pooler that lends each transaction another connection, and te
     expect(await createDisturbed()).toBe(`on 250ms ${NAME}`);
   });
 
-  it("would lose both if it took a connection for its own", async () => {
-    expect(await createDisturbed(plantBugs(TRUST_THE_POOLER))).toMatch(/off 1min|GrÃ¼ner/);
+  it("would lose its settings or a letter if it took a connection for its own", async () => {
+    // Which of them is chance.
+    expect(await createDisturbed(plantBugs(TRUST_THE_POOLER))).toMatch(/off|1min|GrÃ¼ner/);
   });
 
   it("a statement that was prepared fails on the first other connection, and later ones begin with their own settings", async () => {

@@ -15,6 +15,8 @@ import { findGrowth, watchVitals } from "../support/vitals.ts";
 import { openWire } from "../support/raw-http.ts";
 
 const BUG_REQUESTS = 8000;
+/** How often so many may miss a planted bug by chance. */
+const TRIES_MAX = 5;
 /** For another number, set TEST_HOSTILE_REQUESTS: a million takes half an hour on each engine. */
 const REQUESTS = inForm(12_000, Number(process.env["TEST_HOSTILE_REQUESTS"] ?? 1_000_000));
 /** With this many faults a run stops. */
@@ -152,8 +154,11 @@ const BUGS: readonly Bug[] = [
 describe("hostile input would visibly do harm if", () => {
   for (const { why, engine, bug, fault, seed = seedOf("planted bug") } of BUGS) {
     it(`${why}, on ${engine.engine}`, async () => {
-      const { faults } = await attack({ engine, seed, root: plantBugs([bug].flat()), requests: BUG_REQUESTS });
-      expect(faults.join("\n")).toMatch(fault);
+      const root = plantBugs([bug].flat());
+      let found = "";
+      for (let tries = 0; tries < TRIES_MAX && !fault.test(found); tries += 1)
+        found = (await attack({ engine, seed: seed + tries, root, requests: BUG_REQUESTS })).faults.join("\n");
+      expect(found).toMatch(fault);
     });
   }
 });

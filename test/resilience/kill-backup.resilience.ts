@@ -49,7 +49,9 @@ describe("kill -9 of a backup", () => {
   });
 
   it("would visibly leave a part if it were written in place", async () => {
-    expect(await killBackups(plantBugs(BACKUP_IN_PLACE))).toBeGreaterThan(0);
+    const root = plantBugs(BACKUP_IN_PLACE);
+    // A fast machine may have written the whole file before it is killed.
+    await until("A part is left", async () => (await killBackups(root)) > 0);
   });
 });
 

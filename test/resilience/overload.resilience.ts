@@ -12,6 +12,7 @@ import { readToken } from "../support/service.ts";
 import type { Arrived, Arrivals } from "../support/arrivals.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { killServices, startService } from "../support/service-process.ts";
+import { until } from "../support/until.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterEach(killServices);
@@ -155,5 +156,7 @@ for (const { engine, openFlags } of ENGINES) {
 }
 
 it("a service that refuses late and all at once would be noticed", async () => {
-  expect(findBroken(await measure(plantBugs(NO_SHEDDING), [], [5], 1), 5)).not.toEqual([]);
+  const root = plantBugs(NO_SHEDDING);
+  // In a single round, others who use the machine may hide it.
+  await until("It is noticed", async () => findBroken(await measure(root, [], [5], 1), 5).length > 0);
 });

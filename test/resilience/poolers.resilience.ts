@@ -10,7 +10,7 @@ import { startPooler } from "../support/postgres/pooler.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { readToken } from "../support/service.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { until } from "../support/until.ts";
 
 const SECONDS = inForm(4, 30);
@@ -65,7 +65,7 @@ describe("a service behind PgBouncer, as it is by default,", () => {
     stops.push(pooler.stop);
     const address = pooler.url(database);
     const data = temporaryFolder();
-    const flags = ["--database", address, "--queue-wait-ms", "3000"];
+    const flags = [...PATIENT, "--database", address];
     const first = await startService({ data, flags, ...(root === undefined ? {} : { root }) });
     const second = await startService({ data: temporaryFolder(), flags, ...(root === undefined ? {} : { root }) });
     return { database, address, urls: [first.url, second.url], token: await readToken(data) };
@@ -139,8 +139,12 @@ describe("a service behind PgBouncer, as it is by default,", () => {
 
   it("is caught disturbed by others if it trusts the pooler", async () => {
     // What it trips over first is left to chance: settings, or a statement of the same name.
-    const disturbed = await runDisturbed("transaction", plantBugs([TRUST_THE_POOLER])).catch((reason: unknown) => ({ outcome: reason }));
-    expect(disturbed.outcome).not.toEqual(UNDISTURBED);
+    const root = plantBugs([TRUST_THE_POOLER]);
+    await until("It is disturbed", async () => {
+      const { outcome } = await runDisturbed("transaction", root).catch((reason: unknown) => ({ outcome: reason }));
+      await killServices();
+      return !Bun.deepEquals(outcome, UNDISTURBED);
+    });
   });
 
   it("leaves no statements running while a standby is missing, and reads go on", async () => {

@@ -12,7 +12,8 @@ import { readToken } from "../support/service.ts";
 import { endAttacks, startStrangers } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { measureClients } from "../support/attack/others.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
+import { until } from "../support/until.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterAll(async () => {
@@ -23,7 +24,7 @@ afterAll(async () => {
 type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
 
 async function open({ root = PROJECT, data = temporaryFolder() }: Partial<{ root: string; data: string }> = {}): Promise<Place> {
-  const service = await startService({ data, root });
+  const service = await startService({ data, root, flags: PATIENT });
   return { service, url: service.url, token: await readToken(data) };
 }
 
@@ -111,7 +112,7 @@ describe("the time to refuse a wrong token", () => {
     const leak = `const right = (await import("node:fs")).readFileSync(${path}, "utf8"); for (let at = 0; credentials[at] === right[at]; at += 1) hashToken(right.repeat(60)); `;
     const from = "const token = await tokens.find(hashToken(credentials));";
     const place = await open({ data, root: plantBugs([{ file: "src/auth/authenticate.ts", from, to: leak + from }]) });
-    expect(await compare(place, shareStart)).toBeGreaterThan(DEVIATIONS_MAX);
+    await until("It is revealed", async () => (await compare(place, shareStart)) > DEVIATIONS_MAX);
   });
 });
 
@@ -181,6 +182,7 @@ describe("a flood of tokens that were never issued", () => {
     const from = "const token = await tokens.find(hashToken(credentials));";
     const slowly = `(await import("node:crypto")).pbkdf2Sync(credentials, "plants", 20_000, 32, "sha256"); ${from}`;
     const root = plantBugs([{ file: "src/auth/authenticate.ts", from, to: slowly }]);
-    expect(isSlowed(await floodInTurns(await open({ root }), 1))).toBe(true);
+    // In a single round, others who use the machine may hide it.
+    await until("They are slowed", async () => isSlowed(await floodInTurns(await open({ root }), 1)));
   });
 });

@@ -31,8 +31,8 @@ export type Arrived = Readonly<{
 
 type Line = { socket: Socket<Line> | undefined; dueAt: number };
 
-/** How long to wait for the last responses. */
-const LAST_MS = 2000;
+/** Ends a wait for the last responses. That they are late is in their times. */
+const LAST_MS = 30_000;
 
 async function send({ url, token, rate, seconds, connections, firstId }: Arrivals): Promise<Arrived> {
   const { hostname, port } = new URL(url);
