@@ -31,7 +31,7 @@ describe("plant-store serve", () => {
     const list = await runCommand(["token", "list", "--data", data]);
     expect(list.stdout).toMatch(/valid\s+first\s+plants:read,plants:write,admin/);
 
-    const again = await startProcess({ data });
+    const again = await startProcess({ data, flags: PATIENT });
     expect(await readToken(data)).toBe(token);
     expect((await post(again, token)).status).toBe(200);
     await again.end("SIGTERM");

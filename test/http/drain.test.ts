@@ -42,7 +42,7 @@ it("after SIGTERM the create under way is stored and answered, and the service e
 it("during a drain delay it is alive but not ready, and still accepts creates", async () => {
   const data = temporaryFolder();
   // Longer than this test takes: it ends nothing.
-  const service = await startProcess({ data, flags: ["--drain-delay-ms", "60000"] });
+  const service = await startProcess({ data, flags: [...PATIENT, "--drain-delay-ms", "60000"] });
   const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   void service.end("SIGTERM");

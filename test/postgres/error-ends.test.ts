@@ -3,7 +3,7 @@ import { createErrorMender } from "../../src/store/postgres/engine/error-ends.ts
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { errorResponse } from "../support/postgres/messages.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -47,11 +47,11 @@ describe("a service that is refused with an error without an end", () => {
     const server = await sharedCluster();
     const proxy = await startProxy({ target: server });
     const data = temporaryFolder();
-    const service = await startService({ data, flags: ["--database", proxy.url(await server.createDatabase())] });
+    const service = await startService({ data, flags: [...PATIENT, "--database", proxy.url(await server.createDatabase())] });
     proxy.randomly({ faults: [{ kind: "refusal", sqlstate: "53300", isEndless: true }], probability: 1, seed: 1 });
     proxy.cutAll();
     // A service that reads such an error for ever responds to nothing.
-    const statusOf = async (path: string) => (await fetch(service.url + path, { signal: AbortSignal.timeout(5000) })).status;
+    const statusOf = async (path: string) => (await fetch(service.url + path, { signal: AbortSignal.timeout(30_000) })).status;
     await until("The service is not ready", async () => (await statusOf("/readyz")) === 503);
     expect(await statusOf("/livez")).toBe(200);
     expect(proxy.injected.get("refusal 53300")).toBeGreaterThan(0);

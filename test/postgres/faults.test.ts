@@ -52,13 +52,16 @@ describe("a service whose database fails", () => {
     proxy = await startProxy({ target: server });
     database = proxy.url(await server.createDatabase());
     data = temporaryFolder();
-    service = await startTestService({ data, database, queueWaitMs: String(WAIT_MS) });
+    service = await startTestService({ data, database });
   });
   afterEach(() => proxy.clear());
   afterAll(async () => {
     await service.stop();
     await proxy.stop();
   });
+
+  /** Another one, which gives up soon. */
+  const startHasty = () => startTestService({ data, database, queueWaitMs: String(WAIT_MS) });
 
   async function put(path: string, name: string): Promise<Response> {
     return service.request(path, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ name }) });
@@ -70,9 +73,9 @@ describe("a service whose database fails", () => {
   }
 
   /** Ready again, after one statement that succeeds. */
-  async function heal(): Promise<void> {
+  async function heal(on = service): Promise<void> {
     proxy.clear();
-    await until("The service is ready", async () => (await service.request("/readyz")).status === 200);
+    await until("The service is ready", async () => (await on.request("/readyz")).status === 200);
   }
 
   for (const fault of PASSING) {
@@ -210,13 +213,15 @@ describe("a service whose database fails", () => {
   });
 
   it("answers 503 within its limit while the database hangs, and 200 when it goes on", async () => {
+    const hasty = await startHasty();
     proxy.once({ kind: "hold", holdMs: 3 * WAIT_MS }, CREATE);
     const clock = startPatientClock();
-    const response = await service.post(`{"id":${++lastId},"name":"Aloe vera"}`);
+    const response = await hasty.post(`{"id":${++lastId},"name":"Aloe vera"}`);
     expect(response.status).toBe(503);
     expect(clock.ms()).toBeLessThan(2 * WAIT_MS);
     expect((await service.post(`{"id":${lastId},"name":"Aloe vera"}`)).status).toBe(200);
-    await heal();
+    await heal(hasty);
+    await hasty.stop();
   });
 
   it("stays ready while one statement takes too long and others do not", async () => {
@@ -231,27 +236,31 @@ describe("a service whose database fails", () => {
   });
 
   it("is unready once all writes take too long, until they no longer do", async () => {
+    const hasty = await startHasty();
     proxy.randomly({ faults: [{ kind: "hold", holdMs: 2 * WAIT_MS }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });
-    expect((await service.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(503);
-    await until("The service is unready", async () => (await service.request("/readyz")).status === 503);
-    await heal();
+    expect((await hasty.post(`{"id":${++lastId},"name":"Aloe vera"}`)).status).toBe(503);
+    await until("The service is unready", async () => (await hasty.request("/readyz")).status === 503);
+    await heal(hasty);
+    await hasty.stop();
   });
 
   it("answers 503 within 10 s to reads, lists, searches, tags, exports and unknown tokens if the database is not listening", async () => {
     const server = await sharedCluster();
+    const hasty = await startHasty();
     proxy.pointAt({ host: "127.0.0.1", port: 1 });
     proxy.cutAll();
     const clock = startPatientClock();
     const paths = ["/plants/1", "/plants", "/plants?q=aloe", "/tags", "/plants/export"];
-    const answers = await Promise.all(paths.map((path) => service.request(path, { headers: { accept: "*/*" } }).catch(() => undefined)));
+    const answers = await Promise.all(paths.map((path) => hasty.request(path, { headers: { accept: "*/*" } }).catch(() => undefined)));
     expect(answers.map((answer) => answer?.status)).toEqual([503, 503, 503, 503, 503]);
     // Well-formed, so that only the store can tell whether it is known.
     const headers = { authorization: `Bearer ${createToken(randomBytes)}` };
-    expect((await fetch(`${service.url}/plants/1`, { headers })).status).toBe(503);
+    expect((await fetch(`${hasty.url}/plants/1`, { headers })).status).toBe(503);
     expect(clock.ms()).toBeLessThan(10_000);
     proxy.pointAt(server);
-    await heal();
-    expect((await service.request("/plants/1")).status).toBe(200);
+    await heal(hasty);
+    expect((await hasty.request("/plants/1")).status).toBe(200);
+    await hasty.stop();
   });
 });
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { afterEach, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { findProgram } from "../support/program.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 afterEach(killServices);
 
@@ -22,7 +22,7 @@ function edit(line: string, from: string | RegExp, to: string): string {
 
 it("the curl command from the start message creates a plant, repeatedly, even after kill -9, and creates no other under its id and none without a token", async () => {
   const data = temporaryFolder();
-  const service = await startService({ data });
+  const service = await startService({ data, flags: PATIENT });
   const line = service.started["curl"]!;
   const other = edit(line, "Monstera deliciosa", "Ficus lyrata");
   const created = { status: 200, body: '{"name":"Monstera deliciosa","tag":"tropical"}' };
@@ -38,7 +38,7 @@ it("the curl command from the start message creates a plant, repeatedly, even af
   expect(paste(line).status).toBeNaN();
   // On the same port the same line works again. The other name comes first: a lost plant would be created by its own
   // line.
-  const restarted = await startService({ data, flags: ["--port", new URL(service.url).port] });
+  const restarted = await startService({ data, flags: [...PATIENT, "--port", new URL(service.url).port] });
   expect(restarted.started["curl"]).toBe(line);
   expect(paste(other).status).toBe(409);
   expect(paste(line)).toMatchObject(created);

@@ -14,7 +14,7 @@ import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
 import { findProgram } from "../support/program.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 const DEPLOY = join(PROJECT, "deploy");
 const balancerText = readFileSync(join(DEPLOY, "haproxy.cfg"), "utf8");
@@ -83,7 +83,10 @@ describe("the replicas of deploy/", () => {
     const drainDelay = compose.services[replicas[0]!]!.environment!["PLANT_STORE_DRAIN_DELAY_MS"]!;
     const folders = new Map(replicas.map((name) => [name, temporaryFolder()]));
     const start = (name: string, port = "0") =>
-      startService({ data: folders.get(name)!, flags: ["--database", database, "--drain-delay-ms", drainDelay, "--port", port] });
+      startService({
+        data: folders.get(name)!,
+        flags: [...PATIENT, "--database", database, "--drain-delay-ms", drainDelay, "--port", port],
+      });
     const running = new Map<string, Awaited<ReturnType<typeof start>>>();
     for (const name of replicas) running.set(name, await start(name));
     const url = await startBalancer(new Map([...running].map(([name, service]) => [name, new URL(service.url).host])));

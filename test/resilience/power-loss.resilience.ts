@@ -12,7 +12,7 @@ import type { Stage } from "../support/power/image.ts";
 import { openJournal } from "../support/power/journal.ts";
 import { changePlants } from "../support/power/traffic.ts";
 import type { Done } from "../support/power/traffic.ts";
-import { killServices, startService, startTraced } from "../support/service-process.ts";
+import { killServices, PATIENT, startService, startTraced } from "../support/service-process.ts";
 import { readPlants, readServed } from "../support/power/stored-plants.ts";
 import { answersIn, parseTrace } from "../support/trace.ts";
 
@@ -44,7 +44,7 @@ async function record(bugs: readonly PlantedBug[], random: Random) {
   let lines = 0;
   let done: Done | undefined;
   for (const end of ENDS) {
-    const service = await startTraced({ data, root });
+    const service = await startTraced({ data, root, flags: PATIENT });
     const killAfter = end === "SIGKILL" ? KILL_AFTER_MIN + random() * (KILL_AFTER_MAX - KILL_AFTER_MIN) : Infinity;
     const load = { url: service.url, data, journal, random, clients: CLIENTS, steps: STEPS };
     let count = 0;

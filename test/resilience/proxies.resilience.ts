@@ -12,7 +12,7 @@ import { inForm, tell } from "../support/run-form.ts";
 import { startCareless } from "../support/proxies/careless.ts";
 import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront } from "../support/proxies/fronts.ts";
 import { runVictims } from "../support/proxies/victims.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 /** Without its guards HAProxy harms one in thousands, the others one in ten and more: fewer show as much there. */
 const requestsFor = (name: string) => inForm(name === "haproxy" ? 8000 : 4000, 80_000);
@@ -31,8 +31,7 @@ let catalogue: Readonly<{ data: string; token: string }>;
 beforeAll(async () => {
   const database = await (await sharedCluster()).createDatabase();
   const data = temporaryFolder();
-  const start = (folder: string) =>
-    startService({ data: folder, flags: ["--database", database, "--queue-wait-ms", "15000", "--origins", GARDEN] });
+  const start = (folder: string) => startService({ data: folder, flags: [...PATIENT, "--database", database, "--origins", GARDEN] });
   const first = await start(data);
   const others = await Promise.all([start(temporaryFolder()), start(temporaryFolder())]);
   hosts = [first, ...others].map(({ url }) => new URL(url).host);
@@ -61,7 +60,7 @@ function fetchUnpacked(url: string | URL | Request, init: RequestInit = {}): Pro
 
 async function makeCatalogue(): Promise<typeof catalogue> {
   const folder = temporaryFolder();
-  const service = await startService({ data: folder });
+  const service = await startService({ data: folder, flags: PATIENT });
   const token = await readToken(folder);
   const name = "Monstera ".repeat(1000);
   await createClient({ url: service.url, token }).importPlants(Array.from({ length: 7000 }, (_, at) => ({ id: BigInt(at), name })));

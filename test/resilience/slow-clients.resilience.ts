@@ -12,7 +12,7 @@ import { readToken } from "../support/service.ts";
 import { endAttacks, startAttack } from "../support/attack/attack.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { measureClients } from "../support/attack/others.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { readVitals } from "../support/vitals.ts";
 
 afterAll(async () => {
@@ -74,7 +74,7 @@ type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
 
 async function open(root = PROJECT): Promise<Place> {
   const data = temporaryFolder();
-  const service = await startService({ data, root });
+  const service = await startService({ data, root, flags: PATIENT });
   return { service, url: service.url, token: await readToken(data) };
 }
 

@@ -7,7 +7,7 @@ import { startNaiveFront } from "../support/smuggling/front.ts";
 import { CODED, HEAD, inChunks, REFUSED, sized, TOKEN, UNKNOWN } from "../support/smuggling/malformed.ts";
 import type { Framing } from "../support/smuggling/malformed.ts";
 import { tell } from "../support/run-form.ts";
-import { killServices, startService } from "../support/service-process.ts";
+import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { UNUSUAL } from "../support/smuggling/unusual.ts";
 
 /** A service, what is in front of it, if anything, and a token that may create plants there. */
@@ -33,7 +33,7 @@ async function open(root?: string): Promise<Target> {
   const data = temporaryFolder();
   const service = await startService({
     data,
-    flags: ["--body-bytes-max", String(BODY_BYTES_MAX)],
+    flags: [...PATIENT, "--body-bytes-max", String(BODY_BYTES_MAX)],
     ...(root === undefined ? {} : { root }),
   });
   return { url: service.url, token: await readToken(data) };

@@ -1,10 +1,12 @@
 import { basename, join } from "node:path";
+import { startPatientClock } from "../patient-clock.ts";
+import { inForm } from "../run-form.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import type { Random } from "../random.ts";
 import { openJournal } from "../power/journal.ts";
 import { changePlants } from "../power/traffic.ts";
 import type { Done } from "../power/traffic.ts";
-import { FailedStart, startTraced } from "../service-process.ts";
+import { FailedStart, PATIENT, startTraced } from "../service-process.ts";
 import type { TracedService } from "../service-process.ts";
 import { readPlants, readServed } from "../power/stored-plants.ts";
 import { createStages } from "./stages.ts";
@@ -41,8 +43,8 @@ const LOAD = { clients: 4, steps: 4 } as const;
 /** The responses of a scene without faults. */
 export const ANSWERED = 3 * LOAD.clients * LOAD.steps;
 const READY_MS_MAX = 3000;
-/** The index of names follows the changes a quarter of a second later. */
-const FOLLOW_MS = 350;
+/** The index of names follows the changes a quarter of a second later. The short form shares its processors. */
+const FOLLOW_MS = inForm(1000, 350);
 
 /** A data folder, with what clients tried on it and what each process in turn did to the files. */
 export function openScene({ files, root, random }: SceneOptions) {
@@ -90,7 +92,7 @@ export function openScene({ files, root, random }: SceneOptions) {
     /** Serves with a fault at the nth call, until it ends by itself or all changes are sent. */
     async serve({ call, error, isLasting }: Fault, n: number): Promise<Served> {
       const inject = [...paths, "-e", `inject=${call}:error=${error}:when=${n}${isLasting ? "+" : ""}`];
-      const service = await startTraced({ data, root, inject }).catch(expectFailedStart);
+      const service = await startTraced({ data, root, inject, flags: PATIENT }).catch(expectFailedStart);
       if (service instanceof FailedStart) {
         const { code, message: said, trace } = service;
         return { end: "at its start", code, said, statuses: [], isReady: false, isDistrusted: false, calls: stages.keep(trace, moment) };
@@ -104,7 +106,7 @@ export function openScene({ files, root, random }: SceneOptions) {
     },
     /** Serves again, without a fault. Returns what is wrong with it and with the files that it leaves. */
     async check(): Promise<string[]> {
-      const service = await startTraced({ data, root, inject: paths });
+      const service = await startTraced({ data, root, inject: paths, flags: PATIENT });
       const refused = (await change(service.url)).filter((status) => status >= 300);
       const found = journal.findFaults(await readServed({ url: service.url, data }), moment);
       await service.end("SIGKILL");
@@ -126,11 +128,11 @@ function isFailedSync(call: Call): boolean {
 }
 
 async function isReadyWithin(url: string, msMax: number): Promise<boolean> {
-  const deadline = performance.now() + msMax;
+  const clock = startPatientClock();
   for (;;) {
     const response = await fetch(`${url}/readyz`).catch(() => undefined);
     if (response?.status === 200) return true;
-    if (response === undefined || performance.now() > deadline) return false;
+    if (response === undefined || clock.ms() > msMax) return false;
     await Bun.sleep(20);
   }
 }
