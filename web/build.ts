@@ -16,6 +16,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BunPlugin } from "bun";
 import { CATALOGUE } from "../contract/generated/error-catalogue.ts";
+import { ERROR_NUMBERS } from "../src/client/client.ts";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const SOURCE = fileURLToPath(new URL(".", import.meta.url));
@@ -60,7 +61,7 @@ async function bundlePage(folder: string, page: string): Promise<void> {
     minify: true,
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [FILE_ERRORS],
+    plugins: [FILE_ERRORS, ERROR_NAMES],
     naming: { entry: "[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
   });
 }
@@ -75,6 +76,18 @@ const FILE_ERRORS: BunPlugin = {
     build.onLoad({ filter: /error-catalogue\.ts$/ }, () => {
       const entries = Object.entries(CATALOGUE).filter(([, { error }]) => FILE_STATUSES.has(Math.trunc(error / 100)));
       return { loader: "js", contents: `export const CATALOGUE = ${JSON.stringify(Object.fromEntries(entries))}` };
+    });
+  },
+};
+
+/** An error is its number in a browser: a list of all their names would be a hundredth of the first view. */
+const ERROR_NAMES: BunPlugin = {
+  name: "numbers of errors",
+  setup(build) {
+    build.onLoad({ filter: /\/(src\/client|web)\/.*\.tsx?$/ }, async ({ path }) => {
+      const text = await Bun.file(path).text();
+      const contents = text.replace(/\bERROR_NUMBERS\.(\w+)/g, (_, name: keyof typeof ERROR_NUMBERS) => String(ERROR_NUMBERS[name]));
+      return { loader: path.endsWith("x") ? "tsx" : "ts", contents };
     });
   },
 };
