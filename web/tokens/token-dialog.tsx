@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NewToken, Token } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText } from "../failure-text.ts";
+import { failureText, isRefusal } from "../failure-text.ts";
 import { forgetTyped } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { quote } from "../notices.ts";
@@ -26,15 +26,19 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   // A secret that is shown only once does not go by Escape or a reload.
   useHold(secret !== undefined);
 
-  /** `doing`: what nobody would hear of if the dialog were closed. */
-  async function attempt(work: () => Promise<void>, doing?: string): Promise<void> {
+  /** `token` and `done`: what nobody would hear of if the dialog were closed. */
+  async function attempt(work: () => Promise<void>, token?: string, done = ""): Promise<void> {
     setProblem(undefined);
     try {
       await work();
     } catch (thrown) {
       const text = failureText(thrown);
-      if (isShown()) setProblem(text);
-      else if (doing !== undefined) notices.add({ kind: "problem", text: `${doing} failed. ${text}` });
+      const became = isRefusal(thrown) ? `was not ${done}` : `may have been ${done}: look at the list`;
+      const told = token === undefined ? text : `${token} ${became}. ${text}`;
+      if (isShown()) {
+        setProblem(told);
+        if (token !== undefined) load().catch(() => undefined);
+      } else if (token !== undefined) notices.add({ kind: "problem", text: told });
     }
   }
 
@@ -52,12 +56,12 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
     forgetTyped(NEW_TOKEN);
     newSecret.set(made.token);
     setMaking(false);
-    await load();
+    void attempt(load);
   }
 
   async function revoke(id: string): Promise<void> {
     await client.revokeToken(id);
-    await load();
+    void attempt(load);
   }
 
   return (
@@ -69,7 +73,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
       )}
       {isMaking ? (
         <NewTokenForm
-          onCreate={(token) => attempt(() => create(token), `Making the token ${quote(token.name)}`)}
+          onCreate={(token) => attempt(() => create(token), `The token ${quote(token.name)}`, "made")}
           onBack={() => {
             setMaking(false);
             // One that was not heard of may have been made.
@@ -79,7 +83,9 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
       ) : (
         <>
           {secret === undefined ? <p>Anyone who has a token can do what its scopes allow.</p> : <NewSecret secret={secret} />}
-          {list === undefined ? null : <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id), "Revoking the token")} />}
+          {list === undefined ? null : (
+            <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id), "The token", "revoked")} />
+          )}
           <footer>
             <button class="button" type="button" onClick={() => setMaking(true)}>
               New token
