@@ -11,6 +11,8 @@ const CREATE = asks("POST", /^\/plants$/);
 const LIST = asks("GET", /^\/plants\?/);
 const TAGS = asks("GET", /^\/tags/);
 
+const REFUSED = '{"error":40101,"message":"It was revoked."}';
+
 async function stored(): Promise<string> {
   return (await place.service.request("/plants?limit=1000")).text();
 }
@@ -24,6 +26,19 @@ async function put(id: number, body: string): Promise<void> {
 /** Lets the page take over what has come, and draw it. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(resolve))))");
+}
+
+/** As a change in another tab does. */
+async function tellOfChange(page: Page, other: Page): Promise<void> {
+  const name = JSON.stringify(`plant-store ${place.service.url}`);
+  // It listens before anything is said.
+  await page.evaluate(
+    `new BroadcastChannel(${name}).addEventListener("message", () => (document.documentElement.dataset.heard = ""), { once: true })`,
+  );
+  await other.evaluate(`new BroadcastChannel(${name}).postMessage("changed")`);
+  await page.locator("html[data-heard]").waitFor({ state: "attached" });
+  await page.evaluate("delete document.documentElement.dataset.heard");
+  await page.clock.runFor(1_000);
 }
 
 describe("on a slow connection", () => {
@@ -84,7 +99,7 @@ describe("on a slow connection", () => {
     await sees(["Acer"]);
     await page.route("**/*", (route) => {
       if (route.request().headers()["authorization"] !== `Bearer ${token}`) return route.fallback();
-      return route.fulfill({ status: 401, contentType: "application/json", body: '{"error":40101,"message":"It was revoked."}' });
+      return route.fulfill({ status: 401, contentType: "application/json", body: REFUSED });
     });
     const late = await hold(page, TAGS);
     await button("Refresh").click();
@@ -299,16 +314,7 @@ describe("on a slow connection", () => {
     await page.clock.install();
     const other = await page.context().newPage();
     await other.goto(`${place.service.url}/livez`);
-    async function tell(): Promise<void> {
-      const name = JSON.stringify(`plant-store ${place.service.url}`);
-      // It listens before anything is said.
-      await page.evaluate(
-        `void (globalThis.heard = new Promise((resolve) => new BroadcastChannel(${name}).addEventListener("message", resolve)))`,
-      );
-      await other.evaluate(`new BroadcastChannel(${name}).postMessage("changed")`);
-      await page.evaluate("heard");
-      await page.clock.runFor(1_000);
-    }
+    const tell = () => tellOfChange(page, other);
     await put(8, '{"name":"Salix"}');
     const list = await hold(page, LIST, "answer");
     let lists = 0;
@@ -322,6 +328,36 @@ describe("on a slow connection", () => {
     await sees(["Acer", "Salix"]);
     await page.clock.runFor(1_000);
     await sees(["Acer", "Salix", "Ulmus"]);
+  });
+
+  it("a list is not read again for somebody who has signed in with another token since", async () => {
+    place.expectStatus(401);
+    await place.plant(["7,Acer,tree"]);
+    const init = { method: "POST", body: '{"name":"reader","scopes":["plants:read"]}' };
+    const { token } = (await (await place.service.request("/tokens", init)).json()) as { token: string };
+    const { page, signIn, sees, field, button, dialog } = await place.visit();
+    await signIn(token);
+    await sees(["Acer"]);
+    await page.clock.install();
+    const other = await page.context().newPage();
+    await other.goto(`${place.service.url}/livez`);
+    await page.route("**/tags*", (route) => route.fulfill({ status: 401, contentType: "application/json", body: REFUSED }));
+    const list = await hold(page, LIST, "answer");
+    await tellOfChange(page, other);
+    await list.came;
+    await tellOfChange(page, other);
+    await field("Token").fill(place.service.token);
+    await page.unroute("**/tags*");
+    await button("Sign in").click();
+    await dialog.waitFor({ state: "detached" });
+    await sees(["Acer"]);
+    let lists = 0;
+    page.on("request", (request) => void (LIST(request) && (lists += 1)));
+    list.release();
+    await settle(page);
+    await page.clock.runFor(1_000);
+    await settle(page);
+    expect(lists).toBe(0);
   });
 
   it("the tags come, though they did not for a while", async () => {

@@ -24,6 +24,8 @@ export function useFreshness(tabs: Tabs, onStale: () => Promise<void>): void {
     document.addEventListener("visibilitychange", ask);
     const end = tabs.watch(ask);
     return () => {
+      // Nor after what is on its way.
+      isStale = false;
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", ask);
       end();
