@@ -1,6 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { usePlace } from "../support/web/place.ts";
+import { settle } from "../support/web/settle.ts";
 
 const place = usePlace();
 
@@ -34,7 +35,7 @@ describe("on a phone that is turned", () => {
       for (const size of [LANDSCAPE, PORTRAIT]) {
         await page.setViewportSize(size);
         await page.waitForFunction(`innerWidth === ${size.width}`);
-        await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+        await settle(page);
         expect(Math.abs((await middleOf(page)) - before)).toBeLessThan(0.2);
       }
     });
@@ -103,7 +104,7 @@ describe("where the keyboard of a phone makes the window low", () => {
     await field("Search names").tap();
     await page.setViewportSize(LOW);
     await page.waitForFunction("innerHeight === 300");
-    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+    await settle(page);
     expect((await field("Search names").boundingBox())!.y).toBeWithin(0, 100);
     await page.keyboard.type("Plant 77");
     await reads("1 plant found.");

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { until } from "../support/until.ts";
 import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
+import { settle } from "../support/web/settle.ts";
 
 const place = usePlace();
 
@@ -21,11 +22,6 @@ async function stored(): Promise<string> {
 async function put(id: number, body: string): Promise<void> {
   const init = { method: "PUT", body, headers: { "content-type": "application/json" } };
   expect((await place.service.request(`/plants/${id}`, init)).ok).toBe(true);
-}
-
-/** Lets the page take over what has come, and draw it. */
-async function settle(page: Page): Promise<void> {
-  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(resolve))))");
 }
 
 /** As a change in another tab does. */

@@ -52,7 +52,7 @@ describe("tokens", () => {
     expect(secret).toMatch(/^plant_[0-9A-Za-z]{38}$/);
     await button("Copy").click();
     await reads("Copied.");
-    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
+    await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === "${secret}")`);
     await rows.getByText("Anna's phone").waitFor();
     expect(await rows.last().innerText()).toMatch(/Anna's phone\s*plants:read\s*[A-Z][\s\S]*valid until [A-Z][a-z]+ \d+, \d{4}/);
     const headers = { authorization: `Bearer ${secret}` };
