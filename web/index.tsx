@@ -57,7 +57,7 @@ let last: KeyboardEvent | undefined;
 let times = 1;
 /** Whether it belongs to the last press of a key. */
 function isWithLast({ timeStamp }: Event): boolean {
-  return last !== undefined && timeStamp - last.timeStamp < DOUBLE_MS;
+  return timeStamp - (last?.timeStamp ?? 0) < DOUBLE_MS;
 }
 addEventListener("keydown", (event) => {
   times = event.key === last?.key && isWithLast(event) ? times + 1 : 1;

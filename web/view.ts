@@ -14,8 +14,8 @@ export type View = Readonly<{ q: string; tag: string | null | undefined; sort: S
 export type Views = Readonly<{
   state: State<View>;
   show: (view: View, step: Step) => void;
-  /** Where the view is to be scrolled to: to where it was if people came back to it, else to its top. */
-  position: () => number;
+  /** Where the view is to be scrolled to, in pixels below its first row: to where it was if people came back to it. Undefined is its top. */
+  position: () => number | undefined;
   /** Keeps how far the view is scrolled, for when the page comes again. */
   save: () => void;
 }>;
@@ -27,7 +27,8 @@ export function createViews(window: Window): Views {
   const positions = createPositions(tabStorage());
   let isBack = true;
   function leave(): void {
-    positions.keep(viewText(state.get()), window.scrollY);
+    const rows = window.document.querySelector(".plant-table-rows")?.getBoundingClientRect();
+    positions.keep(viewText(state.get()), window.scrollY > 0 && rows ? -rows.top : undefined);
   }
   // The table decides what it can scroll to.
   history.scrollRestoration = "manual";
@@ -53,7 +54,7 @@ export function createViews(window: Window): Views {
       state.set(view);
     },
     save,
-    position: () => (isBack ? positions.find(viewText(state.get())) : 0),
+    position: () => (isBack ? positions.find(viewText(state.get())) : undefined),
   };
 }
 

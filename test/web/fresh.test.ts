@@ -1,6 +1,8 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
+import { settle } from "../support/web/settle.ts";
 
 const place = usePlace();
 
@@ -167,4 +169,33 @@ describe("the position in the list", () => {
       expect(await rowInSight(page)).toBe(before);
     });
   }
+
+  it("is the same after a reload, though the page said that the service does not respond, or the tags come after the rows", async () => {
+    place.expectStatus(0);
+    await place.plant(MANY);
+    // Above the rows of a narrow window there is how many tags there are.
+    const { page, signIn, rows, button } = await place.visit("/", { viewport: { width: 700, height: 800 } });
+    await signIn();
+    await button("Show 2").waitFor();
+    await rows.first().waitFor();
+    await page.evaluate("scrollTo(0, 40 * document.querySelector('tbody tr').offsetHeight)");
+    await page.getByText("Plant 45", { exact: true }).waitFor();
+    const before = await rowInSight(page);
+    await page.route("**/*", (route) => route.abort());
+    await showAgain(page);
+    await page.getByText("The service does not respond.").waitFor();
+    await settle(page);
+    expect(await rowInSight(page)).toBe(before);
+    await page.unrouteAll();
+    const tags = await hold(page, asks("GET", /^\/tags/));
+    await page.reload();
+    await tags.came;
+    await page.getByText("Plant 45", { exact: true }).waitFor();
+    await settle(page);
+    expect(await rowInSight(page)).toBe(before);
+    tags.release();
+    await button("Show 2").waitFor({ state: "attached" });
+    await settle(page);
+    expect(await rowInSight(page)).toBe(before);
+  });
 });

@@ -16,8 +16,8 @@ import type { Ticked, Ticks } from "./ticks.ts";
 
 export type PlantTableProps = Readonly<{
   listed: Listed;
-  /** Where a view is to be scrolled to when it comes. */
-  position: () => number;
+  /** Where a view is to be scrolled to when it comes, in pixels below its first row. */
+  position: () => number | undefined;
   /** The plant to bring into view. */
   revealed: bigint | undefined;
   ticks: Ticks;

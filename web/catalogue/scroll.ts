@@ -6,8 +6,8 @@ import type { Listed } from "./listing.ts";
 
 type ScrollOptions = Readonly<{
   listed: Listed;
-  /** Where the view is to be scrolled to when it comes. */
-  position: () => number;
+  /** Where the view is to be scrolled to when it comes, in pixels below its first row. Undefined is its top. */
+  position: () => number | undefined;
   revealed: bigint | undefined;
   body: RefObject<HTMLElement | null>;
   rowPx: number;
@@ -21,7 +21,10 @@ export function useScroll({ listed: { view, plants }, position, revealed, body, 
   const shown = useRef<View>(undefined);
   const done = useRef(revealed);
   useEffect(() => {
-    if (shown.current === undefined || !isSameView(shown.current, view)) scrollTo(0, position());
+    if (shown.current === undefined || !isSameView(shown.current, view)) {
+      const px = position();
+      scrollTo(0, px === undefined ? 0 : px + body.current!.getBoundingClientRect().top + scrollY);
+    }
     shown.current = view;
   }, [view]);
   useEffect(() => {

@@ -47,9 +47,9 @@ export function useRowPx(): number {
   return rowPx;
 }
 
-/** How many rows a window shows that is scrolled so far, and those above it. */
-export function rowsDownTo(px: number): number {
-  return px === 0 ? 0 : Math.ceil((px + innerHeight) / measureRow());
+/** How many rows a window shows that is scrolled so far below the first of them, and those above it. */
+export function rowsDownTo(px: number | undefined): number {
+  return px === undefined ? 0 : Math.ceil((px + innerHeight) / measureRow());
 }
 
 /** As in plant-row.css. */
