@@ -70,7 +70,8 @@ addEventListener(
   (event) => {
     const button = (event.target as Element).closest("button");
     if (event.detail > 0) last = undefined;
-    if (event.detail < 2 && !(times > 1 && isWithLast(event))) {
+    if (event.detail > 0 || !isWithLast(event)) times = event.detail || 1;
+    if (times < 2) {
       pressed = button;
       said = button?.textContent;
     }
