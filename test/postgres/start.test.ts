@@ -181,20 +181,63 @@ describe("a start is refused, with status 1 and one sentence that says what to d
     });
   }
 
+  const KNOWN =
+    "sslmode, ssl, sslrootcert, sslcert, sslkey, sslnegotiation, host, port, user, password, application_name, options, channel_binding," +
+    " connect_timeout, gssencmode, keepalives, keepalives_count, keepalives_idle, keepalives_interval, pgbouncer, target_session_attrs, tcp_user_timeout";
+  for (const { option, says } of [
+    { option: "SSLMODE=require", says: `The address of the database has an unknown option, SSLMODE: known are ${KNOWN}.` },
+    { option: "sslmod=require", says: `The address of the database has an unknown option, sslmod: known are ${KNOWN}.` },
+    { option: "sslcrl=/etc/crl.pem", says: `The address of the database has an unknown option, sslcrl: known are ${KNOWN}.` },
+    {
+      option: "sslmode=",
+      says: "In the address of the database, sslmode must be one of disable, prefer, require, verify-ca, verify-full, no-verify.",
+    },
+    {
+      option: "target_session_attrs=prefer-standby",
+      says: "In the address of the database, target_session_attrs must be one of any, primary, read-write.",
+    },
+  ]) {
+    it(`an address with ${option}`, async () => {
+      const { status, stdout, stderr } = await serve(`${cluster.url("postgres")}?${option}`);
+      expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: "", stderr: `plant-store: ${says}\n` });
+    });
+  }
+
+  for (const option of ["sslmode=require", "sslrootcert=system", "channel_binding=require&sslmode=no-verify"]) {
+    it(`a server that cannot encrypt, where the address has ${option}`, async () => {
+      const { status, stderr } = await serve(`${cluster.url("postgres")}?${option}`);
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^plant-store: .* \(The server does not support SSL connections\)\. .*\n$/),
+      ]);
+    });
+  }
+
   for (const { what, address } of [
     { what: "a URL with an unescaped @ in its password", address: `postgres://anna:p@${PASSWORD}@127.0.0.1/plants` },
     { what: "a URL with an unescaped / in its password", address: `postgres://anna:1/${PASSWORD}@127.0.0.1/plants` },
     { what: "a URL with an unescaped # behind digits in its password", address: `postgres://anna:1#${PASSWORD}@127.0.0.1/plants` },
+    { what: "a URL with an unescaped ? behind digits in its password", address: `postgres://anna:1?${PASSWORD}=2@127.0.0.1/plants` },
+    { what: "an address with a # among its options", address: "postgres://127.0.0.1/plants?application_name=a#b&sslmode=verify-full" },
     { what: "an address with a port that is none", address: `postgres://anna:${PASSWORD}@127.0.0.1:99999/plants` },
   ]) {
     it(what, async () => {
       const { status, stdout, stderr } = await serve(address);
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
       expect(stderr).toBe(
-        "plant-store: The address of the database is invalid: write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password.\n",
+        "plant-store: The address of the database is invalid: write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a /, %3F for a ? and %23 for a # in the password.\n",
       );
     });
   }
+});
+
+it("a start takes an address with all that providers add to it, and serves", async () => {
+  const added =
+    "sslmode=disable&channel_binding=prefer&application_name=garden&connect_timeout=15&options=-c%20search_path%3Dpublic" +
+    "&target_session_attrs=read-write&pgbouncer=true&keepalives=1&gssencmode=disable";
+  const service = await startProcess({ data: temporaryFolder(), flags: ["--database", `${await cluster.createDatabase()}?${added}`] });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  expect(await service.end("SIGTERM")).toBe(0);
 });
 
 it("a start finds a server by the folder of its Unix socket, and serves", async () => {

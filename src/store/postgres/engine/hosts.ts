@@ -21,23 +21,55 @@ export type Hosts = Readonly<{
 type PoolerKind = "none" | "own numbers" | "server numbers";
 
 // Rejects a raw @, / or # in a password: the rest would be read as a host or a database, and those are not secret.
-const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?.*)?$/s;
+const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?[^#]*)?$/s;
 
-const ADVICE = "write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a / and %23 for a # in the password";
+/** Does not repeat the address: it may contain a password. */
+const INVALID =
+  "The address of the database is invalid: write it as postgres://user:password@host:5432/name, with %40 for an @, %2F for a /, %3F for a ? and %23 for a # in the password.";
+
+/** Any value will do. */
+const ANY: readonly string[] = [];
+
+/** What may stand behind the `?`, with its values. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  sslmode: ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"],
+  ssl: ["true"],
+  sslrootcert: ANY,
+  sslcert: ANY,
+  sslkey: ANY,
+  sslnegotiation: ["postgres", "direct"],
+  host: ANY,
+  port: ANY,
+  user: ANY,
+  password: ANY,
+  application_name: ANY,
+  options: ANY,
+  // Addresses that providers show have these. They ask for what the service does anyway.
+  channel_binding: ["disable", "prefer", "require"],
+  connect_timeout: ANY,
+  gssencmode: ["disable", "prefer"],
+  keepalives: ANY,
+  keepalives_count: ANY,
+  keepalives_idle: ANY,
+  keepalives_interval: ANY,
+  pgbouncer: ["true", "false"],
+  target_session_attrs: ["any", "primary", "read-write"],
+  tcp_user_timeout: ANY,
+};
 
 /**
  * Parses a connection string. It may name several servers, separated by commas, as libpq allows
  * (postgresql.org/docs/current/libpq-connect.html, "Specifying Multiple Hosts"). Throws when it is invalid.
  */
 export function parseHosts(text: string): Hosts {
-  const { head = "", hosts = "", database = "", options = "" } = FORM.exec(text)?.groups ?? {};
+  const { head = "", hosts = "", database = "", options: given = "" } = FORM.exec(text)?.groups ?? {};
+  const options = readOptions(given);
   const names = hosts.split(",");
   const urls = names.map((host) => `${head}${host}${database}${options}`);
   // No URL has a user without a host, but libpq knows such an address: its options name the folder of a Unix socket.
   const isElsewhere = hosts === "" && /[?&]host=/.test(options);
   const parsed = isElsewhere ? [`${head}localhost${database}${options}`] : urls;
-  // Do not repeat the address: it may contain a password.
-  if (!parsed.every((url) => URL.canParse(url))) throw new Error(`The address of the database is invalid: ${ADVICE}.`);
+  if (!parsed.every((url) => URL.canParse(url))) throw new Error(INVALID);
   let at = 0;
   return {
     name: `PostgreSQL ${hosts}${database}`,
@@ -49,4 +81,26 @@ export function parseHosts(text: string): Hosts {
     at: (server) => parseHosts(`${head}${server}${database}${options}`),
     pooler: { kind: "none" },
   };
+}
+
+/**
+ * Throws when an option is unknown: the driver would ignore it, as a mistyped `sslmode` that was to encrypt. Says all that
+ * asks for a certificate that is checked as the driver does it, which warns that other words for that will mean less.
+ */
+function readOptions(text: string): string {
+  const options = Object.fromEntries(new URLSearchParams(text));
+  for (const [name, value] of Object.entries(options)) {
+    const values = Object.hasOwn(OPTIONS, name) ? OPTIONS[name]! : undefined;
+    // Behind a raw ? in a password, this is a part of it.
+    if (values === undefined && (text.includes("@") || !/^\w+$/.test(name))) throw new Error(INVALID);
+    if (values === undefined)
+      throw new Error(`The address of the database has an unknown option, ${name}: known are ${Object.keys(OPTIONS).join(", ")}.`);
+    if (values !== ANY && !values.includes(value))
+      throw new Error(`In the address of the database, ${name} must be one of ${values.join(", ")}.`);
+  }
+  const { sslmode = "", sslrootcert, channel_binding } = options;
+  const isSystem = sslrootcert === "system";
+  const isChecked = ["prefer", "require", "verify-ca"].includes(sslmode) || isSystem || channel_binding === "require";
+  // The last one of a name counts.
+  return `${text}${isSystem ? "&sslrootcert=" : ""}${isChecked ? "&sslmode=verify-full" : ""}`;
 }
