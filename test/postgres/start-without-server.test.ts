@@ -1,5 +1,11 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
+import { Client } from "pg";
+import { createLog } from "../../src/log.ts";
+import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
+import { openPool } from "../../src/store/postgres/engine/pool.ts";
+import { startUp } from "../../src/store/postgres/engine/startup.ts";
+import { until } from "../support/until.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
@@ -56,6 +62,33 @@ describe("a start waits for", () => {
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     expect(await service.end("SIGTERM")).toBe(0);
     await proxy.stop();
+  });
+
+  it("a server that restarts while it builds an index, for longer than a start waits for a server that is away", async () => {
+    const url = await server.createDatabase("building");
+    await (await startProcess({ data: temporaryFolder(), flags: ["--database", url] })).end("SIGTERM");
+    await server.query("INSERT INTO plants (id, name, words) VALUES (1, 'Ficus', 'ficus'); DROP INDEX plants_by_name", "building");
+    // The build waits for its end.
+    const writer = new Client({ connectionString: url });
+    writer.on("error", () => {});
+    await writer.connect();
+    await writer.query("BEGIN; UPDATE plants SET tag = 'x'");
+    const hosts = parseHosts(url);
+    const pool = openPool({ hosts, connectionsMax: 2, serverMs: 30_000 });
+    const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
+    const waitMs = 2000;
+    const starting = startUp(pool, { hosts, isNew: false, waitMs, log });
+    await until("It builds", async () => (await server.query("SELECT FROM pg_stat_progress_create_index")).length > 0);
+    await Bun.sleep(2 * waitMs);
+    await server.stop();
+    // Not at the next try.
+    const restarting = Bun.sleep(600).then(() => server.start());
+    await starting;
+    await restarting;
+    expect(await server.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'plants_by_name'::regclass", "building")).toEqual([
+      { indisvalid: true },
+    ]);
+    await pool.close();
   });
 
   it("a standby that is about to be promoted, and then accepts changes", async () => {

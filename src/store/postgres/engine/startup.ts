@@ -24,15 +24,22 @@ const FOREVER_MS = 2 ** 31 - 1;
 export async function startUp(database: Database, { hosts, isNew, waitMs, log }: StartUpOptions): Promise<void> {
   const { name, count } = hosts;
   const limits = { connectMs: CONNECT_MS_MAX * count, statementMs: STATEMENT_MS_MAX, serversMax: count };
-  const run: Run = (statement, values = []) => database.query(statement, values, limits);
-
+  let answeredAt = performance.now();
+  const run: Run = async <Row extends unknown[]>(statement: Statement, values: readonly unknown[] = []) => {
+    const rows = await database.query<Row>(statement, values, limits);
+    answeredAt = performance.now();
+    return rows;
+  };
   const runLong = async (statement: Statement) => void (await runUnlimited(database, statement));
 
-  const until = performance.now() + waitMs;
+  let until = performance.now() + waitMs;
   for (let tries = 0; ; tries += 1) {
+    const beganAt = performance.now();
     try {
       return await migrate({ run, runLong, isNew, name, log });
     } catch (thrown) {
+      // It was there for long, as while an index was built, and is away only now.
+      if (answeredAt - beganAt > waitMs) until = performance.now() + waitMs;
       if (!isAbsent(thrown) || performance.now() + PAUSE_MS > until) throw explain(thrown, name);
       if (tries === 0) log.warn("database_waiting", { store: name, forMs: waitMs, reason: describeFailure(reasonOf(thrown)) });
       await sleep(PAUSE_MS);
