@@ -152,6 +152,15 @@ describe("the readiness of three replicas", () => {
     expect(await askAll("POST", "/plants", { body: { id: 6, name: "Tilia" } })).toEqual([200, 200, 200]);
   });
 
+  it("stays when somebody drops an index, and the log names it, once", async () => {
+    const told = () => services.map(({ lines }) => lines.filter((line) => line.includes("index_missing")));
+    await cluster.query("DROP INDEX plants_by_tag", "plants");
+    await until("All have told it", () => told().every((lines) => lines.length > 0));
+    expect(told()).toEqual(services.map(() => [expect.stringMatching(/"level":"warn".*"index":"plants_by_tag"/)]));
+    expect(await askAll("GET", "/readyz")).toEqual([200, 200, 200]);
+    await cluster.query("CREATE INDEX plants_by_tag ON plants (left(md5(tag), 15), id) WHERE tag IS NOT NULL", "plants");
+  });
+
   it("is refused while the synchronous standby is missing, also when nobody asks for a change", async () => {
     await configure("synchronous_standby_names = nobody");
     await untilReadiness(503, 15_000);

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { LIST_INDEXES } from "./check-statements.ts";
 import { createHealth } from "./engine/health.ts";
 import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
 import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
-import { SCHEMA } from "./engine/schema.ts";
+import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
 import { checkSettings, FIND_LOCK, INSPECT, UnfitError } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
@@ -92,10 +93,11 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     watch(statement, follow) {
       const findRefusal = rememberTables(execute.probes);
       const tellLock = watchLocks(execute.probes, log);
+      const tellIndexes = watchIndexes(execute.probes, log);
       health.watch(async ({ isWrite, isUnsent }) => {
         const refusal = (await findRefusal()) ?? (await findMissingRight(execute.probes));
-        // It only tells: whatever comes of it is no trouble.
-        if (isWrite) await tellLock().catch(() => {});
+        // They only tell: whatever comes of it is no trouble.
+        if (isWrite) await Promise.allSettled([tellLock(), refusal ? undefined : tellIndexes()]);
         // A look has a connection of its own, also while the server has none left for changes.
         const tryWrite = isUnsent ? write : execute.probes;
         if (isWrite && !refusal) await tryWrite(statement, [], { isRepeatable: true });
@@ -146,6 +148,17 @@ function watchLocks(execute: Execute, log: Log): () => Promise<void> {
     const [pid, program, mode, table] = lock ?? [];
     if (pid !== undefined && pid !== told) log.warn("writes_locked", { table, mode, pid, program });
     told = pid;
+  };
+}
+
+/** Tells in the log which index is gone, or not valid any more: what it was for reads the whole table from then on. */
+function watchIndexes(execute: Execute, log: Log): () => Promise<void> {
+  let before: readonly string[] = [];
+  return async () => {
+    const rows = await execute<[name: string, isValid: string]>(LIST_INDEXES, [], { isRepeatable: true });
+    const there = INDEX_NAMES.filter((index) => rows.some(([name, isValid]) => name === index && isValid === "t"));
+    for (const index of before) if (!there.includes(index)) log.warn("index_missing", { index });
+    before = there;
   };
 }
 
