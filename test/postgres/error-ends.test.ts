@@ -2,6 +2,8 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createErrorMender } from "../../src/store/postgres/engine/error-ends.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { errorResponse } from "../support/postgres/messages.ts";
+import { runCommand } from "../support/process.ts";
+import { listenAsStandIn } from "../support/postgres/stand-in.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
@@ -40,6 +42,26 @@ describe("an error from a server", () => {
       expect(mendAll(Array.from(bytes.keys(), (at) => bytes.subarray(at, at + 1)))).toBe(right);
     });
   }
+});
+
+it("a command gives up a server that lets it in and then sends rows without an end, before they fill the memory", async () => {
+  const byte = (letter: string, ...body: number[]) => Buffer.from([letter.charCodeAt(0), 0, 0, 0, 4 + body.length, ...body]);
+  const letIn = Buffer.concat([byte("R", 0, 0, 0, 0), byte("Z", 0x49)]);
+  const rows = Buffer.concat(Array<Buffer>(10_000).fill(byte("D", 0, 1, 0xff, 0xff, 0xff, 0xff)));
+  const endless = await listenAsStandIn((client) => {
+    const send = () => {
+      while (!client.destroyed && client.write(rows));
+    };
+    client.once("data", () => {
+      client.write(letIn);
+      client.once("data", send).on("drain", send);
+    });
+  });
+  const { status, stderr } = await runCommand(["check", "--data", temporaryFolder()], {
+    environment: { PLANT_STORE_DATABASE: `postgres://plants@127.0.0.1:${endless.port}/plants` },
+  });
+  expect([status, stderr]).toEqual([1, expect.stringContaining(" cannot be used (The database sent what nobody can read.)")]);
+  await endless.stop();
 });
 
 describe("a service that is refused with an error without an end", () => {

@@ -76,7 +76,7 @@ export class DatabaseConnection extends pg.Client {
   constructor({ hosts, serverMs, ...config }: ConnectionConfig) {
     const url = hosts.current();
     super({ ...config, connectionString: url });
-    mendErrors(this.connection);
+    mendErrors(this.connection, () => this.#isJudged);
     this.url = url;
     this.#hosts = hosts;
     this.#serverMs = serverMs;

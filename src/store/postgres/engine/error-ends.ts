@@ -10,20 +10,27 @@ const ERRORS: readonly number[] = [0x45, 0x4e];
 /** A letter, and the length of the rest with itself. */
 const HEAD_BYTES = 5;
 
+/** What a server may send until it has been found fit: what has no end would fill the memory until its time is up. */
+const UNKNOWN_BYTES_MAX = 1_000_000;
+
 /**
  * Gives errors the end that some poolers leave out: pg-protocol 1.16 reads such an error for ever, and nothing else runs
  * any more. That of pgagroal, when its pool is full or its server away, lacks the zero byte behind the last field. What
- * cannot be read at all ends the connection: pg throws it where nobody can catch it, which would end the process.
+ * cannot be read at all ends the connection: pg throws it where nobody can catch it, which would end the process. So
+ * does too much from a server that is not known yet.
  */
-export function mendErrors(connection: pg.Connection): void {
+export function mendErrors(connection: pg.Connection, isKnown = () => false): void {
   const wire = connection as Wire;
   const attach = wire.attachListeners.bind(wire);
   wire.attachListeners = (stream) => {
     const mend = createErrorMender();
+    let total = 0;
     attach({
       on(event: string, listener: (bytes: Buffer) => void) {
         function read(bytes: Buffer): void {
           try {
+            total += bytes.length;
+            if (total > UNKNOWN_BYTES_MAX && !isKnown()) throw new Error(`It sent ${total} bytes for nothing.`);
             listener(mend(bytes));
           } catch (cause) {
             stream.destroy(new Error("The database sent what nobody can read.", { cause }));
