@@ -10,7 +10,7 @@ import { listTokenRows, walkPlants } from "./contents.ts";
 import { isDamage, isElsewhere } from "./engine/failure.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { INDEX } from "./engine/index-build.ts";
-import { CONNECT_MS_MAX, openPool } from "./engine/pool.ts";
+import { SERVER_MS_MAX, openPool } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
@@ -64,7 +64,7 @@ export async function repairPostgresStore({ url, log }: Readonly<{ url: string; 
 function open(url: string) {
   const hosts = parseHosts(url);
   const database = openPool({ hosts, connectionsMax: 2, serverMs: STATEMENT_MS_MAX });
-  const limits = { connectMs: CONNECT_MS_MAX * hosts.count, serversMax: hosts.count };
+  const limits = { connectMs: SERVER_MS_MAX * hosts.count, serversMax: hosts.count };
   const execute: Execute = (statement, values, { statementMs = STATEMENT_MS_MAX }) =>
     database.query(statement, values, { ...limits, statementMs });
   return { hosts, database, execute };

@@ -52,9 +52,10 @@ const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 /** How many statements may wait for a connection. */
 const WAITING_MAX = 256;
 
-/** How long one server has to let a connection in, in milliseconds. */
-export const CONNECT_MS_MAX = 2000;
+/** How long one server has to let a connection in, and then to show that it is fit, in milliseconds. */
+const CONNECT_MS_MAX = 2000;
 const OPEN_MS_MAX = 1500;
+export const SERVER_MS_MAX = CONNECT_MS_MAX + OPEN_MS_MAX;
 const IDLE_MS = 5 * 60_000;
 
 /** Behind a pooler in session mode, each idle connection keeps one to the server from others. */

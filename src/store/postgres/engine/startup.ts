@@ -3,7 +3,7 @@ import type { Log } from "../../../log.ts";
 import { describeFailure } from "../../../system-failure.ts";
 import type { Hosts } from "./hosts.ts";
 import type { Run } from "./index-build.ts";
-import { CONNECT_MS_MAX } from "./pool.ts";
+import { SERVER_MS_MAX } from "./pool.ts";
 import type { Database, Statement } from "./pool.ts";
 import { sqlStateOf, UnsentError } from "./failure.ts";
 import { migrate } from "./schema.ts";
@@ -23,7 +23,7 @@ const FOREVER_MS = 2 ** 31 - 1;
 /** Migrates the database, once it is up. */
 export async function startUp(database: Database, { hosts, isNew, waitMs, log }: StartUpOptions): Promise<void> {
   const { name, count } = hosts;
-  const limits = { connectMs: CONNECT_MS_MAX * count, statementMs: STATEMENT_MS_MAX, serversMax: count };
+  const limits = { connectMs: SERVER_MS_MAX * count, statementMs: STATEMENT_MS_MAX, serversMax: count };
   let answeredAt = performance.now();
   const run: Run = async <Row extends unknown[]>(statement: Statement, values: readonly unknown[] = []) => {
     const rows = await database.query<Row>(statement, values, limits);
@@ -58,7 +58,7 @@ export async function runUnlimited<Row extends unknown[]>(
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const session = await database.reserve(CONNECT_MS_MAX);
+  const session = await database.reserve(SERVER_MS_MAX);
   try {
     await session.query(UNLIMIT, [], STATEMENT_MS_MAX);
     return await session.query<Row>(statement, values, FOREVER_MS);
