@@ -9,6 +9,7 @@ const RULES = `
   ALTER TABLE plants ADD CONSTRAINT no_weeds CHECK (name <> 'weed');
   CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF TG_OP = 'DELETE' AND OLD.name = 'protected' THEN RAISE EXCEPTION 'protected'; END IF;
+    IF TG_OP = 'INSERT' AND NEW.name = 'thorn' THEN RAISE EXCEPTION 'thorn' USING ERRCODE = '45000'; END IF;
     IF TG_OP = 'INSERT' AND NEW.name = 'ghost' THEN RETURN NULL; END IF;
     RETURN coalesce(NEW, OLD);
   END $$;
@@ -46,6 +47,12 @@ describe("a plant that the database refuses", () => {
     expect(await sendBeside(create, service.post('{"id":1000,"name":"weed"}'))).toEqual([new Set([200]), 500]);
     expect((await service.request("/plants/1000")).status).toBe(404);
     expect(await (await service.request("/plants/count")).json()).toMatchObject({ plants: OTHERS.length });
+  });
+
+  it("keeps no other plant from being created in the same commit with a code that PostgreSQL does not have either", async () => {
+    const create = (id: number) => service.post(JSON.stringify({ id: 3000 + id, name: "rose" }));
+    expect(await sendBeside(create, service.post('{"id":1004,"name":"thorn"}'))).toEqual([new Set([200]), 500]);
+    expect((await service.request("/plants/1004")).status).toBe(404);
   });
 
   it("keeps no other plant from being changed in the same commit, and stays as it was", async () => {

@@ -47,12 +47,15 @@ export type Verdict = Readonly<{
 const MISSING = "26000";
 const FORGOTTEN = [MISSING, "42P05"];
 
+/** What RAISE in a function of somebody else reports, with any code that they like (pl_exec.c). */
+const RAISED = "exec_stmt_raise";
+
 /** The same: a column has another type since the statement was prepared. Its code is that of much else (plancache.c). */
 const OUTDATED = "RevalidateCachedQuery";
 
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
 const REFUSED = ["22", "23", "54", "P0"];
-const BUGS = [...REFUSED, "42601", "42804", "42846", "42883", "42P02", "42P18"];
+const BUGS = ["42601", "42804", "42846", "42883", "42P02", "42P18"];
 const UNDONE_AND_PASSING = ["40001", "40P01", "55P03", "25006"];
 const PASSING = ["08", "40003", "53", "57P", "58"];
 const DISK_FULL = "53100";
@@ -68,8 +71,8 @@ export function isReadOnly(thrown: unknown): boolean {
  * trigger of somebody else. Nothing changed.
  */
 export function isRefused(thrown: unknown): boolean {
-  const state = sqlStateOf(thrown);
-  return state !== undefined && REFUSED.some((code) => state.startsWith(code));
+  if (!(thrown instanceof DatabaseError)) return false;
+  return thrown.routine === RAISED || REFUSED.some((code) => thrown.code?.startsWith(code));
 }
 
 /** Whether somebody else held a lock for too long. */
@@ -121,7 +124,7 @@ export function judge(thrown: unknown): Verdict {
   if (state === undefined)
     return unavailable(reason instanceof LateError ? undefined : thrown, { isPassing: true, isUndone: thrown instanceof UnsentError });
   const starts = (codes: readonly string[]): boolean => codes.some((code) => state.startsWith(code));
-  if (starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };
+  if (isRefused(reason) || starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };
   if (state === DISK_FULL) return { error: new PlantStoreError("store_full", { cause: thrown }), isPassing: false, isUndone: true };
   if (state === QUERY_CANCELED) return { error: new PlantStoreError("overloaded", { cause: thrown }), isPassing: false, isUndone: true };
   if (starts(UNDONE_AND_PASSING) || isForgotten(reason)) return unavailable(thrown, { isPassing: true, isUndone: true });
