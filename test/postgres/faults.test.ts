@@ -31,6 +31,7 @@ const PASSING: readonly Fault[] = [
   { kind: "error", sqlstate: "25006" },
   { kind: "error", sqlstate: "26000" },
   { kind: "error", sqlstate: "42P05" },
+  { kind: "error", sqlstate: "54000", routine: "GetNewTransactionId" },
   { kind: "fatal", sqlstate: "57P01" },
 ];
 

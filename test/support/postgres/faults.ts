@@ -19,6 +19,8 @@ export type StatementFault = Readonly<
    * prepared statement that is gone, or that is there already.
    */
   | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" | "26000" | "42P05" }
+  /** The same: the server has no number left for a transaction. */
+  | { kind: "error"; sqlstate: "54000"; routine: "GetNewTransactionId" }
   /** The server ends the connection instead of executing the statement: an administrator's command. */
   | { kind: "fatal"; sqlstate: "57P01" }
 >;

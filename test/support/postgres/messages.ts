@@ -48,9 +48,9 @@ export function stringsOf({ bytes }: Message): readonly [string, string] {
   return [bytes.toString("utf8", 5, end), bytes.toString("utf8", end + 1, bytes.indexOf(0, end + 1))];
 }
 
-/** ErrorResponse, as the server writes it. */
-export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string, { isEndless = false } = {}): Buffer {
-  const fields = [`S${severity}`, `V${severity}`, `C${sqlstate}`, "Minjected by the proxy of the tests"];
+/** ErrorResponse, as the server writes it. `routine`: of its source. */
+export function errorResponse(severity: "ERROR" | "FATAL", sqlstate: string, { isEndless = false, routine = "elog" } = {}): Buffer {
+  const fields = [`S${severity}`, `V${severity}`, `C${sqlstate}`, "Minjected by the proxy of the tests", `R${routine}`];
   return write("E", `${fields.join("\0")}\0${isEndless ? "" : "\0"}`);
 }
 

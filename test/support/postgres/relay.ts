@@ -105,7 +105,7 @@ async function sendAnswers({ client, server, faults, batches }: Connection): Pro
       client.write(UNREADABLE);
     } else if (fault?.kind === "error" && type === "E") {
       faults.count(fault);
-      client.write(errorResponse("ERROR", fault.sqlstate));
+      client.write(errorResponse("ERROR", fault.sqlstate, fault));
     } else if (fault?.kind !== "cut_after" && fault?.kind !== "cut_during") {
       client.write(bytes);
     }

@@ -47,11 +47,14 @@ export type Verdict = Readonly<{
 const MISSING = "26000";
 const FORGOTTEN = [MISSING, "42P05"];
 
+/** The same: a column has another type since the statement was prepared. Its code is that of much else (plancache.c). */
+const OUTDATED = "RevalidateCachedQuery";
+
 /** What RAISE in a function of somebody else reports, with any code that they like (pl_exec.c). */
 const RAISED = "exec_stmt_raise";
 
-/** The same: a column has another type since the statement was prepared. Its code is that of much else (plancache.c). */
-const OUTDATED = "RevalidateCachedQuery";
+/** What reports that the server has no number left for a transaction until somebody has vacuumed (varsup.c, multixact.c). */
+const EXHAUSTED: readonly (string | undefined)[] = ["GetNewTransactionId", "GetNewMultiXactId"];
 
 // SQLSTATE, a class or a full code (postgresql.org/docs/current/errcodes-appendix.html).
 const REFUSED = ["22", "23", "54", "P0"];
@@ -71,8 +74,13 @@ export function isReadOnly(thrown: unknown): boolean {
  * trigger of somebody else. Nothing changed.
  */
 export function isRefused(thrown: unknown): boolean {
-  if (!(thrown instanceof DatabaseError)) return false;
+  if (!(thrown instanceof DatabaseError) || isExhausted(thrown)) return false;
   return thrown.routine === RAISED || REFUSED.some((code) => thrown.code?.startsWith(code));
+}
+
+/** Its code is that of a limit that a single plant exceeds. */
+function isExhausted(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && EXHAUSTED.includes(thrown.routine);
 }
 
 /** Whether somebody else held a lock for too long. */
@@ -127,7 +135,8 @@ export function judge(thrown: unknown): Verdict {
   if (isRefused(reason) || starts(BUGS)) return { error: undefined, isPassing: false, isUndone: true };
   if (state === DISK_FULL) return { error: new PlantStoreError("store_full", { cause: thrown }), isPassing: false, isUndone: true };
   if (state === QUERY_CANCELED) return { error: new PlantStoreError("overloaded", { cause: thrown }), isPassing: false, isUndone: true };
-  if (starts(UNDONE_AND_PASSING) || isForgotten(reason)) return unavailable(thrown, { isPassing: true, isUndone: true });
+  if (starts(UNDONE_AND_PASSING) || isForgotten(reason) || isExhausted(reason))
+    return unavailable(thrown, { isPassing: true, isUndone: true });
   return unavailable(thrown, { isPassing: starts(PASSING), isUndone: thrown instanceof UnsentError || !starts(PASSING) });
 }
 
