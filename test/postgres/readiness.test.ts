@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
+import { FIND_LOCK } from "../../src/store/postgres/engine/requirements.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { startReplicas } from "../support/postgres/replicas.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
@@ -150,6 +151,20 @@ describe("the readiness of three replicas", () => {
     expect(told()).toEqual(services.map(() => [expect.stringMatching(/"table":"plants","mode":"ShareLock","pid":"\d+","program":/)]));
     await holder.end();
     expect(await askAll("POST", "/plants", { body: { id: 6, name: "Tilia" } })).toEqual([200, 200, 200]);
+  });
+
+  it("names nobody who waits for a single plant as one who keeps all others from writing", async () => {
+    const [holder, waiting] = [new Client({ connectionString: database }), new Client({ connectionString: database })];
+    await Promise.all([holder.connect(), waiting.connect()]);
+    const change = "UPDATE plants SET tag = tag WHERE id = 1";
+    await holder.query(`BEGIN; ${change}`);
+    const waits = waiting.query(change);
+    const locks = () => cluster.query("SELECT FROM pg_locks WHERE locktype = 'tuple' AND mode = 'ExclusiveLock'", "plants");
+    await until("It waits", async () => (await locks()).length > 0);
+    expect(await cluster.query(FIND_LOCK.text, "plants")).toEqual([]);
+    await holder.query("COMMIT");
+    await waits;
+    await Promise.all([holder.end(), waiting.end()]);
   });
 
   it("stays when somebody drops an index, and the log names it, once", async () => {

@@ -137,11 +137,11 @@ export const FIND_ALIVE = {
     AND pg_get_userbyid(usesysid) = current_user AND application_name = current_setting('application_name')`,
 } as const;
 
-/** Who keeps everybody else from writing to the tables, as CREATE INDEX and LOCK TABLE do. */
+/** Who keeps everybody else from writing to the tables, as CREATE INDEX and LOCK TABLE do. Not to one row. */
 export const FIND_LOCK = {
   text: `SELECT coalesce(pid, 0)::bigint, coalesce(application_name, ''), mode, relation::regclass::text
     FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
-    WHERE relation IN (to_regclass('plants'), to_regclass('tokens')) AND granted
+    WHERE relation IN (to_regclass('plants'), to_regclass('tokens')) AND locktype = 'relation' AND granted
     AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`,
 } as const;
