@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { runCommand } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
@@ -63,6 +64,24 @@ describe("a service on a database with other settings", () => {
     const ask = () => pool.query({ text: "SHOW transaction_isolation" }, [], { connectMs: 15_000, statementMs: 15_000 });
     expect(await ask()).toEqual([["read committed"]]);
     await pool.close();
+  });
+
+  it("keeps its connections, though the server ends those that are idle", async () => {
+    const { post, store } = await startWith(["idle_session_timeout = '100ms'"]);
+    expect((await post(JSON.stringify(PLANT))).status).toBe(200);
+    const name = store.name.split("/").at(-1)!;
+    const find = async () => (await server.query(`SELECT pid FROM pg_stat_activity WHERE datname = '${name}'`)).map(({ pid }) => pid);
+    const before = await find();
+    expect(before.length).toBeGreaterThan(1);
+    await Bun.sleep(500);
+    expect(await find()).toEqual(expect.arrayContaining(before));
+  });
+
+  it("is found whole by a check, though the server quotes every name", async () => {
+    const { store } = await startWith(["quote_all_identifiers = on"]);
+    const environment = { PLANT_STORE_DATABASE: server.url(store.name.split("/").at(-1)) };
+    const { status, stdout } = await runCommand(["check", "--data", temporaryFolder()], { environment });
+    expect([status, stdout]).toEqual([0, expect.not.stringMatching(/wrong|missing/)]);
   });
 
   it("counts every plant that has a word, though the server leaves out most of what an index finds", async () => {

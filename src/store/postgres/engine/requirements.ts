@@ -68,12 +68,13 @@ export type Settings = [
 
 /**
  * Settings that our statements rely on, whatever the user or the database has set. Warnings of a commit that did not
- * wait get through. An unquoted NULL in an array is null. No statement spends all its time on the locks of another
- * program. Text is UTF-8, as we send it: not every pooler keeps that apart. The server ends a statement whose client has
- * gone, one that takes longer than `serverMs`, and a transaction whose client is silent, but no export or index build that
- * takes long: only PostgreSQL 17 and newer have such a limit. Rows that a policy hides are an error, so no list or export
- * leaves them out without a word, nor does a search that finds many. A statement sees what was committed before it, so
- * changes of one plant wait for each other instead of failing.
+ * wait get through. An unquoted NULL in an array is null, and the names of indexes are as we compare them. No statement
+ * spends all its time on the locks of another program. Text is UTF-8, as we send it: not every pooler keeps that apart.
+ * The server ends a statement whose client has gone, one that takes longer than `serverMs`, and a transaction whose client
+ * is silent, but no export or index build that takes long (only PostgreSQL 17 and newer have such a limit), and no
+ * connection that waits for work, with what is sent at that moment. Rows that a policy hides are an error, so no list or
+ * export leaves them out without a word, nor does a search that finds many. A statement sees what was committed before it,
+ * so changes of one plant wait for each other instead of failing.
  * With less memory, the places of a million plants are kept by page, and every plant of a page is looked at again: with a
  * tag of 1 % and a word of 12 % of ten million plants, a count takes 4.1 s instead of 0.6 s. If a place elsewhere on the
  * disk counted four times as much as the next one, as by default, 300,000 plants of a tag would be sorted to count 10,000:
@@ -86,10 +87,12 @@ export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal:
     client_min_messages: "warning",
     client_encoding: "UTF8",
     array_nulls: "on",
+    quote_all_identifiers: "off",
     lock_timeout: "250ms",
     client_connection_check_interval: "1s",
     statement_timeout: `${serverMs}ms`,
     idle_in_transaction_session_timeout: `${serverMs}ms`,
+    idle_session_timeout: "0",
     default_transaction_isolation: "read committed",
     row_security: "off",
     gin_fuzzy_search_limit: "0",
