@@ -1,4 +1,5 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
@@ -116,14 +117,17 @@ afterAll(() => silent.stop());
 
 it("a command leaves a slow server time behind one that lets it in late and then says nothing", async () => {
   const letIn = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I", "latin1");
-  const hanging = await listenAsStandIn((client) => client.once("data", () => void Bun.sleep(1500).then(() => client.write(letIn))));
-  const slow = await listenAsStandIn(
-    (client) =>
-      void Bun.sleep(1200).then(() => {
-        const server = connect(primary.port, primary.host).on("error", () => {});
-        client.pipe(server).pipe(client);
-      }),
-  );
+  async function letInLate(client: Socket): Promise<void> {
+    await once(client, "data");
+    await Bun.sleep(1500);
+    client.write(letIn);
+  }
+  async function passOnLate(client: Socket): Promise<void> {
+    await Bun.sleep(1200);
+    client.pipe(connect(primary.port, primary.host).on("error", () => {})).pipe(client);
+  }
+  const hanging = await listenAsStandIn((client) => void letInLate(client));
+  const slow = await listenAsStandIn((client) => void passOnLate(client));
   const database = withPassword(slow.url(primary.url())).replace("@", `@127.0.0.1:${hanging.port},`);
   const { status, stderr } = await runCommand(["check", "--data", data], { environment: { PLANT_STORE_DATABASE: database } });
   expect([status, stderr]).toEqual([0, expect.not.stringContaining("cannot be used")]);

@@ -16,11 +16,10 @@ export type StatementFault = Readonly<
   | { kind: "hold"; holdMs: number }
   /**
    * The statement is refused and its transaction fails: serialization failure, deadlock, read-only server, disk full, a
-   * prepared statement that is gone, or that is there already.
+   * prepared statement that is gone, or that is there already, no number left for a transaction. `routine`: of the
+   * server's source.
    */
-  | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" | "26000" | "42P05" }
-  /** The same: the server has no number left for a transaction. */
-  | { kind: "error"; sqlstate: "54000"; routine: "GetNewTransactionId" }
+  | { kind: "error"; sqlstate: "40001" | "40P01" | "25006" | "53100" | "26000" | "42P05" | "54000"; routine?: string }
   /** The server ends the connection instead of executing the statement: an administrator's command. */
   | { kind: "fatal"; sqlstate: "57P01" }
 >;
