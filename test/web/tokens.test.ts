@@ -25,14 +25,14 @@ const PRESSED_ONCE: readonly Readonly<{ how: string; press: (page: Page, button:
       for (const _ of [1, 2]) await page.keyboard.press("Enter");
     },
   },
-  {
-    how: "a key that is held down",
-    async press(page, button) {
+  ...["Enter", "Space"].map((key) => ({
+    how: `${key} that is held down`,
+    async press(page: Page, button: Locator) {
       await button.focus();
-      for (const _ of [1, 2, 3]) await page.keyboard.down("Enter");
-      await page.keyboard.up("Enter");
+      for (const _ of [1, 2, 3]) await page.keyboard.down(key);
+      await page.keyboard.up(key);
     },
-  },
+  })),
 ];
 
 describe("tokens", () => {
