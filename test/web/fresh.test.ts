@@ -22,6 +22,14 @@ function rowInSight(page: Page): Promise<string> {
   return page.evaluate<string>("document.elementFromPoint(innerWidth / 2, innerHeight / 2).closest('tr').dataset.at");
 }
 
+/**
+ * The row in sight is the same, or next to it: a line above that comes while rows are drawn anew may move them by its height, because a
+ * browser that draws other rows has none left to hold on to.
+ */
+async function expectInSight(page: Page, row: string): Promise<void> {
+  expect(Math.abs(Number(await rowInSight(page)) - Number(row))).toBeLessThanOrEqual(1);
+}
+
 async function change(name: string): Promise<void> {
   await place.service.request("/plants/2", {
     method: "PUT",
@@ -166,7 +174,7 @@ describe("the position in the list", () => {
         await response;
         await page.locator('section[aria-busy="false"]').waitFor();
       }
-      expect(await rowInSight(page)).toBe(before);
+      await expectInSight(page, before);
     });
   }
 
@@ -185,17 +193,17 @@ describe("the position in the list", () => {
     await showAgain(page);
     await page.getByText("The service does not respond.").waitFor();
     await settle(page);
-    expect(await rowInSight(page)).toBe(before);
+    await expectInSight(page, before);
     await page.unrouteAll();
     const tags = await hold(page, asks("GET", /^\/tags/));
     await page.reload();
     await tags.came;
     await page.getByText("Plant 45", { exact: true }).waitFor();
     await settle(page);
-    expect(await rowInSight(page)).toBe(before);
+    await expectInSight(page, before);
     tags.release();
     await button("Show 2").waitFor({ state: "attached" });
     await settle(page);
-    expect(await rowInSight(page)).toBe(before);
+    await expectInSight(page, before);
   });
 });
