@@ -21,8 +21,8 @@ afterEach(killServices);
 
 const RESTARTS = inForm(4, 50);
 const CLIENTS = 16;
-/** A few health checks of a balancer, even on a machine that stops for a second. */
-const DELAY_MS = inForm(1500, 500);
+/** A few health checks of a balancer, even on a machine that stops for two seconds. */
+const DELAY_MS = inForm(3000, 500);
 const END_MS_MAX = 10_000;
 /** The default would take too much of the short form's time. */
 const DRAIN_MS = inForm(2000, 8000);
