@@ -46,9 +46,6 @@ type BulkOptions = Readonly<{
   onChanged: (made: readonly NotedChange[], seen: readonly NotedChange[]) => void;
 }>;
 
-/** Changes on their way: the plants that they are of, those as earlier changes made them meanwhile, and what comes of it. */
-type Sending = Readonly<{ ids: ReadonlySet<bigint>; now: Map<bigint, Plant>; result: Promise<BulkResult> }>;
-
 /** Work that is over sooner shows no progress. */
 const PROGRESS_MS = 300;
 
@@ -57,26 +54,25 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   let offers: readonly Offer[] = [];
   /** The page may be left before it hears what became of these. */
   let underWay: readonly Undo[] = [];
-  /** What is under way, or waits for that. */
-  const sending = new Set<Sending>();
+  /** Resolves when all that was asked for is over. */
+  let turn = Promise.resolve();
+  /** For each that is under way or waits for its turn: the plants as those before it have made them meanwhile. */
+  const waiting: Map<bigint, Plant>[] = [];
 
-  /** Plants are changed by one after the other: nobody else has changed one that is still being changed here. */
+  /** One after the other: nobody else has changed a plant that is still being changed here. */
   function send(bulk: Bulk): Promise<BulkResult> {
-    const ids = knownIds(bulk);
     const now = new Map<bigint, Plant>();
-    const earlier = [...sending].filter((one) => [...ids].some((id) => one.ids.has(id)));
-    const own = { ids, now, result: sendInTurn() };
-    sending.add(own);
-    return own.result;
+    waiting.push(now);
+    const result = turn.then(() => sendNow(bulk, now));
+    turn = pass(result);
+    return result;
+  }
 
-    async function sendInTurn(): Promise<BulkResult> {
-      await Promise.all(earlier.map((one) => one.result));
-      const result = await sendNow(bulk, now);
-      sending.delete(own);
-      for (const { to } of [...result.made, ...result.already])
-        for (const one of sending) if (to && one.ids.has(to.id)) one.now.set(to.id, to);
-      return result;
-    }
+  /** Tells those that wait what was made. */
+  async function pass(result: Promise<BulkResult>): Promise<void> {
+    const { made, already } = await result;
+    waiting.shift();
+    for (const { to } of [...made, ...already]) if (to) for (const now of waiting) now.set(to.id, to);
   }
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
@@ -237,7 +233,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
   return {
     run,
-    isBusy: () => sending.size > 0,
+    isBusy: () => waiting.length > 0,
     offers: () => offers,
     offer() {
       for (const kept of keptUndo.find()) offer(kept);
@@ -248,11 +244,6 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 /** Whether a failure says that the last changes were not made: they were refused as a whole, and not sent before that. */
 function isUnmade(thrown: unknown, tries: number): boolean {
   return tries === 0 || (tries === 1 && isRefusal(thrown));
-}
-
-/** The plants that it changes, if it knows them before it reads them. */
-function knownIds({ changes }: Bulk): Set<bigint> {
-  return new Set(Symbol.asyncIterator in changes ? [] : Array.from(changes, idOf));
 }
 
 function idOf(change: PlantChange): bigint {
