@@ -62,11 +62,6 @@ export function isAbort(thrown: unknown): boolean {
   return thrown instanceof DOMException && thrown.name === "AbortError";
 }
 
-/** Whether the service says that it has stored nothing of what was under way. */
-export function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof ServiceError && thrown.status < 500;
-}
-
 /** Whether the same may well work in a moment. */
 export function isPassing(thrown: unknown): boolean {
   if (thrown instanceof ConnectionError || thrown instanceof TimeoutError) return true;

@@ -1,5 +1,6 @@
-import type { ChangeOutcome, Client, Plant, PlantChange } from "../../src/client/client.ts";
-import { failureText, isRefusal } from "../failure-text.ts";
+import { ServiceError } from "../../src/client/client.ts";
+import type { ChangeOutcome, Client, PlantChange } from "../../src/client/client.ts";
+import { failureText } from "../failure-text.ts";
 import { holdPage } from "../leaving.ts";
 import { PROBLEM_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
@@ -12,8 +13,6 @@ import type { NotedChange } from "./listing.ts";
 export type BulkChanges = Readonly<{
   /** Resolves with whether all were made: none was stopped, failed, or left because somebody had changed the plant. */
   run: (bulk: Bulk) => Promise<boolean>;
-  /** Whether changes are under way. */
-  isBusy: () => boolean;
   /** What can be undone now. */
   offers: () => readonly Offer[];
   /** Offers to undo what was done before a reload. */
@@ -54,29 +53,9 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   let offers: readonly Offer[] = [];
   /** The page may be left before it hears what became of these. */
   let underWay: readonly Undo[] = [];
-  /** Resolves when all that was asked for is over. */
-  let turn = Promise.resolve();
-  /** For each that is under way or waits for its turn: the plants as those before it have made them meanwhile. */
-  const waiting: Map<bigint, Plant>[] = [];
-
-  /** One after the other: nobody else has changed a plant that is still being changed here. */
-  function send(bulk: Bulk): Promise<BulkResult> {
-    const now = new Map<bigint, Plant>();
-    waiting.push(now);
-    const result = turn.then(() => sendNow(bulk, now));
-    turn = pass(result);
-    return result;
-  }
-
-  /** Tells those that wait what was made. */
-  async function pass(result: Promise<BulkResult>): Promise<void> {
-    const { made, already } = await result;
-    waiting.shift();
-    for (const { to } of [...made, ...already]) if (to) for (const now of waiting) now.set(to.id, to);
-  }
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
-  async function sendNow(bulk: Bulk, now: ReadonlyMap<bigint, Plant>): Promise<BulkResult> {
+  async function send(bulk: Bulk): Promise<BulkResult> {
     const sent = new Map<bigint, PlantChange>();
     const made: PlantChange[] = [];
     const already: PlantChange[] = [];
@@ -94,10 +73,8 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
       for await (const change of bulk.changes) {
         if (isStopped) return;
         signedOut.throwIfAborted();
-        const { from } = change;
-        const next = from ? { ...change, from: now.get(from.id) ?? from } : change;
-        sent.set(idOf(change), next);
-        yield next;
+        sent.set(idOf(change), change);
+        yield change;
       }
     }
 
@@ -149,9 +126,9 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   async function run(bulk: Bulk): Promise<boolean> {
-    const { changes } = bulk;
+    const { changes, replaces = offers } = bulk;
     const result = await sendKept(bulk, Symbol.asyncIterator in changes ? undefined : { changes, label: "Undo" });
-    tell(result, bulk, bulk.replaces ?? offers);
+    tell(result, bulk, replaces);
     const { conflicts, unknown, failure, isStopped } = result;
     return failure === undefined && !isStopped && unknown.length === 0 && conflicts.length === 0;
   }
@@ -233,7 +210,6 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
   return {
     run,
-    isBusy: () => waiting.length > 0,
     offers: () => offers,
     offer() {
       for (const kept of keptUndo.find()) offer(kept);
@@ -243,7 +219,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
 /** Whether a failure says that the last changes were not made: they were refused as a whole, and not sent before that. */
 function isUnmade(thrown: unknown, tries: number): boolean {
-  return tries === 0 || (tries === 1 && isRefusal(thrown));
+  return tries === 0 || (tries === 1 && thrown instanceof ServiceError && thrown.status < 500);
 }
 
 function idOf(change: PlantChange): bigint {

@@ -10,9 +10,7 @@ import type { ExportKind } from "./export-to-file.ts";
 
 /** Gives the plants this tag, or none. */
 export async function setTag(bulkChanges: BulkChanges, notices: Notices, plants: readonly Plant[], tag: string | undefined): Promise<void> {
-  // What has the tag may be about to lose it.
-  const changing = plants.filter((plant) => plant.tag !== tag || bulkChanges.isBusy());
-  const changes = changing.map((from): PlantChange => ({ from, to: withTag(from, tag) }));
+  const changes = plants.filter((plant) => plant.tag !== tag).map((from): PlantChange => ({ from, to: withTag(from, tag) }));
   if (changes.length === 0) notices.add({ kind: "done", text: "There is nothing to change.", lastsMs: DONE_MS });
   else await bulkChanges.run({ changes, total: changes.length, doing: "Changing the tag", done: doneText(tag) });
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ServiceError } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { isAbort, isRefusal } from "../failure-text.ts";
+import { isAbort } from "../failure-text.ts";
 import { useShown } from "../ui/shown.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { NO_CHOICES, readAsChosen } from "./choices.ts";
@@ -31,6 +32,11 @@ type RunOptions = Readonly<{ catalogue: Catalogue; onConflict: OnConflict; onEnd
 
 const CANCELLED = "You cancelled it.";
 const CLOSED = "Its dialog was closed.";
+
+/** Whether the service says that it has stored nothing of what was under way. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof ServiceError && thrown.status < 500;
+}
 
 export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): ImportRun {
   const [step, setStep] = useState<ImportStep>({ kind: "choosing" });
