@@ -2,7 +2,6 @@ import { render } from "preact";
 import { watchReach } from "./reach.ts";
 import { createNotices } from "./notices.ts";
 import { createOpening } from "./opening.ts";
-import { guardPresses } from "./presses.ts";
 import { createKeptUndo } from "./catalogue/kept-undo.ts";
 import { noteTime } from "./service-time.ts";
 import { createSession, isGone } from "./session.ts";
@@ -18,6 +17,9 @@ import { createViews } from "./view.ts";
 
 /** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
 const base = new URL(".", location.href).href.replace(/\/+$/, "");
+
+/** Presses that follow each other sooner are one, as systems have it for clicks. */
+const DOUBLE_MS = 500;
 
 const EXPIRED = "The service no longer accepts this token: it has expired or was revoked. Sign in with another one.";
 
@@ -47,7 +49,38 @@ const context = {
   opening: createOpening(window),
   tabs: openTabs(base),
 };
-guardPresses();
+// The second half of a double click, or of two quick presses of a key, would press what came into the place of the button that the
+// first half took away, or answer what it asks since then.
+let pressed: Element | null = null;
+let said: string | null | undefined;
+let last: KeyboardEvent | undefined;
+let times = 1;
+/** Whether it belongs to the last press of a key. */
+function isWithLast({ timeStamp }: Event): boolean {
+  return timeStamp - (last?.timeStamp ?? 0) < DOUBLE_MS;
+}
+addEventListener("keydown", (event) => {
+  times = event.key === last?.key && isWithLast(event) ? times + 1 : 1;
+  last = event;
+  // A key that is held down presses what comes under it next, too.
+  if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
+});
+addEventListener(
+  "click",
+  (event) => {
+    const button = (event.target as Element).closest("button");
+    if (event.detail > 0) last = undefined;
+    if (event.detail > 0 || !isWithLast(event)) times = event.detail || 1;
+    if (times < 2) {
+      pressed = button;
+      said = button?.textContent;
+    }
+    if (button === pressed && button?.textContent === said) return;
+    event.preventDefault();
+    event.stopPropagation();
+  },
+  true,
+);
 // The newest of what the page needs. Where a browser lacks it, what stands there until now stays: it says so.
 if ("any" in AbortSignal) {
   const app = document.getElementById("app")!;

@@ -25,14 +25,14 @@ const PRESSED_ONCE: readonly Readonly<{ how: string; press: (page: Page, button:
       for (const _ of [1, 2]) await page.keyboard.press("Enter");
     },
   },
-  ...["Enter", "Space"].map((key) => ({
-    how: `${key} that is held down`,
-    async press(page: Page, button: Locator) {
+  {
+    how: "a key that is held down",
+    async press(page, button) {
       await button.focus();
-      for (const _ of [1, 2, 3]) await page.keyboard.down(key);
-      await page.keyboard.up(key);
+      for (const _ of [1, 2, 3]) await page.keyboard.down("Enter");
+      await page.keyboard.up("Enter");
     },
-  })),
+  },
 ];
 
 describe("tokens", () => {
