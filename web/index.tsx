@@ -70,8 +70,7 @@ addEventListener(
   (event) => {
     const button = (event.target as Element).closest("button");
     if (event.detail > 0) last = undefined;
-    if (event.detail > 0 || !isWithLast(event)) times = event.detail || 1;
-    if (times < 2) {
+    if (event.detail < 2 && !(times > 1 && isWithLast(event))) {
       pressed = button;
       said = button?.textContent;
     }
