@@ -18,9 +18,6 @@ import { createViews } from "./view.ts";
 /** Where the service is: where the page came from, with the path under which a proxy serves it, if any. */
 const base = new URL(".", location.href).href.replace(/\/+$/, "");
 
-/** Presses that follow each other sooner are one, as systems have it for clicks. */
-const DOUBLE_MS = 500;
-
 const EXPIRED = "The service no longer accepts this token: it has expired or was revoked. Sign in with another one.";
 
 const session = createSession(tabStorage(), deviceStorage());
@@ -49,32 +46,18 @@ const context = {
   opening: createOpening(window),
   tabs: openTabs(base),
 };
-// The second half of a double click, or of two quick presses of a key, would press what came into the place of the button that the
-// first half took away, or answer what it asks since then.
-let pressed: Element | null = null;
-let said: string | null | undefined;
-let last: KeyboardEvent | undefined;
-let times = 1;
-/** Whether it belongs to the last press of a key. */
-function isWithLast({ timeStamp }: Event): boolean {
-  return timeStamp - (last?.timeStamp ?? 0) < DOUBLE_MS;
-}
+// A key that is held down presses what comes under it next, such as the button that asks once more.
 addEventListener("keydown", (event) => {
-  times = event.key === last?.key && isWithLast(event) ? times + 1 : 1;
-  last = event;
-  // A key that is held down presses what comes under it next, too.
   if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
 });
+// The second half of a double click would press what came into the place of the button that the first half took away.
+let pressed: Element | null = null;
 addEventListener(
   "click",
   (event) => {
     const button = (event.target as Element).closest("button");
-    if (event.detail > 0) last = undefined;
-    if (event.detail < 2 && !(times > 1 && isWithLast(event))) {
-      pressed = button;
-      said = button?.textContent;
-    }
-    if (button === pressed && button?.textContent === said) return;
+    if (event.detail < 2) pressed = button;
+    if (button === pressed) return;
     event.preventDefault();
     event.stopPropagation();
   },

@@ -17,15 +17,6 @@ const PRESSED_ONCE: readonly Readonly<{ how: string; press: (page: Page, button:
     },
   },
   {
-    how: "two quick presses of a key",
-    async press(page, button) {
-      await button.focus();
-      // However long it takes.
-      await page.clock.pauseAt((await page.evaluate<number>("Date.now()")) + 1_000);
-      for (const _ of [1, 2]) await page.keyboard.press("Enter");
-    },
-  },
-  {
     how: "a key that is held down",
     async press(page, button) {
       await button.focus();
@@ -88,7 +79,6 @@ describe("tokens", () => {
       await choose("Tokens");
       const sent: string[] = [];
       page.on("request", (request) => sent.push(request.method()));
-      await page.clock.install();
       await press(page, button("Revoke Anna"));
       await button("Revoke for good? Anna").waitFor();
       expect(sent).not.toContain("DELETE");

@@ -43,7 +43,11 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                       type="button"
                       aria-label={asked === token.id ? `Revoke for good? ${token.name}` : `Revoke ${token.name}`}
                       onBlur={() => setAsked(undefined)}
-                      onClick={() => (asked === token.id ? onRevoke(token.id) : setAsked(token.id))}
+                      onClick={({ detail }) => {
+                        if (asked !== token.id) setAsked(token.id);
+                        // The second half of a double click answers a question that nobody has read.
+                        else if (detail < 2) onRevoke(token.id);
+                      }}
                     >
                       {asked === token.id ? "Revoke for good?" : "Revoke"}
                     </button>
