@@ -11,7 +11,8 @@ export type Positions = Readonly<{
   save: () => void;
 }>;
 
-const KEY = `${KEPT_PREFIX}positions`;
+/** Not that of the version before, which counted from the top of the page: a tab may be older than its page. */
+const KEY = `${KEPT_PREFIX}rows`;
 const KEPT_MAX = 100;
 
 export function createPositions(storage: Storage): Positions {

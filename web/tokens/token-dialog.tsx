@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ServiceError } from "../../src/client/client.ts";
 import type { NewToken, Token } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { failureText, isRefusal } from "../failure-text.ts";
+import { failureText } from "../failure-text.ts";
 import { forgetTyped } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { quote } from "../notices.ts";
@@ -14,6 +15,11 @@ import { NewSecret } from "./new-secret.tsx";
 import { TokenTable } from "./token-table.tsx";
 
 type TokenDialogProps = Readonly<{ catalogue: Catalogue; notices: Notices; onClose: () => void }>;
+
+/** Whether the service refuses it whenever it is asked: no earlier try, whose response was lost, was accepted either. */
+function isNeverDone(thrown: unknown): boolean {
+  return thrown instanceof ServiceError && (thrown.status === 400 || thrown.status === 403);
+}
 
 export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   const { client, newSecret } = catalogue;
@@ -33,7 +39,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
       await work();
     } catch (thrown) {
       const text = failureText(thrown);
-      const became = isRefusal(thrown) ? `was not ${done}` : `may have been ${done}: look at the list`;
+      const became = isNeverDone(thrown) ? `was not ${done}` : `may have been ${done}: look at the list`;
       const told = token === undefined ? text : `${token} ${became}. ${text}`;
       if (isShown()) {
         setProblem(told);
