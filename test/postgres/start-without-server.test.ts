@@ -78,10 +78,10 @@ describe("a start waits for", () => {
     const hosts = parseHosts(url);
     const pool = openPool({ hosts, connectionsMax: 2, serverMs: 30_000 });
     const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-    const waitMs = 2000;
+    const waitMs = 5000;
     const starting = startUp(pool, { hosts, isNew: false, waitMs, log });
     await until("It builds", async () => (await server.query("SELECT FROM pg_stat_progress_create_index")).length > 0);
-    await Bun.sleep(2 * waitMs);
+    await Bun.sleep(waitMs + 1000);
     await server.stop();
     // Not at the next try.
     const restarting = Bun.sleep(600).then(() => server.start());
@@ -123,7 +123,7 @@ it("a command leaves a slow server time behind one that lets it in late and then
     client.write(letIn);
   }
   async function passOnLate(client: Socket): Promise<void> {
-    await Bun.sleep(1200);
+    await Bun.sleep(1000);
     client.pipe(connect(primary.port, primary.host).on("error", () => {})).pipe(client);
   }
   const hanging = await listenAsStandIn((client) => void letInLate(client));

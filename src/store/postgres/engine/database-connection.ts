@@ -60,6 +60,8 @@ export class DatabaseConnection extends pg.Client {
   backend = 0;
   /** Whether it has passed the check, or failed it: what comes later says nothing about the server. */
   #isJudged = false;
+  /** Whether it has passed the check. */
+  #isFit = false;
   /** It has none of the settings that we pin, and no processes. */
   #isCockroach = false;
   /** Why the last commit may be missing on the standby. */
@@ -76,7 +78,7 @@ export class DatabaseConnection extends pg.Client {
   constructor({ hosts, serverMs, ...config }: ConnectionConfig) {
     const url = hosts.current();
     super({ ...config, connectionString: url });
-    mendErrors(this.connection, () => this.#isJudged);
+    mendErrors(this.connection, () => this.#isFit);
     this.url = url;
     this.#hosts = hosts;
     this.#serverMs = serverMs;
@@ -101,6 +103,7 @@ export class DatabaseConnection extends pg.Client {
     }
     const [reader] = await this.send<[inHotStandby: string | null]>(FIND_READER);
     checkReader(reader!);
+    this.#isFit = true;
     this.#isJudged = true;
   }
 

@@ -28,9 +28,12 @@ export function mendErrors(connection: pg.Connection, isKnown = () => false): vo
     attach({
       on(event: string, listener: (bytes: Buffer) => void) {
         function read(bytes: Buffer): void {
+          total += bytes.length;
+          if (total > UNKNOWN_BYTES_MAX && !isKnown()) {
+            stream.destroy(new Error("The database sent more than 1 MB before it was asked for anything."));
+            return;
+          }
           try {
-            total += bytes.length;
-            if (total > UNKNOWN_BYTES_MAX && !isKnown()) throw new Error(`It sent ${total} bytes for nothing.`);
             listener(mend(bytes));
           } catch (cause) {
             stream.destroy(new Error("The database sent what nobody can read.", { cause }));

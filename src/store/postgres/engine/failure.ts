@@ -75,7 +75,8 @@ export function isReadOnly(thrown: unknown): boolean {
  */
 export function isRefused(thrown: unknown): boolean {
   if (!(thrown instanceof DatabaseError) || isExhausted(thrown)) return false;
-  return thrown.routine === RAISED || REFUSED.some((code) => thrown.code?.startsWith(code));
+  const isRaised = thrown.routine === RAISED && !UNDONE_AND_PASSING.includes(thrown.code ?? "");
+  return isRaised || REFUSED.some((code) => thrown.code?.startsWith(code));
 }
 
 /** Its code is that of a limit that a single plant exceeds. */

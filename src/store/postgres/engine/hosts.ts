@@ -33,7 +33,7 @@ const ANY: readonly string[] = [];
 /** What may stand behind the `?`, with its values. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   sslmode: ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"],
-  ssl: ["true"],
+  ssl: ["true", "1"],
   sslrootcert: ANY,
   sslcert: ANY,
   sslkey: ANY,

@@ -14,6 +14,9 @@ type StartUpOptions = Readonly<{ hosts: Pick<Hosts, "name" | "count">; isNew: bo
 /** Pause between tries while the database is not up yet, in milliseconds. */
 const PAUSE_MS = 500;
 
+/** How often a start is patient anew with a server that was there and went away again. */
+const RETURNS_MAX = 3;
+
 /** For a statement of the schema that is done in a moment. */
 const STATEMENT_MS_MAX = 30_000;
 
@@ -33,15 +36,21 @@ export async function startUp(database: Database, { hosts, isNew, waitMs, log }:
   const runLong = async (statement: Statement) => void (await runUnlimited(database, statement));
 
   let until = performance.now() + waitMs;
-  for (let tries = 0; ; tries += 1) {
+  let isTold = false;
+  for (let returns = 0; ;) {
     const beganAt = performance.now();
     try {
       return await migrate({ run, runLong, isNew, name, log });
     } catch (thrown) {
-      // It was there for long, as while an index was built, and is away only now.
-      if (answeredAt - beganAt > waitMs) until = performance.now() + waitMs;
+      // It was there, maybe for as long as an index takes, and is away only now.
+      if (answeredAt > beganAt && returns < RETURNS_MAX) {
+        returns += 1;
+        until = performance.now() + waitMs;
+        isTold = false;
+      }
       if (!isAbsent(thrown) || performance.now() + PAUSE_MS > until) throw explain(thrown, name);
-      if (tries === 0) log.warn("database_waiting", { store: name, forMs: waitMs, reason: describeFailure(reasonOf(thrown)) });
+      if (!isTold) log.warn("database_waiting", { store: name, forMs: waitMs, reason: describeFailure(reasonOf(thrown)) });
+      isTold = true;
       await sleep(PAUSE_MS);
     }
   }
