@@ -31,7 +31,7 @@ const ANSWERED_MIN = inForm(25, 100);
 
 /** Lines of an import come one by one, for longer than the delay: it is under way when the service stops listening. */
 const IMPORT_LINES = 6;
-const IMPORT_PAUSE_MS = inForm(400, 150);
+const IMPORT_PAUSE_MS = inForm(700, 150);
 
 type Restart = Readonly<{ status: number | null; endMs: number; imported: string }>;
 type RollOptions = Readonly<{ replicas: 1 | 2; flags: readonly string[]; root?: string; restarts: number }>;
