@@ -62,7 +62,7 @@ it("a command gives up a server that lets it in and then sends rows without an e
   });
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining(" cannot be used (The database sent more than 1 MB before it was asked for anything.)"),
+    expect.stringContaining(" cannot be used (The database sent more than 1 MB before it was found fit.)"),
   ]);
   await endless.stop();
 });

@@ -30,7 +30,7 @@ export function mendErrors(connection: pg.Connection, isKnown = () => false): vo
         function read(bytes: Buffer): void {
           total += bytes.length;
           if (total > UNKNOWN_BYTES_MAX && !isKnown()) {
-            stream.destroy(new Error("The database sent more than 1 MB before it was asked for anything."));
+            stream.destroy(new Error("The database sent more than 1 MB before it was found fit."));
             return;
           }
           try {
