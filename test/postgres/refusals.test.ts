@@ -10,6 +10,7 @@ const RULES = `
   CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF TG_OP = 'DELETE' AND OLD.name = 'protected' THEN RAISE EXCEPTION 'protected'; END IF;
     IF TG_OP = 'INSERT' AND NEW.name = 'thorn' THEN RAISE EXCEPTION 'thorn' USING ERRCODE = '45000'; END IF;
+    IF TG_OP = 'INSERT' AND NEW.name = 'busy' THEN RAISE EXCEPTION 'busy' USING ERRCODE = '40001'; END IF;
     IF TG_OP = 'INSERT' AND NEW.name = 'ghost' THEN RETURN NULL; END IF;
     RETURN coalesce(NEW, OLD);
   END $$;
@@ -78,5 +79,10 @@ describe("a plant that the database refuses", () => {
     await service.post('{"id":1000,"name":"weed"}');
     expect((await service.request("/readyz")).status).toBe(200);
     expect(service.logged.filter((line) => line.includes("store_trouble"))).toEqual([]);
+  });
+
+  it("with a code that asks for another try gets 503, which invites one", async () => {
+    expect((await service.post('{"id":1005,"name":"busy"}')).status).toBe(503);
+    expect((await service.request("/plants/1005")).status).toBe(404);
   });
 });
