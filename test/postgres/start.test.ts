@@ -192,6 +192,7 @@ describe("a start is refused, with status 1 and one sentence that says what to d
       option: "sslmode=",
       says: "In the address of the database, sslmode must be one of disable, prefer, require, verify-ca, verify-full, no-verify.",
     },
+    { option: "ssl=true&sslmode=disable", says: "The address of the database has ssl and sslmode=disable: leave one out." },
     {
       option: "target_session_attrs=prefer-standby",
       says: "In the address of the database, target_session_attrs must be one of any, primary, read-write.",

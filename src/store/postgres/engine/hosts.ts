@@ -98,7 +98,10 @@ function readOptions(text: string): string {
     if (values !== ANY && !values.includes(value))
       throw new Error(`In the address of the database, ${name} must be one of ${values.join(", ")}.`);
   }
-  const { sslmode = "", sslrootcert, channel_binding } = options;
+  const { ssl, sslmode = "", sslrootcert, channel_binding } = options;
+  // To the driver, sslmode alone counts.
+  if (ssl !== undefined && sslmode === "disable")
+    throw new Error("The address of the database has ssl and sslmode=disable: leave one out.");
   const isSystem = sslrootcert === "system";
   const isChecked = ["prefer", "require", "verify-ca"].includes(sslmode) || isSystem || channel_binding === "require";
   // The last one of a name counts.
