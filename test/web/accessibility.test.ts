@@ -53,6 +53,14 @@ function findCut(page: Page): Promise<string[]> {
   })()`);
 }
 
+/** What has the focus, if it is not in sight, or something else is in front of it. */
+const COVERED = `(() => {
+  const { activeElement: focused } = document;
+  const { x, y, width, height } = focused.getBoundingClientRect();
+  const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+  return focused.contains(seen) ? null : (focused.ariaLabel || focused.textContent) + " behind " + seen?.outerHTML;
+})()`;
+
 const PLANTS = ["9007199254740993,Monstera deliciosa,tropical", "9007199254740994,Ginkgo biloba,tree", "9223372036854775807,Untagged,"];
 
 /** However a view has left the plants: a deletion is made when its undo is over, and axe may take longer. */
@@ -449,6 +457,52 @@ describe("the page", () => {
     await button("Clear the selection").waitFor({ state: "detached" });
     expect(await focused(page)).toBe("SECTION#plants");
   });
+
+  it("keeps the focus on the plants when what has it goes with the view", async () => {
+    await place.plant(PLANTS);
+    const { page, signIn, button, field, sees, reads } = await place.visit("/?tag=tree");
+    await signIn();
+    await sees(["Ginkgo biloba"]);
+    async function press(name: string): Promise<void> {
+      await button(name).press("Enter");
+      await button(name).waitFor({ state: "detached" });
+      expect(await focused(page)).toBe("SECTION#plants");
+    }
+    await press("Remove the filter tree");
+    await field("Search names").fill("nothing");
+    await reads("No plants match.");
+    await press("Show all plants");
+    await sees(PLANTS.map((row) => row.split(",")[1]!));
+  });
+
+  for (const size of [
+    { width: 1280, height: 800 },
+    { width: 360, height: 640 },
+  ])
+    it(`shows what the keyboard is at, forwards and backwards through the rows, in ${size.width} x ${size.height} pixels`, async () => {
+      await place.plant(Array.from({ length: 40 }, (_, at) => `${at + 1},Plant ${at + 1},tree`));
+      const { page, signIn, button, reads } = await place.visit("/", { viewport: size });
+      await signIn();
+      await reads("40 plants.");
+      // Bars at the lower edge, too.
+      await page.getByRole("checkbox", { name: "Select Plant 1", exact: true }).check();
+      const found: string[] = [];
+      async function go(key: string, times: number): Promise<void> {
+        for (let at = 0; at < times; at += 1) {
+          await page.keyboard.press(key);
+          const covered = await page.evaluate<string | null>(COVERED);
+          if (covered !== null) found.push(`${key}: ${covered}`);
+        }
+      }
+      await button("Edit Plant 1").focus();
+      await go("ArrowDown", 30);
+      expect(await focused(page)).toBe("BUTTON Edit Plant 31");
+      await go("Tab", 30);
+      await go("Shift+Tab", 100);
+      await go("ArrowUp", 10);
+      expect(await focused(page)).toBe("BUTTON Edit Plant 7");
+      expect(found).toEqual([]);
+    });
 
   it("keeps the focus in a dialog if the focused element disappears", async () => {
     const { page, signIn, button, reads, choose } = await place.visit();

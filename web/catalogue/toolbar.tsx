@@ -6,6 +6,7 @@ import { countText } from "../plants/count-text.ts";
 import { parseId } from "../plants/draft.ts";
 import { tagLabel } from "../plants/label.ts";
 import { exactText } from "../ui/exact-text.ts";
+import { focusHome } from "../ui/focus.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isEverything, isSameView } from "../view.ts";
 import type { View, Views } from "../view.ts";
@@ -58,7 +59,10 @@ export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh
             class="chip chosen"
             type="button"
             aria-label={`Remove the filter ${tagLabel(tag)}`}
-            onClick={() => views.show({ ...views.state.get(), tag: undefined }, "push")}
+            onClick={() => {
+              focusHome();
+              views.show({ ...views.state.get(), tag: undefined }, "push");
+            }}
           >
             <span dir="auto">{tagLabel(tag)}</span>
             <Icon name="close" />

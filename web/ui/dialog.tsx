@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Notices } from "../notices.ts";
-import { FOCUS_HOME } from "./focus.ts";
+import { focusHome } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { NoticeList } from "./notice-list.tsx";
 
@@ -30,7 +30,7 @@ export function Dialog({ title, notices, onClose, isWide = false, children }: Di
       // What had the focus before may be gone.
       setTimeout(() => {
         const isLost = document.activeElement === document.body || document.activeElement === null;
-        if (isLost) document.getElementById(FOCUS_HOME)?.focus({ preventScroll: true });
+        if (isLost) focusHome();
       });
     };
   }, []);
