@@ -455,6 +455,72 @@ describe("on a slow connection", () => {
     expect(await stored()).toBe('[{"id":3,"name":"C","tag":"tree"}]');
   });
 
+  it("a second tag for plants whose first is still on its way follows it, and is undone to it", async () => {
+    await place.plant(["1,A,tree", "2,B,tree"]);
+    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B"]);
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    async function setTag(tag: string): Promise<void> {
+      await button("Set tag").click();
+      await field("Tag").fill(tag);
+      await dialog.getByRole("button", { name: "Set tag" }).click();
+    }
+    const first = await hold(page, CHANGES);
+    await setTag("shrub");
+    await first.came;
+    // That of before, which is what the list still says.
+    await setTag("tree");
+    first.release();
+    await reads("2 plants are tagged “tree” now.");
+    expect(await stored()).toBe('[{"id":1,"name":"A","tag":"tree"},{"id":2,"name":"B","tag":"tree"}]');
+    // That of the first would only say that the plants have changed.
+    expect(await button("Undo").count()).toBe(1);
+    await button("Undo").click();
+    await reads("2 plants are as before.");
+    expect(await stored()).toBe('[{"id":1,"name":"A","tag":"shrub"},{"id":2,"name":"B","tag":"shrub"}]');
+  });
+
+  it("neither a tag for other plants nor a deletion waits for a tag that is still on its way", async () => {
+    await place.plant(["1,A,tree", "2,B,tree", "3,C,tree"]);
+    const { page, signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B", "C"]);
+    await page.clock.install();
+    const select = (name: string) => page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
+    await select("A");
+    const first = await hold(page, CHANGES);
+    await button("Remove tag").click();
+    await first.came;
+    await select("A");
+    await select("B");
+    await button("Remove tag").click();
+    await reads("“B” is without a tag now.");
+    await button("Delete C").click();
+    await page.clock.fastForward(9_000);
+    await until("C is deleted", async () => (await stored()) === '[{"id":1,"name":"A","tag":"tree"},{"id":2,"name":"B"}]');
+    first.release();
+    await reads("“A” is without a tag now.");
+  });
+
+  it("plants that somebody else has changed meanwhile are kept by a second tag, which says so", async () => {
+    await place.plant(["1,A,tree", "2,B,tree"]);
+    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B"]);
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    const first = await hold(page, CHANGES);
+    await button("Remove tag").click();
+    await first.came;
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await put(1, '{"name":"Acer","tag":"tree"}');
+    first.release();
+    await reads("“B” is tagged “herb” now. Someone changed “A” in the meantime, so it was kept.");
+    expect(await stored()).toBe('[{"id":1,"name":"Acer","tag":"tree"},{"id":2,"name":"B","tag":"herb"}]');
+  });
+
   it("tokens are listed as they are, though the response to an earlier question comes last", async () => {
     for (const name of ["one", "two"]) {
       const init = {

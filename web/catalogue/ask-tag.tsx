@@ -4,7 +4,6 @@ import { quoteTag } from "../notices.ts";
 import { TagDialog } from "../plants/tag-dialog.tsx";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { setTag } from "./tick-actions.ts";
 
 /** For what a tag is asked. */
 export type TagQuestion = Readonly<{ kind: "tag"; plants: readonly Plant[] }> | Readonly<{ kind: "rename"; tag: string }>;
@@ -13,12 +12,12 @@ const EMPTY_HINT = "Leave it empty to remove the tag.";
 
 type AskTagProps = Readonly<{ asked: TagQuestion; context: AppContext; catalogue: Catalogue; onClose: () => void }>;
 
-export function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, bulkChanges, renaming }, onClose }: AskTagProps) {
+export function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, tagging, renaming }, onClose }: AskTagProps) {
   const tags = tagCounts.state.get() ?? [];
   const shared = { tags, notices, onClose };
   if (asked.kind === "tag") {
     const { plants } = asked;
-    const onTag = (tag: string | undefined) => void setTag(bulkChanges, notices, plants, tag);
+    const onTag = (tag: string | undefined) => void tagging.setTag(plants, tag);
     return (
       <TagDialog
         {...shared}

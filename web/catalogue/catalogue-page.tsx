@@ -8,7 +8,7 @@ import type { Opened } from "../opening.ts";
 import { AddDialog } from "../plants/add-dialog.tsx";
 import { EditDialog } from "../plants/edit-dialog.tsx";
 import { useValue } from "../state.ts";
-import { FOCUS_HOME } from "../ui/focus.ts";
+import { focusHome } from "../ui/focus.ts";
 import { TokenDialog } from "../tokens/token-dialog.tsx";
 import { isEverything } from "../view.ts";
 import { AskTag } from "./ask-tag.tsx";
@@ -16,7 +16,7 @@ import type { TagQuestion } from "./ask-tag.tsx";
 import type { Catalogue } from "./catalogue.ts";
 import { exportToFile } from "./export-to-file.ts";
 import { Header } from "./header.tsx";
-import { savePlants, setTag } from "./tick-actions.ts";
+import { savePlants } from "./tick-actions.ts";
 import { TickBar } from "./tick-bar.tsx";
 import type { TickAction } from "./tick-bar.tsx";
 import { usePageEffects } from "./page-effects.ts";
@@ -35,7 +35,7 @@ type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; 
 /** What the token may see and do, and nothing that would fail. */
 export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const { views, session, notices, opening } = context;
-  const { listing, tagCounts, deletions, bulkChanges, ticks, client, access } = catalogue;
+  const { listing, tagCounts, deletions, tagging, ticks, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
   const total = useValue(tagCounts.total);
@@ -55,11 +55,11 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     if (action === "all") void ticks.tickFound();
     else if (action === "spreadsheet" || action === "csv" || action === "ndjson") savePlants(notices, plants, action);
     else if (action === "tag") ask({ kind: "tag", plants });
-    else if (action === "untag") void setTag(bulkChanges, notices, plants, undefined);
+    else if (action === "untag") void tagging.setTag(plants, undefined);
     else {
       if (action === "delete") deletions.remove(plants);
       // Its buttons go with the selection.
-      else document.getElementById(FOCUS_HOME)?.focus({ preventScroll: true });
+      else focusHome();
       ticks.clear();
     }
   }

@@ -16,6 +16,8 @@ import type { Listing, NotedChange } from "./listing.ts";
 import { createRenaming } from "./renaming.ts";
 import type { Renaming } from "./renaming.ts";
 import { createSignedInFetch, SignedOutError } from "./signed-in-fetch.ts";
+import { createTagging } from "./tagging.ts";
+import type { Tagging } from "./tagging.ts";
 import { createTagCounts } from "./tag-counts.ts";
 import type { LiveTagCounts } from "./tag-counts.ts";
 import { createTicks } from "./ticks.ts";
@@ -29,6 +31,7 @@ export type Catalogue = Readonly<{
   tagCounts: LiveTagCounts;
   deletions: Deletions;
   bulkChanges: BulkChanges;
+  tagging: Tagging;
   ticks: Ticks;
   renaming: Renaming;
   /** Tells the parts of the page of a change that was made here. */
@@ -71,15 +74,20 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
   const listing = createListing(client, views.state.get());
   const tagCounts = createTagCounts(client, views.state);
   const revealed = createState<bigint | undefined>(undefined);
+  /** What waits is of plants as they are then. */
+  function noteWaiting(changes: readonly NotedChange[]): void {
+    deletions.note(changes);
+    tagging.note(changes);
+  }
   function note(before: Plant | undefined, after: Plant | undefined): void {
     if (!access.read) return;
-    deletions.note([{ before, after }]);
+    noteWaiting([{ before, after }]);
     listing.note(before, after);
     tagCounts.note(before, after);
   }
   function noteAll(made: readonly NotedChange[], seen: readonly NotedChange[]): void {
     const changes = [...made, ...seen];
-    deletions.note(made);
+    noteWaiting(made);
     listing.noteAll(changes);
     ticks.note(changes);
     if (changes.length > COUNTED_MAX) void tagCounts.load();
@@ -91,6 +99,7 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
   const bulkChanges = createBulkChanges({ client, notices, keptUndo, changesSent, signedOut: signOut.signal, onChanged: noteAll });
   const ticks = createTicks({ client, listing, notices });
   const renaming = createRenaming({ client, bulkChanges, notices, storage: tabStorage() });
+  const tagging = createTagging({ bulkChanges, notices });
   const deletions = createDeletions({ bulkChanges, listing, notices });
   session.state.watch(() => {
     if (!isGone(session.state.get())) return;
@@ -104,6 +113,7 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
     tagCounts,
     deletions,
     bulkChanges,
+    tagging,
     ticks,
     renaming,
     note,

@@ -161,6 +161,16 @@ export function createListing(client: Client, view: View): Listing {
   };
 }
 
+/** Takes changes over into plants that are kept elsewhere. */
+export function takeOver(plants: Map<bigint, Plant>, changes: readonly NotedChange[]): void {
+  for (const { before, after } of changes) {
+    const { id } = (before ?? after)!;
+    if (!plants.has(id)) continue;
+    if (after) plants.set(id, after);
+    else plants.delete(id);
+  }
+}
+
 function isUnderWay(phase: Listed["phase"]): boolean {
   return phase === "searching" || phase === "loading";
 }

@@ -4,7 +4,7 @@ import { quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { keepItem } from "../storage.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
-import { doneText, withTag } from "./tick-actions.ts";
+import { doneText, withTag } from "./tagging.ts";
 
 /** Gives every plant of a tag another one, or none. */
 export type Renaming = Readonly<{

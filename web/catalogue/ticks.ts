@@ -5,7 +5,7 @@ import type { Notices } from "../notices.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
 import { filterOf } from "../view.ts";
-import { ROWS_MAX } from "./listing.ts";
+import { ROWS_MAX, takeOver } from "./listing.ts";
 import type { Listing, NotedChange } from "./listing.ts";
 
 /** The plants that were selected, each as it was last seen. */
@@ -124,12 +124,7 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
       }
     },
     note(changes) {
-      for (const { before, after } of changes) {
-        const id = (before ?? after)!.id;
-        if (!plants.has(id)) continue;
-        if (after) plants.set(id, after);
-        else plants.delete(id);
-      }
+      takeOver(plants, changes);
       publish();
     },
   };
