@@ -86,4 +86,27 @@ describe("tokens", () => {
       await dialog.getByText(/^revoked/).waitFor();
     });
   }
+
+  for (const key of ["Enter", "Space"]) {
+    it(`are not revoked by two quick presses of ${key}: the second takes the question back, and the focus stays`, async () => {
+      await place.service.request("/tokens", { method: "POST", body: '{"name":"Anna","scopes":["plants:read"],"days":30}' });
+      const { page, signIn, button, choose, dialog } = await place.visit();
+      await signIn();
+      await choose("Tokens");
+      const sent: string[] = [];
+      page.on("request", (request) => sent.push(request.method()));
+      await button("Revoke Anna").focus();
+      await page.keyboard.press(key);
+      await button("Revoke for good? Anna").waitFor();
+      await page.keyboard.press(key);
+      await button("Revoke for good? Anna").waitFor({ state: "detached" });
+      expect(sent).not.toContain("DELETE");
+      // Whoever reads it goes on to the answer.
+      await page.keyboard.press(key);
+      await button("Revoke for good? Anna").waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press(key);
+      await dialog.getByText(/^revoked/).waitFor();
+    });
+  }
 });

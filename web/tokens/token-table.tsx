@@ -39,17 +39,23 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                 <td role="cell" class="token-table-actions">
                   {state.isValid ? (
                     <button
-                      class={asked === token.id ? "button danger" : "button"}
+                      class="button"
                       type="button"
-                      aria-label={asked === token.id ? `Revoke for good? ${token.name}` : `Revoke ${token.name}`}
-                      onBlur={() => setAsked(undefined)}
-                      onClick={({ detail }) => {
-                        if (asked !== token.id) setAsked(token.id);
-                        // The second half of a double click answers a question that nobody has read.
-                        else if (detail < 2) onRevoke(token.id);
-                      }}
+                      aria-label={asked === token.id ? `Cancel: do not revoke ${token.name}` : `Revoke ${token.name}`}
+                      // Whoever presses it twice has not read the question: a key takes it back, and a double click asks it.
+                      onClick={({ detail }) => detail < 2 && setAsked(asked === token.id ? undefined : token.id)}
                     >
-                      {asked === token.id ? "Revoke for good?" : "Revoke"}
+                      {asked === token.id ? "Cancel" : "Revoke"}
+                    </button>
+                  ) : null}
+                  {state.isValid && asked === token.id ? (
+                    <button
+                      class="button danger"
+                      type="button"
+                      aria-label={`Revoke for good? ${token.name}`}
+                      onClick={() => onRevoke(token.id)}
+                    >
+                      Revoke for good?
                     </button>
                   ) : null}
                 </td>
