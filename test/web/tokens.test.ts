@@ -109,4 +109,16 @@ describe("tokens", () => {
       await dialog.getByText(/^revoked/).waitFor();
     });
   }
+
+  it("have names of at most 100 letters, and none is said to be made that is too long", async () => {
+    const { page, signIn, button, field, choose, dialog } = await place.visit();
+    await signIn();
+    await choose("Tokens");
+    await button("New token").click();
+    // As a paste does.
+    await field("Name").focus();
+    await page.keyboard.insertText("x".repeat(200_000));
+    await button("Create token").click();
+    await dialog.getByRole("rowheader", { name: "x".repeat(100), exact: true }).waitFor();
+  });
 });

@@ -17,6 +17,9 @@ const MEANINGS = {
 /** What is typed here is kept under this name. */
 export const NEW_TOKEN = "new-token";
 
+/** As in the contract. */
+const NAME_MAX = 100;
+
 /** A token as it is typed. */
 type Draft = Readonly<{ name: string; scopes: readonly Scope[]; days: string }>;
 
@@ -59,6 +62,7 @@ export function NewTokenForm({ onCreate, onBack }: NewTokenFormProps) {
             autocomplete="off"
             autofocus
             ref={takeFocus}
+            maxLength={NAME_MAX}
             required
           />
         )}
