@@ -132,6 +132,14 @@ describe("signing in", () => {
     });
   }
 
+  it("says at once of a large paste that it is no token, also of one that is all commas", async () => {
+    const { page, field, button, reads } = await place.visit();
+    await field("Token").focus();
+    await page.keyboard.insertText(`${",".repeat(200_000)}x`);
+    await button("Sign in").click();
+    await reads("That is not a token.");
+  });
+
   it("hides the token, and shows it if asked to", async () => {
     const { page, field, button } = await place.visit();
     await field("Token").fill("plant_typed");

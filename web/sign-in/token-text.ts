@@ -4,9 +4,9 @@ export function parseToken(text: string): string | undefined {
     // Chats put marks without a width into what is copied.
     .replace(/\p{Cf}/gu, "")
     .trim()
-    .replace(/^["'`“”‘’]+|["'`“”‘’,;]+$/g, "")
+    .replace(/^["'`“”‘’]{1,9}|["'`“”‘’,;]{1,9}$/g, "")
     .replace(/^(authorization:\s*)?(bearer\s+)?/i, "")
-    .replace(/^["'`“”‘’]+|["'`“”‘’]+$/g, "");
+    .replace(/^["'`“”‘’]{1,9}|["'`“”‘’]{1,9}$/g, "");
   // One word of ASCII, as a header can hold it; not a file that was pasted.
   return /^[\x21-\x7e]{1,999}$/.test(token) ? token : undefined;
 }
