@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { usePlace } from "../support/web/place.ts";
+import { toVisit } from "../support/web/visit.ts";
 
 const place = usePlace();
 
@@ -275,6 +276,57 @@ describe("signing in", () => {
     await page.getByRole("dialog").first().waitFor({ state: "detached" });
     await field("Token").waitFor();
     expect(await page.evaluate("Object.keys(sessionStorage).filter((key) => key.includes('typed'))")).toEqual([]);
+  });
+
+  it("with a token of this tab alone ends none that the device keeps, and is not ended by one, whatever becomes of either", async () => {
+    place.expectStatus(401);
+    const init = { method: "POST", body: JSON.stringify({ name: "own", scopes: ["plants:read", "plants:write"] }) };
+    const { id, token } = (await (await place.service.request("/tokens", init)).json()) as { id: string; token: string };
+    const { page, signIn, field, button } = await place.visit();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await signIn(token);
+    await button("Add a plant").click();
+    await field("Name").fill("Ginkgo");
+    const page2 = await page.context().newPage();
+    await page2.goto(place.service.url);
+    const other = toVisit(page2, place.service.token);
+    async function stay(): Promise<void> {
+      await other.page.getByLabel("Stay signed in on this device").check();
+      await other.signIn();
+    }
+    /** Whether the other tab is signed in after a reload. */
+    async function isKept(): Promise<boolean> {
+      await other.page.reload();
+      await other.button("Settings").or(other.field("Token")).waitFor();
+      return (await other.field("Token").count()) === 0;
+    }
+    await stay();
+    await other.choose("Sign out");
+    await other.field("Token").waitFor();
+    // What the tab was told has come, as it is one more text of the same storage that tells it.
+    await page.evaluate(`addEventListener("storage", ({ key }) => key === "told" && (document.documentElement.dataset.told = ""))`);
+    await other.page.evaluate(`localStorage.setItem("told", "")`);
+    await page.locator("html[data-told]").waitFor({ state: "attached" });
+    expect(await field("Name").inputValue()).toBe("Ginkgo");
+    await stay();
+    await page.reload();
+    expect(await field("Name").inputValue()).toBe("Ginkgo");
+    await button("Cancel").click();
+    await button("Settings").click();
+    // Of the two tokens, only the other may do more.
+    expect(await button("Tokens").count()).toBe(0);
+    await button("Sign out").click();
+    await field("Token").waitFor();
+    expect(await isKept()).toBe(true);
+    await signIn(token);
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await page.waitForTimeout(700);
+    await button("Add a plant").click();
+    await field("Name").fill("Ginkgo");
+    await button("Save").click();
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    expect(await isKept()).toBe(true);
   });
 
   it("is undone by a sign-out, which forgets the token", async () => {
