@@ -5,6 +5,7 @@ import type { Download, Page } from "playwright-core";
 import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { asksBeforeClosing } from "../support/web/closing.ts";
 import { usePlace } from "../support/web/place.ts";
+import { settle } from "../support/web/settle.ts";
 import type { Visit } from "../support/web/visit.ts";
 
 const place = usePlace();
@@ -376,6 +377,35 @@ describe("an import", () => {
     await visit.reads("The service accepts nothing at the moment. The page tries again.");
     await visit.reads("1 plant added.");
   });
+
+  for (const { who, contentType, body } of [
+    { who: "a service", contentType: "application/json", body: '{"error":50303,"message":"The service is shutting down."}' },
+    { who: "a proxy whose service is being maintained", contentType: "text/html", body: "<h1>Back soon</h1>" },
+  ]) {
+    it(`leaves ${who} alone for as long as it asks to be`, async () => {
+      place.expectStatus(503);
+      const visit = await place.visit();
+      const { page, signIn, button, reads } = visit;
+      await signIn();
+      await button("Import a file").click();
+      let tries = 0;
+      await page.route(isSent, (route) => {
+        tries += 1;
+        return tries > 1 ? route.continue() : route.fulfill({ status: 503, headers: { "retry-after": "600" }, contentType, body });
+      });
+      await upload(visit, "plants.csv", "id,name\n1,One\n");
+      await page.clock.install();
+      await button("Import 1 plant").click();
+      await reads("The service accepts nothing at the moment. The page tries again.");
+      await page.clock.fastForward(500_000);
+      await settle(page);
+      await reads("The service accepts nothing at the moment. The page tries again.");
+      expect(tries).toBe(1);
+      await page.clock.fastForward(200_000);
+      await reads("1 plant added.");
+      expect(tries).toBe(2);
+    });
+  }
 });
 
 describe("the preview of an import", () => {

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../src/client/client.ts";
+import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/transfer/csv-query.ts";
 import type { CsvReading } from "../../src/transfer/csv-reading.ts";
@@ -107,7 +107,7 @@ export async function sendSlice(
       if ((navigator as { onLine?: boolean }).onLine === false) tries = Math.min(tries, TRIES_OFFLINE);
       if (tries >= TRIES || !isPassing(thrown)) throw thrown;
       onWait();
-      const asked = thrown instanceof ServiceError ? (thrown.retryAfterMs ?? 0) : 0;
+      const asked = thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError ? (thrown.retryAfterMs ?? 0) : 0;
       await new Promise((resolve) => {
         setTimeout(resolve, asked + PAUSE_MS * tries);
         signal.addEventListener("abort", resolve, { once: true });
