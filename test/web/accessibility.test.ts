@@ -542,6 +542,28 @@ describe("the page", () => {
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
   });
 
+  for (const width of [360, 768])
+    it(`is not wider than ${width} pixels where a long tag without a space is shown, chosen, renamed and told`, async () => {
+      await place.plant([`1,Acer,${"x".repeat(300)}`, "2,Rosa,"]);
+      const { page, signIn, reads, button, field, dialog } = await place.visit("/", { ...CALM, viewport: { width, height: 740 } });
+      await signIn();
+      await reads("2 plants.");
+      await page.locator(".plant-row-tag .chip").click();
+      await reads("1 plant found.");
+      expect(await findCut(page)).toEqual([]);
+      // The whole of what can be done is in the window.
+      const { x, width: refresh } = (await button("Refresh").boundingBox())!;
+      expect(x + refresh).toBeLessThanOrEqual(width);
+      if (width < 640) await button("Show 1").click();
+      await button("Rename this tag…").click();
+      await dialog.waitFor();
+      expect(await findCut(page)).toEqual([]);
+      await field("Tag").fill("y".repeat(300));
+      await dialog.getByRole("button", { name: "Rename everywhere" }).click();
+      await reads(/^“Acer” is tagged/);
+      expect(await findCut(page)).toEqual([]);
+    });
+
   it("tells a screen reader how many plants there are, and how many a search found", async () => {
     await place.plant(PLANTS);
     const { page, signIn, sees, field } = await place.visit();
