@@ -1,3 +1,4 @@
+import { parseId } from "./plants/draft.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 import { takeStep } from "./step.ts";
@@ -56,8 +57,9 @@ function openedText(opened: Opened): string {
 }
 
 function parseOpened(fragment: string): Opened {
-  const [, digits] = /^#plant=(-?\d{1,19})$/.exec(fragment) ?? [];
-  if (digits !== undefined) return { kind: "edit", id: BigInt(digits) };
+  const [, digits = ""] = /^#plant=(-?\d+)$/.exec(fragment) ?? [];
+  const id = parseId(digits);
+  if (id !== undefined) return { kind: "edit", id };
   if (fragment === "#import") return { kind: "import", file: undefined };
   return fragment === "#add" || fragment === "#tokens" ? { kind: fragment === "#add" ? "add" : "tokens" } : NOTHING;
 }

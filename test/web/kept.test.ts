@@ -387,6 +387,16 @@ describe("a dialog", () => {
     expect(address()).toBe("/?tag=tree");
   });
 
+  it("opens for no link to an id beyond 64 bits, which no plant has", async () => {
+    await place.plant([`${2n ** 63n - 1n},Acer,`]);
+    const { page, signIn, sees, dialog, field } = await place.visit(`/#plant=${2n ** 63n}`);
+    await signIn();
+    await sees(["Acer"]);
+    expect(await dialog.count()).toBe(0);
+    await page.evaluate(`location.hash = "#plant=${2n ** 63n - 1n}"`);
+    expect(await field("Name").inputValue()).toBe("Acer");
+  });
+
   it("shows the whole plant to those who may only read, and nothing that would change it", async () => {
     const name = "Longleaf ".repeat(60).trim();
     await place.plant([`7,${name},tree`]);
