@@ -1,6 +1,10 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
+import { createLog } from "../../src/log.ts";
+import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
+import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { FIND_LOCK } from "../../src/store/postgres/engine/requirements.ts";
+import { watchLocks } from "../../src/store/postgres/pooled-server.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { startReplicas } from "../support/postgres/replicas.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
@@ -165,6 +169,29 @@ describe("the readiness of three replicas", () => {
     await holder.query("COMMIT");
     await waits;
     await Promise.all([holder.end(), waiting.end()]);
+  });
+
+  it("names nobody who keeps others from writing at a single look, as an export on Citus does", async () => {
+    const pool = openPool({ hosts: parseHosts(database), connectionsMax: 1, serverMs: 30_000 });
+    const told: unknown[] = [];
+    const look = watchLocks((statement, values) => pool.query(statement, values, { connectMs: 5000, statementMs: 30_000 }), {
+      ...createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }),
+      warn: (event) => told.push(event),
+    });
+    async function hold(looks: number): Promise<void> {
+      const holder = new Client({ connectionString: database });
+      await holder.connect();
+      await holder.query("BEGIN; LOCK TABLE plants IN SHARE MODE");
+      for (let at = 0; at < looks; at += 1) await look();
+      await holder.end();
+    }
+    for (let at = 0; at < 3; at += 1) await hold(1);
+    await look();
+    await hold(1);
+    expect(told).toEqual([]);
+    await hold(3);
+    expect(told).toEqual(["writes_locked"]);
+    await pool.close();
   });
 
   it("stays when somebody drops an index, and the log names it, once", async () => {

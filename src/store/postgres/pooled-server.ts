@@ -140,14 +140,21 @@ function rememberTables(execute: Execute): () => Promise<PlantStoreError | undef
   };
 }
 
-/** Tells in the log who keeps writes waiting, once for each. */
-function watchLocks(execute: Execute, log: Log): () => Promise<void> {
+/**
+ * Tells in the log who keeps writes waiting, once for each, when two looks in a row see it. A single one may see what lasts
+ * for milliseconds and needs nobody, such as an export on Citus, or a vacuum that cuts off the end of a table.
+ */
+export function watchLocks(execute: Execute, log: Log): () => Promise<void> {
+  let seen: bigint | undefined;
   let told: bigint | undefined;
   return async () => {
     const [lock] = await execute<[pid: bigint, program: string, mode: string, table: string]>(FIND_LOCK, [], { isRepeatable: true });
     const [pid, program, mode, table] = lock ?? [];
-    if (pid !== undefined && pid !== told) log.warn("writes_locked", { table, mode, pid, program });
-    told = pid;
+    if (pid === seen && pid !== told) {
+      if (pid !== undefined) log.warn("writes_locked", { table, mode, pid, program });
+      told = pid;
+    }
+    seen = pid;
   };
 }
 
