@@ -280,6 +280,20 @@ if (CITUS === undefined) {
       await close();
     });
 
+    it("an export waits for its reader, whatever limits of time the user has on the workers", async () => {
+      await queryOnce(CITUS, "CREATE ROLE hasty LOGIN").catch(() => {});
+      await queryOnce(CITUS, "GRANT SELECT, INSERT, UPDATE, DELETE ON plants, tokens, plant_store_schema TO hasty");
+      await queryOnce(CITUS, "ALTER ROLE hasty SET idle_in_transaction_session_timeout = '1s'");
+      const { plants, close } = await open(CITUS.replace(/\/\/[^@]*@/, "//hasty@"));
+      await plants.create({ id: asPlantId(60_000_000n), name: "Ficus" });
+      const { list, close: end } = await plants.snapshot();
+      await Bun.sleep(1500);
+      const page = await list({ limit: 1, bytesMax: 1000, after: undefined, tag: undefined, words: [] });
+      expect(page.plants).toHaveLength(1);
+      end();
+      await close();
+    });
+
     it("a check sees indexes of shards that are not valid or missing, and says how to mend them", async () => {
       const lookAtShards = async () => {
         const looks = await Array.fromAsync(checkPostgresStore({ url: CITUS, firstToken: { file: "first-token", hash: undefined } }));

@@ -21,6 +21,16 @@ const FIX = {
   text: "SELECT set_config('idle_in_transaction_session_timeout', '3min', true)",
 } as const satisfies Statement;
 
+/**
+ * Connections to workers begin with the limits that the user has there. A limit of a statement or of a silent transaction
+ * would break off what waits for a reader. These fix no moment.
+ */
+const LIMIT_WORKERS = [
+  "SET LOCAL citus.propagate_set_commands TO 'local'",
+  "SET LOCAL idle_in_transaction_session_timeout TO '3min'",
+  "SET LOCAL statement_timeout TO '30s'",
+].map((text): Statement => ({ text }));
+
 /** Each connection to a worker has a moment of its own, which the first statement on it fixes. */
 const FIX_WORKERS = [{ text: "SELECT set_config('citus.max_adaptive_executor_pool_size', '1', true)" }, FIRST_PLANT] as const;
 
@@ -62,7 +72,7 @@ export async function beginMoment({ database, execute, locks, log }: MomentOptio
   const areOnOthers = await areDistributed((statement, values) => execute(statement, values, { isRepeatable: true }));
   if (!areOnOthers) return beginTransaction(database, SNAPSHOT_STATEMENTS);
   // Connected before anybody has to wait. The moment is that of the first statement.
-  const transaction = await beginTransaction(database, [BEGIN]);
+  const transaction = await beginTransaction(database, [BEGIN, ...LIMIT_WORKERS]);
   const unlock = await lockWrites(locks, log);
   try {
     for (const statement of [FIX, ...FIX_WORKERS])
