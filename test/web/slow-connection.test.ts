@@ -481,17 +481,77 @@ describe("on a slow connection", () => {
     expect(await stored()).toBe('[{"id":1,"name":"A","tag":"shrub"},{"id":2,"name":"B","tag":"shrub"}]');
   });
 
-  it("neither a tag for other plants nor a deletion waits for a tag that is still on its way", async () => {
-    await place.plant(["1,A,tree", "2,B,tree", "3,C,tree"]);
-    const { page, signIn, button, sees, reads } = await place.visit();
+  it("a second tag that was asked for before the first was over, and given afterwards, takes the plants as they are then", async () => {
+    await place.plant(["1,A,tree"]);
+    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
     await signIn();
-    await sees(["A", "B", "C"]);
-    await page.clock.install();
+    await sees(["A"]);
+    await page.getByRole("checkbox", { name: "Select A", exact: true }).click();
+    const first = await hold(page, CHANGES);
+    await button("Remove tag").click();
+    await first.came;
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    first.release();
+    await reads("“A” is without a tag now.");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await reads("“A” is tagged “herb” now.");
+  });
+
+  it("a tag that waits leaves the undo of what was done meanwhile to other plants", async () => {
+    await place.plant(["1,A,tree", "2,B,tree"]);
+    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B"]);
     const select = (name: string) => page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
     await select("A");
     const first = await hold(page, CHANGES);
     await button("Remove tag").click();
     await first.came;
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await select("A");
+    await select("B");
+    await button("Remove tag").click();
+    await reads("“B” is without a tag now.");
+    first.release();
+    await reads("“A” is tagged “herb” now.");
+    expect(await button("Undo").count()).toBe(2);
+  });
+
+  it("a tag that waits when the user signs out is not set, and offered to nobody to be undone", async () => {
+    await place.plant(["1,A,tree"]);
+    const { page, signIn, button, field, dialog, choose, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A"]);
+    await page.getByRole("checkbox", { name: "Select A", exact: true }).click();
+    const first = await hold(page, CHANGES);
+    await button("Remove tag").click();
+    await first.came;
+    await button("Set tag").click();
+    await field("Tag").fill("herb");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await choose("Sign out");
+    await field("Token").waitFor();
+    first.release();
+    await reads("1 plant left as it was. You signed out before it was over.");
+    expect(await page.evaluate("sessionStorage.getItem('plant-store-/-undos')")).toBeNull();
+    expect(await stored()).not.toContain("herb");
+  });
+
+  it("neither a tag for other plants nor a deletion waits for a tag that is still on its way", async () => {
+    await place.plant(["1,A,tree", "2,B,tree", "3,C,tree"]);
+    const { page, signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["A", "B", "C"]);
+    const select = (name: string) => page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
+    await select("A");
+    const first = await hold(page, CHANGES);
+    await button("Remove tag").click();
+    await first.came;
+    // Only now: the first request keeps a real clock, which does not run out here.
+    await page.clock.install();
     await select("A");
     await select("B");
     await button("Remove tag").click();

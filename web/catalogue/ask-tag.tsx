@@ -1,28 +1,27 @@
-import type { Plant } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import { quoteTag } from "../notices.ts";
 import { TagDialog } from "../plants/tag-dialog.tsx";
 import { count } from "./bulk-text.ts";
 import type { Catalogue } from "./catalogue.ts";
 
-/** For what a tag is asked. */
-export type TagQuestion = Readonly<{ kind: "tag"; plants: readonly Plant[] }> | Readonly<{ kind: "rename"; tag: string }>;
+/** For what a tag is asked: what is selected, or another one. */
+export type TagQuestion = Readonly<{ kind: "tag" }> | Readonly<{ kind: "rename"; tag: string }>;
 
 const EMPTY_HINT = "Leave it empty to remove the tag.";
 
 type AskTagProps = Readonly<{ asked: TagQuestion; context: AppContext; catalogue: Catalogue; onClose: () => void }>;
 
-export function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, tagging, renaming }, onClose }: AskTagProps) {
+export function AskTag({ asked, context: { notices, views }, catalogue: { tagCounts, ticks, tagging, renaming }, onClose }: AskTagProps) {
   const tags = tagCounts.state.get() ?? [];
   const shared = { tags, notices, onClose };
   if (asked.kind === "tag") {
-    const { plants } = asked;
-    const onTag = (tag: string | undefined) => void tagging.setTag(plants, tag);
+    // As they are then: an earlier change of them may be over by that time.
+    const onTag = (tag: string | undefined) => void tagging.setTag(ticks.seen(), tag);
     return (
       <TagDialog
         {...shared}
         toHint={() => EMPTY_HINT}
-        title={`Set the tag of ${count(plants.length)}`}
+        title={`Set the tag of ${count(ticks.seen().length)}`}
         tag=""
         action="Set tag"
         onTag={onTag}

@@ -150,7 +150,8 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
   /** Sends the changes, and takes over what was done, unless the page is somebody else's then. Meanwhile `undoable` is kept. */
   async function sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label"> | undefined): Promise<BulkResult> {
-    const kept = undoable && ({ kind: "problem", text: cutOffText(bulk), ...undoable } as const);
+    // It may have waited for its turn until after a sign-out: then nothing is sent.
+    const kept = signedOut.aborted ? undefined : undoable && ({ kind: "problem", text: cutOffText(bulk), ...undoable } as const);
     if (kept) {
       underWay = [...underWay, kept];
       keep();

@@ -54,7 +54,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
     const plants = ticks.seen();
     if (action === "all") void ticks.tickFound();
     else if (action === "spreadsheet" || action === "csv" || action === "ndjson") savePlants(notices, plants, action);
-    else if (action === "tag") ask({ kind: "tag", plants });
+    else if (action === "tag") ask({ kind: "tag" });
     else if (action === "untag") void tagging.setTag(plants, undefined);
     else {
       if (action === "delete") deletions.remove(plants);

@@ -2,6 +2,7 @@ import type { Plant, PlantChange } from "../../src/client/client.ts";
 import { DONE_MS, quoteTag } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import type { BulkChanges } from "./bulk-changes.ts";
+import { plantOf } from "./bulk-text.ts";
 import { takeOver } from "./listing.ts";
 import type { NotedChange } from "./listing.ts";
 
@@ -12,31 +13,39 @@ export type Tagging = Readonly<{
   note: (changes: readonly NotedChange[]) => void;
 }>;
 
-type Turn = Readonly<{ plants: Map<bigint, Plant>; over: Promise<void> }>;
+/** `offers`: what could be undone when it was asked for. */
+type Asked = Readonly<{ plants: Map<bigint, Plant>; tag: string | undefined; offers: ReturnType<BulkChanges["offers"]> }>;
+type Turn = Asked & Readonly<{ over: Promise<void> }>;
 
 /**
- * The tags of plants are set one after the other: the second time would find them changed by the first, which is nobody else. Nothing else
- * waits for them.
+ * Tags of the same plants are set one after the other: otherwise the second would take what the first did for a change of somebody else. Nothing
+ * else waits for them.
  */
 export function createTagging({ bulkChanges, notices }: Readonly<{ bulkChanges: BulkChanges; notices: Notices }>): Tagging {
   const turns = new Set<Turn>();
 
-  async function run(plants: ReadonlyMap<bigint, Plant>, tag: string | undefined): Promise<void> {
+  async function run({ plants, tag, offers }: Asked): Promise<void> {
     const changes = [...plants.values()]
       .filter((plant) => plant.tag !== tag)
       .map((from): PlantChange => ({ from, to: withTag(from, tag) }));
-    if (changes.length === 0) notices.add({ kind: "done", text: "There is nothing to change.", lastsMs: DONE_MS });
-    else await bulkChanges.run({ changes, total: changes.length, doing: "Changing the tag", done: doneText(tag) });
+    if (changes.length === 0) return void notices.add({ kind: "done", text: "There is nothing to change.", lastsMs: DONE_MS });
+    // To undo what these plants were given meanwhile would only meet their new tag.
+    const over = bulkChanges.offers().filter(({ undo }) => undo.changes.some((change) => plants.has(plantOf(change).id)));
+    const replaces = [...offers, ...over];
+    await bulkChanges.run({ changes, total: changes.length, doing: "Changing the tag", done: doneText(tag), replaces });
   }
 
   return {
     async setTag(of, tag) {
-      const plants = new Map(of.map((plant) => [plant.id, plant]));
+      const asked = { plants: new Map(of.map((plant) => [plant.id, plant])), tag, offers: bulkChanges.offers() };
       const before = [...turns].filter((turn) => of.some(({ id }) => turn.plants.has(id)));
-      const turn = { plants, over: Promise.all(before.map(({ over }) => over)).then(() => run(plants, tag)) };
+      const turn = { ...asked, over: Promise.allSettled(before.map(({ over }) => over)).then(() => run(asked)) };
       turns.add(turn);
-      await turn.over;
-      turns.delete(turn);
+      try {
+        await turn.over;
+      } finally {
+        turns.delete(turn);
+      }
     },
     note(changes) {
       for (const { plants } of turns) takeOver(plants, changes);
