@@ -97,7 +97,10 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
       health.watch(async ({ isWrite, isUnsent }) => {
         const refusal = (await findRefusal()) ?? (await findMissingRight(execute.probes));
         // They only tell: whatever comes of it is no trouble.
-        if (isWrite) await Promise.allSettled([tellLock(), refusal ? undefined : tellIndexes()]);
+        if (isWrite) {
+          void tellLock().catch(() => {});
+          if (!refusal) await tellIndexes().catch(() => {});
+        }
         // A look has a connection of its own, also while the server has none left for changes.
         const tryWrite = isUnsent ? write : execute.probes;
         if (isWrite && !refusal) await tryWrite(statement, [], { isRepeatable: true });
@@ -140,21 +143,42 @@ function rememberTables(execute: Execute): () => Promise<PlantStoreError | undef
   };
 }
 
+/** Longer than an export on Citus keeps others from writing, in milliseconds, and than most of what needs nobody. */
+const BRIEF_MS = 2500;
+
 /**
- * Tells in the log who keeps writes waiting, once for each, when two looks in a row see it. A single one may see what lasts
- * for milliseconds and needs nobody, such as an export on Citus, or a vacuum that cuts off the end of a table.
+ * Tells in the log who keeps writes waiting for longer than a moment, once for each. Resolves when that is known. One look
+ * at a time: the others leave it to that.
  */
 export function watchLocks(execute: Execute, log: Log): () => Promise<void> {
-  let seen: bigint | undefined;
   let told: bigint | undefined;
-  return async () => {
+  let isLooking = false;
+
+  async function find() {
     const [lock] = await execute<[pid: bigint, program: string, mode: string, table: string]>(FIND_LOCK, [], { isRepeatable: true });
-    const [pid, program, mode, table] = lock ?? [];
-    if (pid === seen && pid !== told) {
-      if (pid !== undefined) log.warn("writes_locked", { table, mode, pid, program });
-      told = pid;
+    return lock;
+  }
+
+  async function look(): Promise<void> {
+    const [first] = (await find()) ?? [];
+    if (first === told) return;
+    told = undefined;
+    if (first === undefined) return;
+    await sleep(BRIEF_MS, undefined, { ref: false });
+    const [pid, program, mode, table] = (await find()) ?? [];
+    if (pid !== first) return;
+    log.warn("writes_locked", { table, mode, pid, program });
+    told = pid;
+  }
+
+  return async () => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await look();
+    } finally {
+      isLooking = false;
     }
-    seen = pid;
   };
 }
 

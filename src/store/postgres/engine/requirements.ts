@@ -146,7 +146,7 @@ export const FIND_LOCK = {
     FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
     WHERE relation IN (to_regclass('plants'), to_regclass('tokens')) AND locktype = 'relation' AND granted
     AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`,
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY pid LIMIT 1`,
 } as const;
 
 /** Throws an UnfitError when a server with these settings cannot keep the promises of the store. */
