@@ -50,6 +50,8 @@ const TRIES = 6;
 /** How many of them count while there is no network. */
 const TRIES_OFFLINE = 2;
 const PAUSE_MS = 500;
+/** The longest pause that is taken from a response: a proxy may name a day, or what no timer can wait. */
+const ASKED_MS_MAX = 600_000;
 
 /** What is under way may be stored, whoever wants it or not: its answer is waited for so long. */
 const GRACE_MS = 2_000;
@@ -107,7 +109,8 @@ export async function sendSlice(
       if ((navigator as { onLine?: boolean }).onLine === false) tries = Math.min(tries, TRIES_OFFLINE);
       if (tries >= TRIES || !isPassing(thrown)) throw thrown;
       onWait();
-      const asked = thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError ? (thrown.retryAfterMs ?? 0) : 0;
+      const asked =
+        thrown instanceof ServiceError || thrown instanceof UnexpectedAnswerError ? Math.min(thrown.retryAfterMs ?? 0, ASKED_MS_MAX) : 0;
       await new Promise((resolve) => {
         setTimeout(resolve, asked + PAUSE_MS * tries);
         signal.addEventListener("abort", resolve, { once: true });
