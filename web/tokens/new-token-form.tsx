@@ -17,7 +17,7 @@ const MEANINGS = {
 /** What is typed here is kept under this name. */
 export const NEW_TOKEN = "new-token";
 
-/** As in the contract. */
+/** The contract has as many characters. Here an emoji counts as two. */
 const NAME_MAX = 100;
 
 /** A token as it is typed. */

@@ -53,7 +53,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                       class="button danger"
                       type="button"
                       aria-label={`Revoke for good? ${token.name}`}
-                      onClick={() => onRevoke(token.id)}
+                      onClick={({ detail }) => detail < 2 && onRevoke(token.id)}
                     >
                       Revoke for good?
                     </button>
