@@ -22,8 +22,8 @@ const FIX = {
 } as const satisfies Statement;
 
 /**
- * Connections to workers begin with the limits that the user has there. A limit of a statement or of a silent transaction
- * would break off what waits for a reader. These fix no moment.
+ * Connections to workers begin with the limits that the user has there. Two of them would break off what waits for a
+ * reader. These statements fix no moment.
  */
 const LIMIT_WORKERS = [
   "SET LOCAL citus.propagate_set_commands TO 'local'",
