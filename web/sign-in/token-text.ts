@@ -4,6 +4,7 @@ export function parseToken(text: string): string | undefined {
     // Chats put marks without a width into what is copied.
     .replace(/\p{Cf}/gu, "")
     .trim()
+    // A few of them: a long run would be searched for its end anew from each.
     .replace(/^["'`“”‘’]{1,9}|["'`“”‘’,;]{1,9}$/g, "")
     .replace(/^(authorization:\s*)?(bearer\s+)?/i, "")
     .replace(/^["'`“”‘’]{1,9}|["'`“”‘’]{1,9}$/g, "");
