@@ -2,8 +2,10 @@ import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../support/until.ts";
 import { asks, hold } from "../support/web/hold.ts";
+import type { Held } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
 import { settle } from "../support/web/settle.ts";
+import type { Visit } from "../support/web/visit.ts";
 
 const place = usePlace();
 
@@ -22,6 +24,20 @@ async function stored(): Promise<string> {
 async function put(id: number, body: string): Promise<void> {
   const init = { method: "PUT", body, headers: { "content-type": "application/json" } };
   expect((await place.service.request(`/plants/${id}`, init)).ok).toBe(true);
+}
+
+async function setTag({ button, field, dialog }: Visit, tag: string): Promise<void> {
+  await button("Set tag").click();
+  await field("Tag").fill(tag);
+  await dialog.getByRole("button", { name: "Set tag" }).click();
+}
+
+/** Takes the tag of the selected plants away, which stays on its way. */
+async function holdRemovalOfTag({ page, button }: Visit): Promise<Held> {
+  const removal = await hold(page, CHANGES);
+  await button("Remove tag").click();
+  await removal.came;
+  return removal;
 }
 
 /** As a change in another tab does. */
@@ -457,20 +473,16 @@ describe("on a slow connection", () => {
 
   it("a second tag for plants whose first is still on its way follows it, and is undone to it", async () => {
     await place.plant(["1,A,tree", "2,B,tree"]);
-    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    const visit = await place.visit();
+    const { page, signIn, button, sees, reads } = visit;
     await signIn();
     await sees(["A", "B"]);
     await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
-    async function setTag(tag: string): Promise<void> {
-      await button("Set tag").click();
-      await field("Tag").fill(tag);
-      await dialog.getByRole("button", { name: "Set tag" }).click();
-    }
     const first = await hold(page, CHANGES);
-    await setTag("shrub");
+    await setTag(visit, "shrub");
     await first.came;
     // That of before, which is what the list still says.
-    await setTag("tree");
+    await setTag(visit, "tree");
     first.release();
     await reads("2 plants are tagged “tree” now.");
     expect(await stored()).toBe('[{"id":1,"name":"A","tag":"tree"},{"id":2,"name":"B","tag":"tree"}]');
@@ -483,13 +495,12 @@ describe("on a slow connection", () => {
 
   it("a second tag that was asked for before the first was over, and given afterwards, takes the plants as they are then", async () => {
     await place.plant(["1,A,tree"]);
-    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    const visit = await place.visit();
+    const { page, signIn, button, field, dialog, sees, reads } = visit;
     await signIn();
     await sees(["A"]);
     await page.getByRole("checkbox", { name: "Select A", exact: true }).click();
-    const first = await hold(page, CHANGES);
-    await button("Remove tag").click();
-    await first.came;
+    const first = await holdRemovalOfTag(visit);
     await button("Set tag").click();
     await field("Tag").fill("herb");
     first.release();
@@ -500,17 +511,14 @@ describe("on a slow connection", () => {
 
   it("a tag that waits leaves the undo of what was done meanwhile to other plants", async () => {
     await place.plant(["1,A,tree", "2,B,tree"]);
-    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    const visit = await place.visit();
+    const { page, signIn, button, sees, reads } = visit;
     await signIn();
     await sees(["A", "B"]);
     const select = (name: string) => page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
     await select("A");
-    const first = await hold(page, CHANGES);
-    await button("Remove tag").click();
-    await first.came;
-    await button("Set tag").click();
-    await field("Tag").fill("herb");
-    await dialog.getByRole("button", { name: "Set tag" }).click();
+    const first = await holdRemovalOfTag(visit);
+    await setTag(visit, "herb");
     await select("A");
     await select("B");
     await button("Remove tag").click();
@@ -522,16 +530,13 @@ describe("on a slow connection", () => {
 
   it("a tag that waits when the user signs out is not set, and offered to nobody to be undone", async () => {
     await place.plant(["1,A,tree"]);
-    const { page, signIn, button, field, dialog, choose, sees, reads } = await place.visit();
+    const visit = await place.visit();
+    const { page, signIn, field, choose, sees, reads } = visit;
     await signIn();
     await sees(["A"]);
     await page.getByRole("checkbox", { name: "Select A", exact: true }).click();
-    const first = await hold(page, CHANGES);
-    await button("Remove tag").click();
-    await first.came;
-    await button("Set tag").click();
-    await field("Tag").fill("herb");
-    await dialog.getByRole("button", { name: "Set tag" }).click();
+    const first = await holdRemovalOfTag(visit);
+    await setTag(visit, "herb");
     await choose("Sign out");
     await field("Token").waitFor();
     first.release();
@@ -542,14 +547,13 @@ describe("on a slow connection", () => {
 
   it("neither a tag for other plants nor a deletion waits for a tag that is still on its way", async () => {
     await place.plant(["1,A,tree", "2,B,tree", "3,C,tree"]);
-    const { page, signIn, button, sees, reads } = await place.visit();
+    const visit = await place.visit();
+    const { page, signIn, button, sees, reads } = visit;
     await signIn();
     await sees(["A", "B", "C"]);
     const select = (name: string) => page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).click();
     await select("A");
-    const first = await hold(page, CHANGES);
-    await button("Remove tag").click();
-    await first.came;
+    const first = await holdRemovalOfTag(visit);
     // Only now: the first request keeps a real clock, which does not run out here.
     await page.clock.install();
     await select("A");
@@ -565,16 +569,13 @@ describe("on a slow connection", () => {
 
   it("plants that somebody else has changed meanwhile are kept by a second tag, which says so", async () => {
     await place.plant(["1,A,tree", "2,B,tree"]);
-    const { page, signIn, button, field, dialog, sees, reads } = await place.visit();
+    const visit = await place.visit();
+    const { page, signIn, sees, reads } = visit;
     await signIn();
     await sees(["A", "B"]);
     await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
-    const first = await hold(page, CHANGES);
-    await button("Remove tag").click();
-    await first.came;
-    await button("Set tag").click();
-    await field("Tag").fill("herb");
-    await dialog.getByRole("button", { name: "Set tag" }).click();
+    const first = await holdRemovalOfTag(visit);
+    await setTag(visit, "herb");
     await put(1, '{"name":"Acer","tag":"tree"}');
     first.release();
     await reads("“B” is tagged “herb” now. Someone changed “A” in the meantime, so it was kept.");
