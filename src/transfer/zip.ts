@@ -15,6 +15,9 @@ const COMMENT_BYTES_MAX = 65_535;
 const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
+/** Stands for a number that is in the extra field of ZIP64 (4.5.3), as some programs write whatever they write as a stream. */
+const ELSEWHERE = 0xffffffff;
+const ZIP64 = 1;
 /** More files than that are no table. */
 const DIRECTORY_BYTES_MAX = 1_000_000;
 
@@ -115,24 +118,46 @@ export async function* piecesOf(bytes: Bytes): AsyncGenerator<string, void, void
 
 const FOREIGN = /^<\?xml\s[^>]*\bencoding\s*=\s*["'](?!utf-8["'])/i;
 
-function toEntries(directory: DataView): Zip {
+function toEntries(directory: DataView<ArrayBuffer>): Zip {
   const entries = new Map<string, Packed>();
   const utf8 = new TextDecoder();
   for (let at = 0; at + ENTRY_BYTES <= directory.byteLength && directory.getUint32(at, true) === ENTRY;) {
-    const nameLength = directory.getUint16(at + 28, true);
-    const name = utf8.decode(new Uint8Array(directory.buffer, directory.byteOffset + at + ENTRY_BYTES, nameLength));
-    entries.set(name, {
-      method: directory.getUint16(at + 10, true),
-      crc: directory.getUint32(at + 16, true),
-      size: directory.getUint32(at + 20, true),
-      length: directory.getUint32(at + 24, true),
-      offset: directory.getUint32(at + 42, true),
+    const entry = new DataView(directory.buffer, directory.byteOffset + at);
+    const extra = ENTRY_BYTES + entry.getUint16(28, true);
+    const end = extra + entry.getUint16(30, true);
+    if (end > entry.byteLength) throw new TableError(DAMAGED);
+    const long = longNumbers(part(entry, extra, end));
+    const numberAt = (place: number) => {
+      const short = entry.getUint32(place, true);
+      return short === ELSEWHERE ? (long.shift() ?? short) : short;
+    };
+    entries.set(utf8.decode(part(entry, ENTRY_BYTES, extra)), {
+      method: entry.getUint16(10, true),
+      crc: entry.getUint32(16, true),
+      // The long ones have this order.
+      length: numberAt(24),
+      size: numberAt(20),
+      offset: numberAt(42),
     });
-    at += ENTRY_BYTES + nameLength + directory.getUint16(at + 30, true) + directory.getUint16(at + 32, true);
+    at += end + entry.getUint16(32, true);
   }
   return entries;
 }
 
-async function viewOf(file: Blob, start: number, end: number): Promise<DataView> {
+function part(view: DataView<ArrayBuffer>, from: number, to: number): DataView<ArrayBuffer> {
+  return new DataView(view.buffer, view.byteOffset + from, to - from);
+}
+
+/** What ZIP64 has in an extra field. */
+function longNumbers(extra: DataView): number[] {
+  for (let at = 0; at + 4 <= extra.byteLength; at += 4 + extra.getUint16(at + 2, true)) {
+    if (extra.getUint16(at, true) !== ZIP64) continue;
+    const bytes = Math.min(extra.getUint16(at + 2, true), extra.byteLength - at - 4);
+    return Array.from({ length: bytes >> 3 }, (_, place) => Number(extra.getBigUint64(at + 4 + place * 8, true)));
+  }
+  return [];
+}
+
+async function viewOf(file: Blob, start: number, end: number): Promise<DataView<ArrayBuffer>> {
   return new DataView(await file.slice(start, end).arrayBuffer());
 }

@@ -225,6 +225,7 @@ describe("a workbook is refused", () => {
   for (const { what, bytes, says } of [
     { what: "whose data has another CRC-32", bytes: damaged(16, 1), says: "The file is damaged" },
     { what: "whose data has another length", bytes: damaged(24, 1), says: "The file is damaged" },
+    { what: "whose directory ends in a name", bytes: damaged(28, 60_000), says: "The file is damaged" },
     { what: "whose sheet is not closed", bytes: sheetOf(xml.slice(0, -12)), says: "The workbook is not whole" },
     { what: "whose sheet ends in a row", bytes: sheetOf(xml.slice(0, -40)), says: "The workbook is not whole" },
     { what: "whose texts are not closed", bytes: sheetOf(xml, { "xl/sharedStrings.xml": list.slice(0, -6) }), says: "not whole" },

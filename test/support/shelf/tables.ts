@@ -156,6 +156,20 @@ export const TABLES: readonly Table[] = [
     names: ["Eibe", "Efeu"],
   },
   {
+    what: "a workbook that Java wrote as a stream, in ZIP64",
+    name: "poi.xlsx",
+    make: () =>
+      makeWorkbook(
+        [
+          ["id", "name"],
+          [1, "Erle"],
+        ],
+        { isInline: true, isLong: true },
+      ),
+    created: 1,
+    names: ["Erle"],
+  },
+  {
     what: "a download of GBIF",
     name: "0012345-260101000000000.zip",
     make: () =>

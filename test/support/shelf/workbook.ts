@@ -10,10 +10,12 @@ type SheetOptions = Readonly<{
   /** Texts in the cells themselves, as some programs write them, instead of in a list that they share. */
   isInline?: boolean;
   others?: readonly string[];
+  /** Whether the ZIP file is one of ZIP64. */
+  isLong?: boolean;
 }>;
 
 /** An .xlsx file with the parts that Excel needs. Empty rows have no element, as Excel leaves them out. */
-export function makeWorkbook(rows: Rows, { isInline = false, others = [] }: SheetOptions = {}): Buffer {
+export function makeWorkbook(rows: Rows, { isInline = false, others = [], isLong = false }: SheetOptions = {}): Buffer {
   const shared: string[] = [];
   const places = new Map<string, number>();
   function share(text: string): number {
@@ -40,18 +42,19 @@ export function makeWorkbook(rows: Rows, { isInline = false, others = [] }: Shee
   const sheets = names.map((name, at) => `<sheet name="${escape(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`);
   const relations = names.map((_, at) => `<Relationship Id="rId${at + 1}" Type="worksheet" Target="worksheets/sheet${at + 1}.xml"/>`);
   const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
-  return makeZip({
+  const parts = {
     "[Content_Types].xml": "<Types/>",
     "xl/workbook.xml": `<?xml version="1.0"?><workbook ${main} xmlns:r="r"><sheets>${sheets.join("")}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": `<Relationships>${relations.join("")}</Relationships>`,
     "xl/worksheets/sheet1.xml": `<?xml version="1.0"?><worksheet ${main}><cols/><sheetData>${lines.join("")}</sheetData></worksheet>`,
     ...Object.fromEntries(others.map((_, at) => [`xl/worksheets/sheet${at + 2}.xml`, `<worksheet ${main}><sheetData/></worksheet>`])),
     ...(isInline ? {} : { "xl/sharedStrings.xml": `<sst ${main}>${shared.join("")}</sst>` }),
-  });
+  };
+  return makeZip(parts, { isLong });
 }
 
-/** A ZIP file of these files. */
-export function makeZip(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
+/** A ZIP file of these files. `isLong`: its directory has its numbers where ZIP64 has long ones, as Apache POI writes them. */
+export function makeZip(files: Readonly<Record<string, string | Uint8Array>>, { isLong = false } = {}): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -68,7 +71,14 @@ export function makeZip(files: Readonly<Record<string, string | Uint8Array>>): B
     const local = Buffer.concat([Buffer.from("PK\x03\x04"), head, Buffer.from(name), packed]);
     const where = Buffer.alloc(14);
     where.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), head, where, Buffer.from(name)]));
+    const extra = isLong ? toZip64([plain.length, packed.length, offset]) : Buffer.of();
+    const entry = Buffer.from(head);
+    if (isLong) {
+      entry.fill(0xff, 14, 22);
+      entry.writeUInt16LE(extra.length, 24);
+      where.fill(0xff, 10);
+    }
+    directory.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), entry, where, Buffer.from(name), extra]));
     parts.push(local);
     offset += local.length;
   }
@@ -79,6 +89,12 @@ export function makeZip(files: Readonly<Record<string, string | Uint8Array>>): B
   end.writeUInt32LE(entries.length, 8);
   end.writeUInt32LE(offset, 12);
   return Buffer.concat([...parts, entries, Buffer.from("PK\x05\x06"), end]);
+}
+
+/** The field of these numbers, behind one of another kind. */
+function toZip64(numbers: readonly number[]): Buffer {
+  const longs = BigUint64Array.from(numbers, BigInt);
+  return Buffer.concat([Buffer.from("UT\x01\0\0", "latin1"), Buffer.of(1, 0, longs.byteLength, 0), Buffer.from(longs.buffer)]);
 }
 
 function letterOf(place: number): string {
