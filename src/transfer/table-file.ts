@@ -28,7 +28,13 @@ export const PACKING_BYTES = 12;
  * begin with RIFF or GIF8 too.
  */
 const OTHERS: readonly (readonly [RegExp, string])[] = [
-  [/^\xd0\xcf.\xe0/, "The file is a workbook of an old Excel (.xls): save it as .xlsx or as CSV."],
+  // Both come in the same container, and only its directory tells which.
+  [/^\xd0\xcf.\xe0/, "The file is a workbook of an old Excel (.xls), or has a password: save it as .xlsx without a password, or as CSV."],
+  // Also what web pages offer as .xls, and what Excel and LibreOffice call flat or 2003.
+  [
+    /^(\xef\xbb\xbf)?\s*<(\?xml|!doctype|html|table)\b/i,
+    "The file is HTML or XML: open it in a spreadsheet, and save it as .xlsx or as CSV.",
+  ],
   [/^%PDF-/, "The file is a PDF: save the table that it was made from as .xlsx or as CSV."],
   [
     // PNG, JPEG, GIF, WebP and its kind, TIFF of both byte orders; HEIC, as phones make it, begins with its length.
@@ -36,6 +42,12 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
     "The file is a picture or a film, and no table: type or copy what it shows into a spreadsheet.",
   ],
 ];
+
+/** Spreadsheets that are ZIP files too, and the part by which they are known. */
+const FOREIGN = [
+  ["xl/workbook.bin", "Excel in its binary format (.xlsb)"],
+  ["Index/Document.iwa", "Apple (.numbers)"],
+] as const;
 
 const TABLE = /\.(csv|tsv|txt|ndjson|jsonl)$/i;
 
@@ -62,9 +74,9 @@ export async function openTable(
   const whole = await file.whole();
   const zip = await openZip(whole);
   if (isXlsx(zip)) return openWorkbook(name, whole, zip);
-  if (await isOpenDocument(whole, zip)) {
-    throw new TableError("The file is a spreadsheet of LibreOffice or OpenOffice (.ods): save it as .xlsx or as CSV.");
-  }
+  const kind =
+    FOREIGN.find(([part]) => zip.has(part))?.[1] ?? ((await isOpenDocument(whole, zip)) ? "LibreOffice or OpenOffice (.ods)" : undefined);
+  if (kind !== undefined) throw new TableError(`The file is a spreadsheet of ${kind}: save it as .xlsx or as CSV.`);
   return openArchive(whole, zip);
 }
 
