@@ -101,7 +101,9 @@ function reportReading(file: string, { encoding, columns = {}, unusedColumns }: 
   // A column that has the name of its field was not guessed.
   const taken = Object.entries(columns).filter(([field, column]) => column.toLowerCase() !== field);
   const lines = [
-    ...(encoding === undefined ? [] : [`read as ${encoding}`]),
+    ...(encoding === undefined
+      ? []
+      : [`read as ${encoding}${encoding === "windows-1252" ? ": if letters look wrong, save the file as UTF-8" : ""}`]),
     ...taken.map(([field, column]) => `${/^column \d+$/.test(column) ? column : `the column ${column}`} is taken for the ${field}`),
     ...(unusedColumns.length === 0 ? [] : [`not imported: the column${unusedColumns.length === 1 ? "" : "s"} ${unusedColumns.join(", ")}`]),
   ];

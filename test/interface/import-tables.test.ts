@@ -109,6 +109,25 @@ describe("the encoding of an import", () => {
     expect([said.stored, said.summary.refused]).toEqual(['{"id":2,"name":"é"}\n', 1]);
   });
 
+  for (const { what, name, short } of [
+    { what: "Windows-1251, as in Russia", name: "d0eee7e0", short: "c4f3e1" },
+    { what: "Windows-1253, as in Greece", name: "d1fce4ef", short: "c5ebdc" },
+    { what: "GB 18030, as in China", name: "d2f8d0d3", short: "d2f8" },
+    { what: "Shift-JIS, as in Japan", name: "8df7", short: "b7ab" },
+    { what: "that of old Macs", name: "4d9f6c6c6572", short: "e4" },
+    { what: "that of DOS", name: "42846c", short: "e1" },
+  ]) {
+    it(`is a third one in a cell of letters that no word of Windows-1252 has, and later cells are refused too: ${what}`, async () => {
+      const bytes = (hex: string) => [...Buffer.from(hex, "hex")];
+      const table = bytesOf("id,name\n1,Acer\n2,", bytes(name), "\n3,", bytes(short), "\n4,Rosa\n");
+      const { summary, stored } = await storedFrom(table, { ...CSV, query: "?guess=true" });
+      expect(stored).toBe('{"id":1,"name":"Acer"}\n{"id":4,"name":"Rosa"}\n');
+      expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([3, 4].map((line) => [line, 40004]));
+      expect(summary.problems[1]?.message).toContain("neither UTF-8 nor Windows-1252: save the file as UTF-8");
+      expect(summary.encoding).toBeUndefined();
+    });
+  }
+
   it("is not guessed unless asked, and may be said", async () => {
     const table = windows1252("id,name\n1,ä\n");
     expect((await storedFrom(table, CSV)).summary).toMatchObject({ refused: 1 });

@@ -170,6 +170,15 @@ export const TABLES: readonly Table[] = [
     names: ["Erle"],
   },
   {
+    what: "the list of an old Mac, in an encoding that is not read",
+    name: "macroman.csv",
+    // `ü` and `Ä` of Mac OS Roman.
+    make: () => Buffer.from("id,name\r1,M\x9fllers Rose\r2,\x80pfel\r3,Linde\r", "latin1"),
+    created: 1,
+    refused: [2, 3],
+    names: ["Linde"],
+  },
+  {
     what: "a download of GBIF",
     name: "0012345-260101000000000.zip",
     make: () =>
