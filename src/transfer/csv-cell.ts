@@ -22,14 +22,26 @@ export function isBroken(cell: Cell): boolean {
   return cell !== undefined && cell.startsWith(BROKEN_BYTES);
 }
 
-/** How spreadsheets write long numbers into CSV, as in 4.00638E+12, and what xlsx.ts puts behind those that Excel rounded. */
-const SHORTENED = /^\s*[+-]?\d+(?:[.,]\d+)?e\+\d+\s*$|\(rounded to \d+ digits by Excel\)$/i;
+/** How spreadsheets write long numbers into CSV, as in 4.00638E+12. */
+const SHORTENED = /^\s*[+-]?\d+(?:[.,]\d+)?e\+\d+\s*$/i;
 
+/** Whether it is no id because it was a longer one. */
 export function isShortened(cell: string): boolean {
-  return SHORTENED.test(cell);
+  return SHORTENED.test(cell) || isRounded(cell);
+}
+
+/** Whether xlsx.ts says that Excel rounded it. */
+export function isRounded(cell: Cell): boolean {
+  return cell !== undefined && / \(rounded to \d+ digits by Excel\)$/.test(cell);
 }
 
 /** Whether a cell may be meant as an id. */
 export function isLikeId(cell: Cell): boolean {
-  return isEmpty(cell) || parseInt64(cell!.trim()) !== undefined || isShortened(cell!);
+  return isEmpty(cell) || parseId(cell!) !== undefined || isShortened(cell!);
+}
+
+/** The id in a cell. `1.000` may be a thousand, as a German Excel writes it. */
+export function parseId(cell: string): bigint | undefined {
+  const text = cell.trim();
+  return /\.\d{3}$/.test(text) ? undefined : parseInt64(text);
 }

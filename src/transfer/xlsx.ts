@@ -189,7 +189,8 @@ function sharedText(place: string, strings: readonly string[]): string {
 function toNumber(value: string): string {
   const number = Number(value);
   const isWhole = /^-?\d+$/.test(value);
-  if (isWhole && !(Number.isFinite(number) && BigInt(number) === BigInt(value))) return value;
+  const isOfDouble = isWhole && Number.isFinite(number) && (BigInt(number) === BigInt(value) || String(number) === value);
+  if (isWhole && !isOfDouble) return value;
   // Some programs write 4006381333931 as 4.006381333931E12.
   if (Math.abs(number) < 10 ** DIGITS_EXACT) return Number.isInteger(number) ? String(number) : value;
   return `${value} (rounded to ${DIGITS_EXACT} digits by Excel)`;

@@ -338,6 +338,8 @@ describe("the sheet of a workbook", () => {
       "4.006381333931E12",
       "0.30000000000000004",
       "123456789012345678",
+      "1234567890123457000",
+      "-1234567890123456800",
       LONG,
     ];
     const rows = values.map((value, at) => `<row r="${at + 1}"><c><v>${value}</v></c></row>`);
@@ -348,8 +350,28 @@ describe("the sheet of a workbook", () => {
       "4006381333931",
       "0.30000000000000004",
       "123456789012345678",
+      "1234567890123457000 (rounded to 15 digits by Excel)",
+      "-1234567890123456800 (rounded to 15 digits by Excel)",
       LONG,
     ]);
+  });
+
+  it("refuses a name or a tag that is a number which Excel has rounded", async () => {
+    const file = join(folder, "numbers.xlsx");
+    const [rounded, kept] = [4_006_381_333_931_120, 400_638_133_393_112];
+    writeFileSync(
+      file,
+      makeWorkbook([
+        ["id", "name", "tag", "price"],
+        [1, rounded],
+        [2, "Acer", rounded],
+        [3, kept, kept, rounded],
+      ]),
+    );
+    const { status, stdout, stderr } = await runCommand(["import", file, "--data", join(folder, "numbers")]);
+    expect([status, stdout]).toEqual([1, `${file}: 3 read, 1 created, 0 unchanged, 0 replaced, 2 refused\n`]);
+    expect(stderr).toContain(`:2: 40005 The name or the tag is a number that a spreadsheet has rounded`);
+    expect(stderr).toContain(`:3: 40005 The name or the tag is a number that a spreadsheet has rounded`);
   });
 
   it("has text of all kinds: entities, escapes, line breaks, hints for pronunciation", async () => {

@@ -286,9 +286,10 @@ export const TABLES: readonly Table[] = [
         [{ type: "n", xml: "<v>9007199254740995</v>" }, "as digits of another program"],
         [9_007_199_254_740_990, "as Excel rounds"],
         [123_456_789_012_345, "as long as Excel keeps"],
+        [{ type: "n", xml: "<v>1234567890123457000</v>" }, "as Gnumeric and JavaScript round"],
       ]),
     created: 3,
-    refused: [4],
+    refused: [4, 6],
     names: ["as text", "as digits of another program", "as long as Excel keeps"],
   },
   {
