@@ -34,9 +34,10 @@ export function isXlsx(zip: Zip): boolean {
  * the texts that cells share are kept. Throws a TableError.
  */
 export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
-  const sheets = await listSheets(file, zip);
+  const workbook = await textIn(file, zip, WORKBOOK);
+  const sheets = await listSheets(file, zip, workbook);
   const visible = sheets.filter(({ isVisible }) => isVisible);
-  const strings = await readStrings(file, zip);
+  const book = { strings: await readStrings(file, zip), isCalculated: !/\sfullCalcOnLoad\s*=\s*["'](1|true)/.test(workbook) };
   let grown = 0;
   /** Many sheets may be one part, and many cells one long text: what all of them grow to counts. */
   async function* within(pieces: Sheet["csv"]): Sheet["csv"] {
@@ -50,7 +51,7 @@ export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
   function open({ path }: SheetPart): Sheet["csv"] {
     const packed = zip.get(path);
     if (!packed) throw new TableError("The workbook has a sheet that cannot be read: save it as CSV.");
-    return within(toCsv(within(unpack(file, packed)), strings));
+    return within(toCsv(within(unpack(file, packed)), book));
   }
 
   let [first] = visible;
@@ -63,10 +64,15 @@ export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
   return { name: first.name, others: sheets.filter((sheet) => sheet !== first).map(({ name }) => name), csv: open(first) };
 }
 
+type Book = Readonly<{
+  strings: readonly string[];
+  /** Otherwise a program wrote the formulas, which does not calculate, and left that to the next one. */
+  isCalculated: boolean;
+}>;
+
 type SheetPart = Readonly<{ name: string; path: string; isVisible: boolean }>;
 
-async function listSheets(file: Blob, zip: Zip): Promise<SheetPart[]> {
-  const workbook = await textIn(file, zip, WORKBOOK);
+async function listSheets(file: Blob, zip: Zip, workbook: string): Promise<SheetPart[]> {
   const relations = await textIn(file, zip, "xl/_rels/workbook.xml.rels");
   const paths = new Map(
     tagsIn(relations, "Relationship").map((tag) => [attribute(tag, "Id"), attribute(tag, "Target")?.replace(/^\/?(xl\/)?/, "xl/")]),
@@ -110,7 +116,7 @@ async function readStrings(file: Blob, zip: Zip): Promise<string[]> {
   return strings;
 }
 
-async function* toCsv(sheet: AsyncGenerator<Uint8Array, void, void>, strings: readonly string[]): AsyncGenerator<Uint8Array, void, void> {
+async function* toCsv(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book): AsyncGenerator<Uint8Array, void, void> {
   const utf8 = new TextEncoder();
   let line = 1;
   for await (const some of elementsOf(sheet, "row", "worksheet")) {
@@ -118,7 +124,7 @@ async function* toCsv(sheet: AsyncGenerator<Uint8Array, void, void>, strings: re
     for (const { tag, inner } of some) {
       const row = Number(attribute(tag, "r") ?? line);
       if (!(row >= line && row <= ROWS_MAX)) throw new TableError("The sheet has its rows in no order: save it again.");
-      text += `${"\n".repeat(row - line)}${toCells(inner, strings)}\n`;
+      text += `${"\n".repeat(row - line)}${toCells(inner, book)}\n`;
       line = row + 1;
       if (text.length < CSV_LENGTH) continue;
       yield utf8.encode(text);
@@ -135,7 +141,7 @@ const CSV_LENGTH = 1_000_000;
 const ROWS_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
 
-function toCells(row: string, strings: readonly string[]): string {
+function toCells(row: string, book: Book): string {
   const cells: string[] = [];
   let next = 0;
   let length = 0;
@@ -143,14 +149,16 @@ function toCells(row: string, strings: readonly string[]): string {
     const address = attribute(tag, "r");
     const at = address === undefined ? next : toIndex(address);
     next = at + 1;
-    const text = toValue(tag, inner, strings);
+    const text = toValue(tag, inner, book);
     // A cell that only has a colour is no reason to fill the row up to it.
     if (text === "") continue;
     length += text.length;
     if (length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
     while (cells.length < at) cells.push("");
     // A line break in a cell would move the numbers of all lines behind it.
-    cells[at] = quote(text.replaceAll(/\r\n|\r|\n/g, " "));
+    const plain = text.replaceAll(/\r\n|\r|\n/g, " ");
+    // As LEFT() cuts an emoji in two.
+    cells[at] = quote(plain.isWellFormed() ? plain : `${BROKEN}${plain}`);
   }
   return cells.join(",");
 }
@@ -163,13 +171,14 @@ function toIndex(address: string): number {
   throw new TableError(`The sheet has a cell ${address}, which Excel cannot hold: open it in a spreadsheet and save it again.`);
 }
 
-function toValue(tag: string, inner: string, strings: readonly string[]): string {
+function toValue(tag: string, inner: string, { strings, isCalculated }: Book): string {
   const type = attribute(tag, "t");
   if (type === "inlineStr") return toText(inner);
   const [value] = elementsIn(inner, "v").map((element) => unescape(element.inner));
   // Neither may become a name. An empty text is a result.
   if (type === "e") return `${BROKEN}${value}`;
-  if (!value && !(type === "str" && value === "") && /<(\w+:)?f\b/.test(inner)) return `${BROKEN}?`;
+  const isNoResult = value === "0" ? !isCalculated : !value && !(type === "str" && value === "");
+  if (isNoResult && /<(\w+:)?f\b/.test(inner)) return `${BROKEN}?`;
   if (!value) return "";
   if (type === "s") return sharedText(value, strings);
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
@@ -183,8 +192,8 @@ function sharedText(place: string, strings: readonly string[]): string {
 }
 
 /**
- * The digits of a number as they stand in the file. One that Excel would have rounded says so, so that it is no id;
- * digits that no double has were not rounded: another program wrote them.
+ * The digits of a number as they stand in the file. One that Excel would have rounded says so, so that it is no id. Digits
+ * that are neither those of a double, nor the fewest that name one, were not rounded: another program wrote them.
  */
 function toNumber(value: string): string {
   const number = Number(value);

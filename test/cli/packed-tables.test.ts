@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
+import { BROKEN } from "../../src/transfer/csv-cell.ts";
 import { openTable } from "../../src/transfer/table-file.ts";
 import type { Table } from "../../src/transfer/table-file.ts";
 import { runCommand } from "../support/process.ts";
@@ -372,6 +373,20 @@ describe("the sheet of a workbook", () => {
     expect([status, stdout]).toEqual([1, `${file}: 3 read, 1 created, 0 unchanged, 0 replaced, 2 refused\n`]);
     expect(stderr).toContain(`:2: 40005 The name or the tag is a number that a spreadsheet has rounded`);
     expect(stderr).toContain(`:3: 40005 The name or the tag is a number that a spreadsheet has rounded`);
+  });
+
+  it("takes a 0 for no result where its program left the formulas to the next one", async () => {
+    const rows = '<row><c><f>B1</f><v>0</v></c><c><v>0</v></c><c t="str"><f>B1</f><v>x</v></c></row>';
+    const sheets = '<sheets><sheet name="x" r:id="r1"/></sheets>';
+    const csv = (calc: string) =>
+      csvOf(sheetOf(`<worksheet>${rows}</worksheet>`, { "xl/workbook.xml": `<workbook>${sheets}<calcPr ${calc}/></workbook>` }));
+    expect(await csv('calcId="124519" fullCalcOnLoad="1"')).toBe(`${BROKEN}?,0,x\n`);
+    expect(await csv('calcId="124519" fullCalcOnLoad="0"')).toBe("0,0,x\n");
+  });
+
+  it("marks half of a letter, as LEFT() leaves it of an emoji", async () => {
+    const cell = (text: string) => `<c t="str"><v>${text}</v></c>`;
+    expect(await csvOf(workbookOf(`<row>${cell("a_xD83C_")}${cell("_xD83C__xDF3F_")}</row>`))).toBe(`${BROKEN}a\ufffd,🌿\n`);
   });
 
   it("has text of all kinds: entities, escapes, line breaks, hints for pronunciation", async () => {
