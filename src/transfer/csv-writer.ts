@@ -3,6 +3,9 @@ type Writing = Readonly<{ guardFormulas: boolean }>;
 /** The names of the columns: ours, or those of Darwin Core (dwc.tdwg.org/terms). */
 export const CSV_HEADER = { plain: "id,name,tag\n", dwc: "catalogNumber,scientificName,tag\n" } as const;
 
+/** Without this mark of UTF-8 in front, Excel reads other letters than we write. */
+export const SPREADSHEET_MARK = "\ufeff";
+
 /** Writes plants as rows. Quotes only where they are needed, and for an empty tag, which is not the same as none. */
 export function csvWriter({ guardFormulas }: Writing): (plant: { id: bigint; name: string; tag?: string }) => string {
   const write = guardFormulas ? (text: string) => quote(guard(text)) : quote;

@@ -5,7 +5,7 @@ import type { NewPlant, PlantId } from "../plant.ts";
 import type { ListQuery, Snapshot } from "../store/plants.ts";
 import { isFound } from "../tokenizer.ts";
 import type { SearchTerms } from "../tokenizer.ts";
-import { CSV_HEADER, csvWriter } from "./csv-writer.ts";
+import { CSV_HEADER, csvWriter, SPREADSHEET_MARK } from "./csv-writer.ts";
 
 export type Profile = keyof typeof CSV_HEADER;
 
@@ -48,7 +48,7 @@ export async function findLastId(plants: Pick<Snapshot, "list">, terms: SearchTe
 /** The plants that match, by id, as text in pieces. Each piece is read only on demand. */
 export async function* exportPlants(plants: Pick<Snapshot, "list">, { form, terms }: ExportOptions): AsyncGenerator<string, void, void> {
   const write = form.format === "csv" ? csvWriter(form) : toLine;
-  if (form.format === "csv") yield CSV_HEADER[form.profile];
+  if (form.format === "csv") yield (form.guardFormulas ? SPREADSHEET_MARK : "") + CSV_HEADER[form.profile];
   for await (const found of findAll(plants, terms, { isFalling: false })) if (found.length > 0) yield found.map(write).join("");
 }
 

@@ -339,16 +339,17 @@ const FORMULAS = [
 ];
 
 describe("an export with the guard against formulas", () => {
-  it("puts a ' where a formula begins in a name or tag, also where cells end at semicolons, and changes nothing else; without the guard it changes nothing", async () => {
+  it("has the mark of UTF-8, puts a ' where a formula begins in a name or tag, also where cells end at semicolons, and changes nothing else; without the guard it changes nothing", async () => {
     const own = await startTestService();
     const lines = FORMULAS.map(({ name }, at) => `{"id":${at - 5},"name":${JSON.stringify(name)},"tag":${JSON.stringify(name)}}\n`);
     await own.request("/plants/import", { method: "POST", body: lines.join("") });
-    const guarded = `id,name,tag\n${FORMULAS.map(({ guarded: cell }, at) => `${at - 5},${cell},${cell === "" ? '""' : cell}\n`).join("")}`;
+    const guarded = `\ufeffid,name,tag\n${FORMULAS.map(({ guarded: cell }, at) => `${at - 5},${cell},${cell === "" ? '""' : cell}\n`).join("")}`;
     const environment = { PLANT_STORE_URL: own.url, PLANT_STORE_TOKEN: own.token };
     for (const words of [["--guard-formulas"], ["--guard-formulas", "--format", "csv"]]) {
       expect((await runCommand(["export", ...words], { environment })).stdout).toBe(guarded);
     }
-    expect(await (await own.request("/plants/export?guardFormulas=true")).text()).toBe(guarded);
+    const bytes = await (await own.request("/plants/export?guardFormulas=true")).arrayBuffer();
+    expect(Buffer.from(bytes).toString()).toBe(guarded);
     const plain = await (await own.request("/plants/export?format=csv&guardFormulas=false")).text();
     expect(plain).toBe(await (await own.request("/plants/export?format=csv")).text());
     expect(plain).not.toContain("'=cmd|' /C calc'!A0,'");

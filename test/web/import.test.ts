@@ -638,8 +638,8 @@ describe("an export", () => {
     {
       name: "Export for a spreadsheet",
       ending: "csv",
-      what: "CSV without formulas",
-      text: "id,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,'=Ginkgo,\n",
+      what: "CSV without formulas, with the mark of UTF-8",
+      text: "\ufeffid,name,tag\n9007199254740993,Monstera,tropical\n9223372036854775807,'=Ginkgo,\n",
     },
     {
       name: "Export NDJSON",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { until } from "../support/until.ts";
@@ -177,12 +178,12 @@ describe("plants that are selected", () => {
     }
   });
 
-  it("are saved for a spreadsheet without formulas", async () => {
+  it("are saved for a spreadsheet without formulas, with the mark of UTF-8", async () => {
     const { page, button } = await open(["2,=1+1,+2", "3,Plant 3,tree"]);
     await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
     const [download] = await Promise.all([page.waitForEvent("download"), button("Save for a spreadsheet").click()]);
     expect(download.suggestedFilename()).toEndWith(".csv");
-    expect(await Bun.file(await download.path()).text()).toBe("id,name,tag\n2,'=1+1,'+2\n3,Plant 3,tree\n");
+    expect(readFileSync(await download.path(), "utf8")).toBe("\ufeffid,name,tag\n2,'=1+1,'+2\n3,Plant 3,tree\n");
   });
 
   it("may be all that is found, beyond what is loaded, and no others", async () => {

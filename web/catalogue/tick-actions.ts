@@ -1,6 +1,6 @@
 import type { Plant } from "../../src/client/client.ts";
 import { toText } from "../../src/plant.ts";
-import { CSV_HEADER, csvWriter } from "../../src/transfer/csv-writer.ts";
+import { CSV_HEADER, csvWriter, SPREADSHEET_MARK } from "../../src/transfer/csv-writer.ts";
 import { DONE_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { saveFile } from "../save-file.ts";
@@ -9,11 +9,12 @@ import type { ExportKind } from "./export-to-file.ts";
 
 /** Saves the plants as a file that can be imported, by id. */
 export function savePlants(notices: Notices, plants: readonly Plant[], kind: ExportKind): void {
-  const format = kind === "spreadsheet" ? "csv" : kind;
+  const guardFormulas = kind === "spreadsheet";
+  const format = guardFormulas ? "csv" : kind;
   const sorted = plants.toSorted((left, right) => (left.id < right.id ? -1 : 1));
   const lines =
     format === "csv"
-      ? [CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas: kind === "spreadsheet" }))]
+      ? [guardFormulas ? SPREADSHEET_MARK : "", CSV_HEADER.plain, ...sorted.map(csvWriter({ guardFormulas }))]
       : sorted.map((plant) => `${toText(plant)}\n`);
   const name = `plants-${new Date().toISOString().slice(0, 10)}.${format}`;
   saveFile(new Blob(lines), name);
