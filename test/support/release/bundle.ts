@@ -14,11 +14,14 @@ if (data !== undefined) {
   chownSync(data, uid, gid);
 }
 
-/** What engines mount. The folder of the data has the same path inside, so that whoever started it finds what it names. */
+/**
+ * What engines mount, and a /tmp that holds the folder of the data: that has the same path inside, so that whoever started
+ * it finds what it names. Nothing else can be written there, as the image has no /tmp.
+ */
 const mounts = [
   { destination: "/proc", type: "proc", source: "proc" },
   { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "strictatime", "mode=755"] },
-  { destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid", "nodev", "mode=1777"] },
+  { destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid", "nodev", "mode=755"] },
   ...(data === undefined ? [] : [{ destination: data, type: "bind", source: data, options: ["bind", "rw"] }]),
 ];
 

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "bun:test";
 import { PROJECT, startProcess } from "../process.ts";
 import { readToken } from "../service.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { until } from "../until.ts";
 import { programOf, unpackImage } from "./container.ts";
 import type { Image } from "./container.ts";
 import { expectInterface } from "./interface.ts";
@@ -58,6 +59,21 @@ export function testContainer(path: () => string): void {
       const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
       const created = await fetch(`${service.url}/plants`, { method: "POST", headers, body: '{"id":1,"name":"Rose"}' });
       expect([created.status, statSync(join(data, "plants.db")).uid]).toEqual([200, 10001]);
+      expect(await service.end("SIGTERM")).toBe(0);
+    });
+
+    it("brings the search index up to a large import without a folder for temporary files", async () => {
+      const data = temporaryFolder();
+      const service = await startProcess({ program: programOf(image), data });
+      const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/x-ndjson" };
+      const plants = Array.from({ length: 100_000 }, (_, id) => JSON.stringify({ id, name: `Rose ${id * 7919} of garden ${id % 977}` }));
+      const imported = await fetch(`${service.url}/plants/import`, { method: "POST", headers, body: plants.join("\n") });
+      expect([imported.status, await imported.json()]).toMatchObject([200, { created: plants.length }]);
+      await until("the last plant is found", async () => {
+        const found = await fetch(`${service.url}/plants?q=${7919 * (plants.length - 1)}`, { headers });
+        return found.ok && ((await found.json()) as unknown[]).length === 1;
+      });
+      expect(service.lines.filter((line) => line.includes("search_behind"))).toEqual([]);
       expect(await service.end("SIGTERM")).toBe(0);
     });
 

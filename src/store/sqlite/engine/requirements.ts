@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /**
@@ -33,6 +34,9 @@ export function makeDurable(db: DatabaseSync): void {
   expectPragma(db, { ask: "PRAGMA synchronous", want: 2 });
   // We run our own checkpoints: automatic ones hide errors, so a sync retried after a failure would be trusted.
   db.exec("PRAGMA wal_autocheckpoint = 0");
+  // What a large statement would undo goes into a file without a name, and an image for containers has no /tmp. Once the
+  // folder is gone, SQLite takes another one.
+  db.exec(`PRAGMA temp_store_directory = '${dirname(db.location()!).replaceAll("'", "''")}'`);
 }
 
 function expectPragma(db: DatabaseSync, { ask, want }: { ask: string; want: string | number }): void {
