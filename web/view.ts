@@ -26,6 +26,7 @@ export function createViews(window: Window): Views {
   const state = createState(parseView(location.search));
   const positions = createPositions(tabStorage());
   let isBack = true;
+  let leftPx = 0;
   function leave(): void {
     const rows = window.document.querySelector(".plant-table-rows")?.getBoundingClientRect();
     positions.keep(viewText(state.get()), window.scrollY > 0 && rows ? -rows.top : undefined);
@@ -43,7 +44,14 @@ export function createViews(window: Window): Views {
     leave();
     positions.save();
   }
-  window.addEventListener("pagehide", save);
+  window.addEventListener("pagehide", () => {
+    save();
+    leftPx = scrollY;
+  });
+  window.addEventListener("pageshow", ({ persisted }) => {
+    // Safari brings a page back at its top, a moment after it has said so.
+    if (persisted) setTimeout(() => scrollTo(0, leftPx));
+  });
   return {
     state,
     show(view, step) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -50,6 +51,14 @@ describe("a page that the back button brings back as it was", () => {
     await bringBack(page, "");
     await button("Save").click();
     await page.getByText("“Acer palmatum” is saved.").first().waitFor();
+  });
+
+  it("is where it was, though Safari brings it back at its top", async () => {
+    const { page, rows } = await open(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},`));
+    await page.evaluate("scrollTo(0, 6000)");
+    await rows.getByText("Plant 130", { exact: true }).waitFor();
+    await bringBack(page, "dispatchEvent(new Event('pagehide')); addEventListener('pageshow', () => scrollTo(0, 0))");
+    await until("The page is where it was", () => page.evaluate<boolean>("scrollY === 6000"));
   });
 });
 
