@@ -123,6 +123,25 @@ describe("an old browser", () => {
   });
 });
 
+describe("a range of rows is selected", () => {
+  const plants = Array.from({ length: 9 }, (_, at) => `${at + 1},Plant ${at + 1},`);
+
+  it("by the keyboard in Firefox too, whose clicks by a key know of no Shift", async () => {
+    const { page, reads } = await open(plants, FORGET_SHIFT);
+    await page.getByLabel("Select Plant 2", { exact: true }).focus();
+    await page.keyboard.press("Space");
+    await page.getByLabel("Select Plant 6", { exact: true }).focus();
+    await page.keyboard.press("Shift+Space");
+    await reads("5 plants selected");
+    await page.keyboard.press("Space");
+    await reads("4 plants selected");
+  });
+});
+
+const FORGET_SHIFT = `addEventListener("click", (event) => {
+  if (event.detail === 0) Object.defineProperty(event, "shiftKey", { value: false });
+}, true)`;
+
 /** As Safari does after a hundred in half a minute. */
 const LIMIT_HISTORY = `
   globalThis.stepsLeft = 100;

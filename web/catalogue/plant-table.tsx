@@ -92,6 +92,12 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         onFocusIn={({ target }) => setFocused(placeOf(target))}
         onFocusOut={() => setFocused(undefined)}
         onKeyDown={moveByArrow}
+        onKeyUp={(event) => {
+          // Firefox would make a click of it that knows of no Shift.
+          if (event.key !== " " || !event.shiftKey || !(event.target instanceof HTMLInputElement)) return;
+          event.preventDefault();
+          ticks.toggle(placeOf(event.target)!, true);
+        }}
         onClick={(event) => {
           const { target, detail, ctrlKey, metaKey, shiftKey } = event;
           const at = placeOf(target);
