@@ -136,6 +136,20 @@ describe("a range of rows is selected", () => {
     await page.keyboard.press("Space");
     await reads("4 plants selected");
   });
+
+  it("and no text in Safari either, which knows `user-select` by an older name alone", async () => {
+    const { page, rows, reads } = await open(plants);
+    await page.route("**/*.css", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll(/(?<=[;{])user-select:\w+;?/g, "") });
+    });
+    await page.reload();
+    const ticks = rows.locator("td.plant-row-tick");
+    await ticks.nth(1).click({ position: { x: 2, y: 2 } });
+    await ticks.nth(5).click({ position: { x: 2, y: 2 }, modifiers: ["Shift"] });
+    await reads("5 plants selected");
+    expect(await page.evaluate<string>("String(getSelection())")).toBe("");
+  });
 });
 
 const FORGET_SHIFT = `addEventListener("click", (event) => {
