@@ -1,6 +1,6 @@
 /** Installs all programs that these tests need. */
 export const INSTALL =
-  "apt-get install strace curl haproxy faketime nginx caddy apache2 pgbouncer prometheus systemd zsh fish mandoc openssl minisign runc";
+  "apt-get install strace curl haproxy faketime nginx caddy apache2 pgbouncer prometheus systemd zsh fish mandoc openssl minisign runc firefox-esr";
 
 /** The path of a program that these tests need. If it is missing, throws what to do. */
 export function findProgram(
@@ -21,6 +21,7 @@ export function findProgram(
     | "promtool"
     | "minisign"
     | "runc"
+    | "firefox-esr"
     | "systemd-analyze"
     | "systemd-socket-activate",
 ): string {
