@@ -8,12 +8,21 @@ export type DecodeCell = (cell: string) => string;
 /**
  * Decodes a cell. Unless the encoding is known, the first cell with a letter beyond ASCII decides about it for all:
  * hardly any text of Windows-1252 happens to be UTF-8. So later cells that are UTF-8 in a file of Windows-1252 are
- * refused, as one broken cell may have decided; and those behind a cell that is of a third encoding. Throws
- * `invalid_unicode`.
+ * refused, as one broken cell may have decided. A cell that is neither shows a third encoding, and those behind it are
+ * refused too, as they may only look like words. Throws `invalid_unicode`.
  */
 export function openCellDecoder(known: "utf-8" | "windows-1252" | undefined, onEncoding: (encoding: "windows-1252") => void): DecodeCell {
   let encoding = known;
   let isForeign = false;
+
+  /** Whether it can be of Windows-1252, when nobody has said that it is. */
+  function expectWindows1252(cell: string): void {
+    isForeign ||= FOREIGN_LETTERS.test(cell) || (encoding === undefined && NOT_WINDOWS_1252.test(cell));
+    if (isForeign) throw new PlantStoreError("invalid_unicode", { message: FOREIGN_TEXT });
+    if (encoding === undefined) onEncoding("windows-1252");
+    encoding = "windows-1252";
+  }
+
   return (cell) => {
     if (!/[^\0-\x7f]/.test(cell)) return cell;
     if (encoding !== "windows-1252") {
@@ -23,15 +32,9 @@ export function openCellDecoder(known: "utf-8" | "windows-1252" | undefined, onE
         return text;
       } catch (thrown) {
         if (encoding === "utf-8") throw thrown;
-        isForeign ||= NOT_WINDOWS_1252.test(cell);
       }
     }
-    isForeign ||= FOREIGN_LETTERS.test(cell);
-    if (isForeign) throw new PlantStoreError("invalid_unicode", { message: FOREIGN });
-    if (encoding === undefined) {
-      encoding = "windows-1252";
-      onEncoding(encoding);
-    }
+    if (known === undefined) expectWindows1252(cell);
     return asWindows1252(cell);
   };
 }
@@ -40,13 +43,16 @@ export function openCellDecoder(known: "utf-8" | "windows-1252" | undefined, onE
 const NOT_WINDOWS_1252 = /[\x81\x8d\x8f\x90\x9d]/;
 
 /**
- * What letters of other encodings look like in Windows-1252, which no word of it has: four accented ones together, as in
- * Cyrillic, Greek or Chinese; and a capital or a low quote inside of a word, as those of old Macs and of DOS.
+ * What other encodings look like in Windows-1252, and hardly any text of it: a whole word of four accented letters or
+ * more, as of Cyrillic, Greek or Chinese; a capital inside of a word, as of old Macs; and a low quote there which
+ * no other quote follows, as of DOS.
  */
-const FOREIGN_LETTERS = /[\xc0-\xff]{4}|[A-Za-z][‚„ŠŒŽŸ][a-z]/;
+const FOREIGN_LETTERS =
+  /(?<![A-Za-zÀ-ÖØ-öø-ÿ])[À-ÖØ-öø-ÿ]{4,}(?![A-Za-zÀ-ÖØ-öø-ÿ])|[A-Za-z][ŠŽŸ][a-z]|[a-z]Œ[a-z]|[A-Za-z][‚„](?=[a-z])(?!.*[‘’“”])/;
 
-/** Said of the cells behind it too, which may look like words of Windows-1252. */
-const FOREIGN = "The row has text that is neither UTF-8 nor Windows-1252: save the file as UTF-8, which Excel calls CSV UTF-8.";
+/** Said of the cells behind it too. */
+export const FOREIGN_TEXT =
+  "The row has text that is neither UTF-8 nor Windows-1252, or is behind such a row: save the file as UTF-8, which Excel calls CSV UTF-8.";
 
 /** A letter without another byte beyond ASCII behind it: nearly all that is not UTF-8, found without decoding. */
 const NOT_UTF8 = /[\xc0-\xff](?:[\0-\x7f\xc0-\xff]|$)/;

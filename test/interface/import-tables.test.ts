@@ -18,7 +18,7 @@ function utf16(text: string, { isBigEndian = false } = {}): Uint8Array {
   return isBigEndian ? bytes.swap16() : bytes;
 }
 
-const WINDOWS: Readonly<Record<string, number>> = { "€": 0x80, "–": 0x96 };
+const WINDOWS: Readonly<Record<string, number>> = { "€": 0x80, "‚": 0x82, "„": 0x84, Œ: 0x8c, "‘": 0x91, "“": 0x93, "–": 0x96 };
 
 function windows1252(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => WINDOWS[letter] ?? letter.charCodeAt(0));
@@ -123,10 +123,26 @@ describe("the encoding of an import", () => {
       const { summary, stored } = await storedFrom(table, { ...CSV, query: "?guess=true" });
       expect(stored).toBe('{"id":1,"name":"Acer"}\n{"id":4,"name":"Rosa"}\n');
       expect(summary.problems.map(({ line, error }) => [line, error])).toEqual([3, 4].map((line) => [line, 40004]));
-      expect(summary.problems[1]?.message).toContain("neither UTF-8 nor Windows-1252: save the file as UTF-8");
+      expect(summary.problems[1]?.message).toContain("neither UTF-8 nor Windows-1252, or is behind such a row: save the file as UTF-8");
       expect(summary.encoding).toBeUndefined();
     });
   }
+
+  it("is Windows-1252 in words of its languages with many accents, in quotes without a space, and in signs", async () => {
+    const words = ["bláæðótt", "Björk", "jäääär", "húðæðrar", "Rosa„rot“", "Rosa‚pink‘", "CŒur", "××××", "weiß–rosa", "Œillet", "Süß"];
+    const table = windows1252(`id,name\n${words.map((word, at) => `${at},${word}\n`).join("")}`);
+    const { summary, stored } = await storedFrom(table, { ...CSV, query: "?guess=true" });
+    expect(stored).toBe(words.map((name, id) => `${JSON.stringify({ id, name })}\n`).join(""));
+    expect(summary).toMatchObject({ refused: 0, encoding: "windows-1252" });
+  });
+
+  it("is what the sender says, though its letters look like another", async () => {
+    const { stored } = await storedFrom(bytesOf("id,name\n1,", [0xd0, 0xee, 0xe7, 0xe0], "\n"), {
+      ...CSV,
+      query: "?encoding=windows-1252",
+    });
+    expect(stored).toBe('{"id":1,"name":"Ðîçà"}\n');
+  });
 
   it("is not guessed unless asked, and may be said", async () => {
     const table = windows1252("id,name\n1,ä\n");

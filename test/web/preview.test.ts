@@ -281,6 +281,17 @@ describe("a file in slices", () => {
     }
   });
 
+  it("in a third encoding is refused in each of them, as the preview says, though only one cell shows it", async () => {
+    const letters: Readonly<Record<number, number[]>> = { 5: [0xc4, 0xf3, 0xe1], 7: [0xd0, 0xee, 0xe7, 0xe0], 1_005: [0xc4, 0xf3, 0xe1] };
+    const some = Array.from({ length: 2_500 }, (_, at) => [...Buffer.from(`${90_000 + at},`), ...(letters[at] ?? Buffer.from("Acer")), 10]);
+    const file = new File([Uint8Array.from([...Buffer.from("id,name\n"), ...some.flat()])], "cyrillic.csv");
+    const { signal } = new AbortController();
+    const checked = await guessFile(file, { signal, format: "csv" });
+    expect(checked).toMatchObject({ rows: 2_500, refused: 3 });
+    const sent = await send(checked);
+    expect(sent).toMatchObject({ slices: 3, counts: { read: 2_500, created: 2_497, refused: 3 }, problems: checked.problems });
+  });
+
   it("names its columns in each slice, with as many cells as its first line, if it does not name them", async () => {
     const unnamed = Array.from({ length: 2_500 }, (_, at) => `${50_000 + at};Acer${at === 1_200 ? ";tree;lawn;x" : ""}\n`);
     const file = new File([`\ufeffsep=;\n50000;Acer;;lawn\n${unnamed.slice(1).join("")}`], "unnamed.csv");

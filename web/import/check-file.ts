@@ -1,6 +1,7 @@
 import type { FileFormat } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { NewPlant } from "../../src/plant.ts";
+import { FOREIGN_TEXT } from "../../src/transfer/cell-decoder.ts";
 import { FIELDS } from "../../src/transfer/columns.ts";
 import type { ColumnChoice, Places } from "../../src/transfer/columns.ts";
 import { PLAIN } from "../../src/transfer/csv-reading.ts";
@@ -66,7 +67,8 @@ const SLICE_BYTES = 1_000_000;
 const TURN_MS = 12;
 
 /** Reads the whole file without holding up the page. */
-export async function checkFile(file: File, { signal, onRows, format, csv: asked = PLAIN }: CheckOptions): Promise<CheckedFile> {
+export async function checkFile(file: File, options: CheckOptions): Promise<CheckedFile> {
+  const { signal, onRows, format, csv: asked = PLAIN } = options;
   const slices: Slice[] = [];
   const plants: { plant: NewPlant; row: number }[] = [];
   const lines: number[] = [];
@@ -83,6 +85,7 @@ export async function checkFile(file: File, { signal, onRows, format, csv: asked
   let encoding = asked.encoding;
   let rows = 0;
   let refused = 0;
+  let isForeign = false;
   let turnAt = performance.now();
   let failure: string | undefined;
   try {
@@ -117,6 +120,7 @@ export async function checkFile(file: File, { signal, onRows, format, csv: asked
         }
         refused += 1;
         const { number: error, message } = row.refusal;
+        isForeign ||= message === FOREIGN_TEXT;
         if (problems.length < PROBLEMS_SHOWN) problems.push({ line: row.line, error, message });
       }
       if (performance.now() - turnAt > TURN_MS) {
@@ -133,6 +137,8 @@ export async function checkFile(file: File, { signal, onRows, format, csv: asked
     if (!(thrown instanceof PlantStoreError)) throw thrown;
     failure = thrown.message;
   }
+  // Each slice is sent by itself, and knows of no other: what is not UTF-8 is refused in all of them.
+  if (isForeign) return checkFile(file, { ...options, csv: { ...asked, encoding: "utf-8" } });
   const csv = {
     ...asked,
     encoding: encoding ?? "utf-8",
