@@ -50,7 +50,7 @@ export function createViews(window: Window): Views {
   });
   window.addEventListener("pageshow", ({ persisted }) => {
     // Safari brings a page back at its top, a moment after it has said so.
-    if (persisted) setTimeout(() => scrollTo(0, leftPx));
+    if (persisted) setTimeout(() => scrollTo({ top: leftPx }));
   });
   return {
     state,

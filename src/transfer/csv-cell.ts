@@ -35,13 +35,12 @@ export function isRounded(cell: Cell): boolean {
   return cell !== undefined && / \(rounded to \d+ digits by Excel\)$/.test(cell);
 }
 
-/** Whether a cell may be meant as an id. */
-export function isLikeId(cell: Cell): boolean {
-  return isEmpty(cell) || parseId(cell!) !== undefined || isShortened(cell!);
+/** Whether its digits are in groups. `1.000` may be a thousand, as a German spreadsheet writes it. */
+export function isGrouped(cell: string): boolean {
+  return /^\s*[+-]?\d{1,3}([.,'’\s]\d{3})+\s*$/.test(cell);
 }
 
-/** The id in a cell. `1.000` may be a thousand, as a German Excel writes it. */
-export function parseId(cell: string): bigint | undefined {
-  const text = cell.trim();
-  return /\.\d{3}$/.test(text) ? undefined : parseInt64(text);
+/** Whether a cell may be meant as an id. */
+export function isLikeId(cell: Cell): boolean {
+  return isEmpty(cell) || parseInt64(cell!.trim()) !== undefined || isShortened(cell!) || isGrouped(cell!);
 }

@@ -1,20 +1,24 @@
+import { parseInt64 } from "../json.ts";
 import { invalidBody } from "../validation.ts";
 import type { DecodeCell } from "./cell-decoder.ts";
 import { toContentId } from "./content-id.ts";
-import { countFilled, isBroken, isEmpty, isRounded, isShortened, parseId } from "./csv-cell.ts";
+import { countFilled, isBroken, isEmpty, isGrouped, isRounded, isShortened } from "./csv-cell.ts";
 import type { Layout, RowReading } from "./csv-layout.ts";
 import type { Cell } from "./csv-parser.ts";
 import { expected } from "./row.ts";
 import type { Row } from "./row.ts";
 
 export const BROKEN_CELL =
-  "The row has an error such as #N/A, or a formula without its result, in a cell that is imported: correct or empty it in a spreadsheet, and save the file there.";
+  "The row has an error such as #N/A, a formula without its result, or half of a letter in a cell that is imported: correct or empty it in a spreadsheet, and save the file there.";
 
 const ROUNDED_TEXT =
   "The name or the tag is a number that a spreadsheet has rounded, so its last digits are lost: format its column as text, enter it again, and save the file.";
 
 export const SHORTENED_ID =
-  "The id is a number that a spreadsheet has shortened, so its last digits are lost: format the column of the ids as text, enter them again, and save the file.";
+  "The id is a number as a spreadsheet shortens it, so its last digits may be lost: format the column of the ids as text, enter them again, and save the file.";
+
+export const GROUPED_ID =
+  "The id has a separator of thousands, or decimals: format the column of the ids as whole numbers without separators, and save the file.";
 
 type RowOptions = RowReading & Readonly<{ line: number; layout: Layout; count: bigint }>;
 
@@ -27,10 +31,11 @@ export function toRow(cells: readonly Cell[], { line, layout, count, decode, csv
     const tag = pick(cells, layout.tag, layout);
     if ([given, name, tag].some(isBroken)) throw invalidBody(BROKEN_CELL);
     if (typeof id === "string" && isShortened(id)) throw invalidBody(SHORTENED_ID);
+    if (typeof id === "string" && isGrouped(id)) throw invalidBody(GROUPED_ID);
     if (isRounded(name) || isRounded(tag)) throw invalidBody(ROUNDED_TEXT);
     const plant = {
       // Anything but a whole number stays as it is: the check reports it.
-      ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (parseId(id) ?? id) }),
+      ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (parseInt64(id.trim()) ?? id) }),
       ...(name === undefined ? {} : { name: decode(name) }),
       ...(tag === undefined || (csv.isEmptyTagNone && tag === "") ? {} : { tag: decode(tag) }),
     };

@@ -32,7 +32,7 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   [/^\xd0\xcf.\xe0/, "The file is a workbook of an old Excel (.xls), or has a password: save it as .xlsx without a password, or as CSV."],
   // Also what web pages offer as .xls, and what Excel and LibreOffice call flat or 2003.
   [
-    /^(\xef\xbb\xbf)?\s*<(\?xml|!doctype|html|table)\b/i,
+    /^(\xef\xbb\xbf)?\s*<(\?xml|!|html|head|meta|style|div|table)/i,
     "The file is HTML or XML: open it in a spreadsheet, and save it as .xlsx or as CSV.",
   ],
   [/^%PDF-/, "The file is a PDF: save the table that it was made from as .xlsx or as CSV."],

@@ -177,7 +177,7 @@ function toValue(tag: string, inner: string, { strings, isCalculated }: Book): s
   const [value] = elementsIn(inner, "v").map((element) => unescape(element.inner));
   // Neither may become a name. An empty text is a result.
   if (type === "e") return `${BROKEN}${value}`;
-  const isNoResult = value === "0" ? !isCalculated : !value && !(type === "str" && value === "");
+  const isNoResult = value === "0" && type === undefined ? !isCalculated : !value && !(type === "str" && value === "");
   if (isNoResult && /<(\w+:)?f\b/.test(inner)) return `${BROKEN}?`;
   if (!value) return "";
   if (type === "s") return sharedText(value, strings);

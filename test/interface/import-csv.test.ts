@@ -157,7 +157,12 @@ describe("an import of CSV", () => {
     { row: "4.00638E+12,x", error: 40005, text: "as text", why: "an id that a spreadsheet has shortened" },
     { row: '" 4,00638e+012",x', error: 40005, text: "as text", why: "one that a spreadsheet in German has shortened" },
     { row: "1.23456789012346E+17 (rounded to 15 digits by Excel),x", error: 40005, text: "as text", why: "one of .xlsx with more digits" },
-    { row: "1.000,x", error: 40005, text: "`id`", why: "an id that may be a thousand, as a spreadsheet in German writes it" },
+    {
+      row: "1.000,x",
+      error: 40005,
+      text: "a separator of thousands",
+      why: "an id that may be a thousand, as a spreadsheet in German writes it",
+    },
     { row: "9223372036854775808,x", error: 40005, text: "`id`", why: "an id of 2^63" },
     { row: [0x31, 0x2c, 0xff], error: 40004, text: "Unicode", why: "a name that is not UTF-8" },
     { row: [0x31, 0x2c, 0x78, 0x2c, 0xc3], error: 40004, text: "Unicode", why: "a tag that is not UTF-8" },

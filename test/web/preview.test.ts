@@ -122,10 +122,12 @@ describe("the preview of a file says what the service will say of", () => {
 });
 
 describe("the guess for a file", () => {
-  it("makes no ids where a spreadsheet has shortened those of the file, or they are errors", async () => {
+  it("makes no ids where a spreadsheet has shortened those of the file, or put them into groups, or they are errors", async () => {
     const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
     const read = (id: string) => guessFile(new File([`Nr,name\n${id},Acer\n`], "guess.csv"), options);
     expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
+    for (const id of ["1.000", "1,000", "12 345"])
+      expect(await read(`"${id}"`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read(`${BROKEN}N/A`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
   });

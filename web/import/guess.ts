@@ -1,4 +1,4 @@
-import { BROKEN_CELL, SHORTENED_ID } from "../../src/transfer/csv-row.ts";
+import { BROKEN_CELL, GROUPED_ID, SHORTENED_ID } from "../../src/transfer/csv-row.ts";
 import type { CsvReading } from "../../src/transfer/csv-reading.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile, CheckOptions } from "./check-file.ts";
@@ -40,7 +40,7 @@ export async function guessReading(file: File, { hasHeader, ...options }: GuessO
   const isGuessed = place !== undefined && !/^(id|catalognumber)$/i.test(checked.names[place]!);
   if (!isGuessed || checked.rows === 0 || checked.refused < checked.rows) return checked;
   // Those were ids, so rows must not get others.
-  if (checked.problems.some(({ message }) => [SHORTENED_ID, BROKEN_CELL].includes(message))) return checked;
+  if (checked.problems.some(({ message }) => [SHORTENED_ID, GROUPED_ID, BROKEN_CELL].includes(message))) return checked;
   const without = await checkFile(file, { ...options, csv: { ...guessing, columns: { id: "" }, ids: MADE_IDS } });
   return without.refused < checked.refused ? without : checked;
 }
