@@ -66,15 +66,18 @@ async function bundlePage(folder: string, page: string): Promise<void> {
   });
 }
 
-/**
- * Of the errors of the interface, the page has the code of those that are found by reading a file: the others, with
- * their messages, would be a thirtieth of the import.
- */
+/** The page has only the errors that the sources of what reads a file name: all of them would be a tenth of the import. */
 const FILE_ERRORS: BunPlugin = {
   name: "errors of files",
   setup(build) {
     build.onLoad({ filter: /error-catalogue\.ts$/ }, () => {
-      const entries = Object.entries(CATALOGUE).filter(([, { error }]) => FILE_STATUSES.has(Math.trunc(error / 100)));
+      const folder = join(SOURCE, "../src/transfer");
+      const paths = [
+        ...readdirSync(folder).map((name) => join(folder, name)),
+        ...["json", "validation"].map((name) => join(SOURCE, `../src/${name}.ts`)),
+      ];
+      const sources = paths.map((path) => readFileSync(path, "utf8")).join("\n");
+      const entries = Object.entries(CATALOGUE).filter(([code]) => sources.includes(`"${code}"`));
       return { loader: "js", contents: `export const CATALOGUE = ${JSON.stringify(Object.fromEntries(entries))}` };
     });
   },
@@ -91,9 +94,6 @@ const ERROR_NAMES: BunPlugin = {
     });
   },
 };
-
-/** Malformed, and too large. */
-const FILE_STATUSES: ReadonlySet<number> = new Set([400, 413]);
 
 /** How distances and blocks are written. The smaller result of the two counts: which that is changes with any few letters. */
 const WAYS = [

@@ -47,8 +47,7 @@ const NOT_WINDOWS_1252 = /[\x81\x8d\x8f\x90\x9d]/;
  * more, as of Cyrillic, Greek or Chinese; a capital inside of a word, as of old Macs; and a low quote there which
  * no other quote follows, as of DOS.
  */
-const FOREIGN_LETTERS =
-  /(?<![A-Za-zÀ-ÖØ-öø-ÿ])[À-ÖØ-öø-ÿ]{4,}(?![A-Za-zÀ-ÖØ-öø-ÿ])|[A-Za-z][ŠŽŸ][a-z]|[a-z]Œ[a-z]|[A-Za-z][‚„](?=[a-z])(?!.*[‘’“”])/;
+const FOREIGN_LETTERS = /(?<![A-Za-zÀ-ÿ])[À-ÖØ-öø-ÿ]{4,}(?![A-Za-zÀ-ÿ])|[A-Za-z][ŠŽŸ][a-z]|[a-z]Œ[a-z]|[A-Za-z][‚„](?=[a-z])(?!.*[‘’“”])/;
 
 /** Said of the cells behind it too. */
 export const FOREIGN_TEXT =

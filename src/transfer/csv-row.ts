@@ -9,7 +9,7 @@ import { expected } from "./row.ts";
 import type { Row } from "./row.ts";
 
 export const BROKEN_CELL =
-  "The row has an error such as #N/A, a formula without its result, or half of a letter in a cell that is imported: correct or empty it in a spreadsheet, and save the file there.";
+  "The row has an error such as #N/A, a formula without its result, or half of a letter in a cell that is imported: correct it in a spreadsheet, and save the file.";
 
 const ROUNDED_TEXT =
   "The name or the tag is a number that a spreadsheet has rounded, so its last digits are lost: format its column as text, enter it again, and save the file.";
@@ -17,8 +17,7 @@ const ROUNDED_TEXT =
 export const SHORTENED_ID =
   "The id is a number as a spreadsheet shortens it, so its last digits may be lost: format the column of the ids as text, enter them again, and save the file.";
 
-export const GROUPED_ID =
-  "The id has a separator of thousands, or decimals: format the column of the ids as whole numbers without separators, and save the file.";
+export const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
 
 type RowOptions = RowReading & Readonly<{ line: number; layout: Layout; count: bigint }>;
 

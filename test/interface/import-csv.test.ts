@@ -160,7 +160,7 @@ describe("an import of CSV", () => {
     {
       row: "1.000,x",
       error: 40005,
-      text: "a separator of thousands",
+      text: "separators of thousands",
       why: "an id that may be a thousand, as a spreadsheet in German writes it",
     },
     { row: "9223372036854775808,x", error: 40005, text: "`id`", why: "an id of 2^63" },
