@@ -137,6 +137,18 @@ describe("a range of rows is selected", () => {
     await reads("4 plants selected");
   });
 
+  it("by the keyboard though Shift is released first, and by no click of a screen reader after it", async () => {
+    const { page, reads } = await open(plants, "");
+    await page.getByLabel("Select Plant 2", { exact: true }).focus();
+    await page.keyboard.press("Space");
+    await page.getByLabel("Select Plant 6", { exact: true }).focus();
+    for (const key of ["Shift", "Space"]) await page.keyboard.down(key);
+    for (const key of ["Shift", "Space"]) await page.keyboard.up(key);
+    await reads("5 plants selected");
+    await page.evaluate(`document.querySelector('[aria-label="Select Plant 9"]').click()`);
+    await reads("6 plants selected");
+  });
+
   it("and no text in Safari either, which knows `user-select` by an older name alone", async () => {
     const { page, rows, reads } = await open(plants);
     await page.route("**/*.css", async (route) => {

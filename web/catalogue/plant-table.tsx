@@ -44,6 +44,7 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
   const { plants, phase } = listed;
   const ticked = useValue(ticks.state);
   const body = useRef<HTMLTableSectionElement>(null);
+  const isShifted = useRef(false);
   const rowPx = useRowPx();
   const inSight = useRange(body, rowPx);
   const isPrinting = usePrinting();
@@ -91,18 +92,20 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         style={isPrinting ? {} : { height: `${(plants.length + (isPartial ? COMING_ROWS : 0)) * rowPx}px`, paddingTop: `${topPx}px` }}
         onFocusIn={({ target }) => setFocused(placeOf(target))}
         onFocusOut={() => setFocused(undefined)}
-        onKeyDown={moveByArrow}
-        onKeyUp={(event) => {
-          // Firefox would make a click of it that knows of no Shift.
-          if (event.key !== " " || !event.shiftKey || !(event.target instanceof HTMLInputElement)) return;
-          event.preventDefault();
-          ticks.toggle(placeOf(event.target)!, true);
+        onKeyDown={(event) => {
+          // The click that Firefox makes of Space knows of no Shift, and none knows of one that was released first.
+          isShifted.current = event.key === " " && event.shiftKey;
+          moveByArrow(event);
         }}
         onClick={(event) => {
           const { target, detail, ctrlKey, metaKey, shiftKey } = event;
           const at = placeOf(target);
           // The checkbox, or what is around it: no other action is meant there.
-          if (at !== undefined && target instanceof Element && target.closest(".plant-row-tick")) return ticks.toggle(at, shiftKey);
+          if (at !== undefined && target instanceof Element && target.closest(".plant-row-tick")) {
+            ticks.toggle(at, shiftKey || (detail === 0 && isShifted.current));
+            isShifted.current = false;
+            return;
+          }
           // The second half of a double click would meet the row that came into the place of a deleted one.
           if (detail > 1 || !(target instanceof Element)) return;
           const action = target.closest<HTMLElement>("[data-action]")?.dataset["action"] ?? "open";

@@ -9,7 +9,7 @@ import { askUntil, until } from "../until.ts";
 export type Firefox = Awaited<ReturnType<typeof startFirefox>>;
 
 type Send = (method: string, params?: object) => Promise<Answer>;
-type Answer = Readonly<{ nodes?: readonly object[]; contexts?: readonly { context: string }[]; result?: { value?: string } }>;
+type Answer = Readonly<{ nodes?: readonly object[]; context?: string; result?: { value?: string } }>;
 type Message = Readonly<{ id?: number; error?: string; message?: string; result?: Answer; params?: { level: string; text: string } }>;
 
 const KEYS: Readonly<Record<string, string>> = { Shift: "\ue008", Enter: "\ue007", Space: " ", ArrowDown: "\ue015", End: "\ue010" };
@@ -21,9 +21,13 @@ const KEYS: Readonly<Record<string, string>> = { Shift: "\ue008", Enter: "\ue007
 export async function startFirefox() {
   const profile = temporaryFolder();
   const flags = ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"];
-  const exited = once(spawn(findProgram("firefox-esr"), flags, { stdio: "ignore" }), "exit");
+  const child = spawn(findProgram("firefox-esr"), flags, { stdio: "ignore" });
+  // Also when it cannot be asked.
+  process.on("exit", () => child.kill("SIGKILL"));
+  const exited = once(child, "exit");
   const told = join(profile, "WebDriverBiDiServer.json");
-  await Promise.race([exited, until("Firefox can be asked", () => existsSync(told))]);
+  // It is there before it is written.
+  await until("Firefox can be asked", () => existsSync(told) && readFileSync(told, "utf8").includes("}"));
   const { ws_port: port } = JSON.parse(readFileSync(told, "utf8")) as { ws_port: number };
   const errors: string[] = [];
   const send = await connect(`ws://127.0.0.1:${port}/session`, errors);
@@ -31,25 +35,30 @@ export async function startFirefox() {
   await send("session.subscribe", { events: ["log.entryAdded"] });
   const saved = temporaryFolder();
   await send("browser.setDownloadBehavior", { downloadBehavior: { type: "allowed", destinationFolder: saved } });
-  const { contexts } = await send("browsingContext.getTree");
-  const close = async () => void (await Promise.all([exited, send("browser.close")]));
-  return { ...toTab(send, contexts![0]!.context), saved, errors, close };
+  // That of the start has no focus, so a key would make no click in it.
+  const { context } = await send("browsingContext.create", { type: "tab" });
+  const close = async () => void (child.kill(), await exited);
+  return { ...toTab(send, context!), saved, errors, close };
 }
 
 async function connect(url: string, errors: string[]): Promise<Send> {
   const socket = new WebSocket(url);
   const waiting = new Map<number, (message: Message) => void>();
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
+  for (const end of ["close", "error"])
+    socket.addEventListener(end, () => closed.reject(new Error("Firefox has ended, or cannot be asked.")));
   socket.addEventListener("message", ({ data }) => {
     const message = JSON.parse(String(data)) as Message;
     if (message.id !== undefined) waiting.get(message.id)?.(message);
     else if (message.params?.level === "error") errors.push(message.params.text);
   });
-  await once(socket, "open");
+  await Promise.race([once(socket, "open"), closed.promise]);
   return async (method, params = {}) => {
     const id = waiting.size;
     const answered = new Promise<Message>((resolve) => waiting.set(id, resolve));
     socket.send(JSON.stringify({ id, method, params }));
-    const { error, message, result } = await answered;
+    const { error, message, result } = await Promise.race([answered, closed.promise]);
     if (error !== undefined) throw new Error(`${method}: ${error}: ${message}`);
     return result!;
   };
