@@ -86,7 +86,7 @@ describe("in Firefox people", () => {
     const csv = () => readdirSync(saved).filter((name) => name.endsWith(".csv"));
     const read = () => csv().map((name) => ({ name, text: readFileSync(join(saved, name), "utf8") }));
     // Firefox begins with an empty one.
-    const files = await askUntil(read, ([file]) => file?.text === rows);
+    const files = await askUntil(read, ([first]) => first?.text === rows);
     expect(files).toEqual([{ name: expect.stringMatching(/^found-plants-\d{4}-\d\d-\d\d\.csv$/), text: rows }]);
   });
 });

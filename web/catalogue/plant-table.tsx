@@ -100,12 +100,10 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         onClick={(event) => {
           const { target, detail, ctrlKey, metaKey, shiftKey } = event;
           const at = placeOf(target);
+          const isRange = shiftKey || (detail === 0 && isShifted.current);
+          isShifted.current = false;
           // The checkbox, or what is around it: no other action is meant there.
-          if (at !== undefined && target instanceof Element && target.closest(".plant-row-tick")) {
-            ticks.toggle(at, shiftKey || (detail === 0 && isShifted.current));
-            isShifted.current = false;
-            return;
-          }
+          if (at !== undefined && target instanceof Element && target.closest(".plant-row-tick")) return ticks.toggle(at, isRange);
           // The second half of a double click would meet the row that came into the place of a deleted one.
           if (detail > 1 || !(target instanceof Element)) return;
           const action = target.closest<HTMLElement>("[data-action]")?.dataset["action"] ?? "open";
