@@ -17,7 +17,7 @@ export function openCellDecoder(known: "utf-8" | "windows-1252" | undefined, onE
 
   /** Whether it can be of Windows-1252, when nobody has said that it is. */
   function expectWindows1252(cell: string): void {
-    isForeign ||= FOREIGN_LETTERS.test(cell) || (encoding === undefined && NOT_WINDOWS_1252.test(cell));
+    isForeign ||= isOfThird(cell) || (encoding === undefined && NOT_WINDOWS_1252.test(cell));
     if (isForeign) throw new PlantStoreError("invalid_unicode", { message: FOREIGN_TEXT });
     if (encoding === undefined) onEncoding("windows-1252");
     encoding = "windows-1252";
@@ -44,10 +44,17 @@ const NOT_WINDOWS_1252 = /[\x81\x8d\x8f\x90\x9d]/;
 
 /**
  * What other encodings look like in Windows-1252, and hardly any text of it: a whole word of four accented letters or
- * more, as of Cyrillic, Greek or Chinese; a capital inside of a word, as of old Macs; and a low quote there which
- * no other quote follows, as of DOS.
+ * more, as of Cyrillic, Greek or Chinese; and a capital inside of a word, as of old Macs.
  */
-const FOREIGN_LETTERS = /(?<![A-Za-zÀ-ÿ])[À-ÖØ-öø-ÿ]{4,}(?![A-Za-zÀ-ÿ])|[A-Za-z][ŠŽŸ][a-z]|[a-z]Œ[a-z]|[A-Za-z][‚„](?=[a-z])(?!.*[‘’“”])/;
+const FOREIGN_LETTERS = /(?<![A-Za-zÀ-ÿ])[À-ÖØ-öø-ÿ]{4,}(?![A-Za-zÀ-ÿ])|[A-Za-z][ŠŽŸ][a-z]|[a-z]Œ[a-z]/;
+
+/** As are letters of DOS inside of a word, unless it is in quotes. */
+const LOW_QUOTE = /[A-Za-z][‚„][a-z]/;
+const OTHER_QUOTE = /[‘’“”]/;
+
+function isOfThird(cell: string): boolean {
+  return FOREIGN_LETTERS.test(cell) || (LOW_QUOTE.test(cell) && !OTHER_QUOTE.test(cell));
+}
 
 /** Said of the cells behind it too. */
 export const FOREIGN_TEXT =

@@ -5,6 +5,8 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { loadContract } from "../../src/contract.ts";
 import { exportPlants } from "../../src/transfer/export.ts";
+import { toByteText } from "../../src/transfer/byte-text.ts";
+import { openCellDecoder } from "../../src/transfer/cell-decoder.ts";
 import { readCsv } from "../../src/transfer/csv.ts";
 import { csvWriter } from "../../src/transfer/csv-writer.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
@@ -302,6 +304,7 @@ const WORKS: ReadonlyArray<readonly [what: string, length: number, work: Work]> 
       return listHandlers({ plants, plantsFor, represent: createRepresent() }).listPlants(LIST_CALL as never);
     },
   ],
+  ["a cell of Windows-1252", BODY, (text) => openCellDecoder(undefined, () => {})(toByteText(Buffer.from(text, "latin1")))],
   ["a file of CSV", BODY, (text) => drain(readCsv(drip(text, text.length), options))],
   ["a file of CSV that drips", BODY, (text) => drain(readCsv(drip(text, DRIP_BYTES), options))],
   ["rows of CSV", PIECE_BYTES, (text) => drain(readCsv(drip(`id,name,tag\n${text}`, text.length), options))],

@@ -114,6 +114,7 @@ export const ALPHABETS: readonly Alphabet[] = [
   })),
   { alphabet: "rows of seven marks", textOf: inRows(MARKS) },
   { alphabet: "rows of seven marks, the other way", textOf: inRows(MARKS.toReversed()) },
+  { alphabet: "low quotes and another one of Windows-1252", textOf: (length) => `${"a\u0084".repeat(length / 2)}\u0094` },
   { alphabet: "spaces before a letter", textOf: (length) => `${" ".repeat(length)}a` },
   { alphabet: "spaces between letters", textOf: (length) => `a${" ".repeat(length)}a` },
   { alphabet: "zeros before a nine", textOf: (length) => `${"0".repeat(length)}9` },
