@@ -35,9 +35,12 @@ export function isRounded(cell: Cell): boolean {
   return cell !== undefined && / \(rounded to \d+ digits by Excel\)$/.test(cell);
 }
 
-/** Whether its digits are in groups. `1.000` may be a thousand, as a German spreadsheet writes it. */
+/**
+ * Whether its digits are in groups. `1.000` may be a thousand, as a German spreadsheet writes it. Other signs between them,
+ * such as the narrow space of a French one, are up to three bytes.
+ */
 export function isGrouped(cell: string): boolean {
-  return /^\s*[+-]?\d{1,3}([.,'’\s]\d{3})+\s*$/.test(cell);
+  return /^\s*[+-]?\d{1,3}(([.,' ]|[^\0-\x7f]{1,3})\d{3})+\s*$/.test(cell);
 }
 
 /** Whether a cell may be meant as an id. */

@@ -126,7 +126,7 @@ describe("the guess for a file", () => {
     const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
     const read = (id: string) => guessFile(new File([`Nr,name\n${id},Acer\n`], "guess.csv"), options);
     expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
-    for (const id of ["1.000", "1,000", "12 345"])
+    for (const id of ["1.000", "1,000", "12 345", "1\u00a0234\u00a0567", "1\u202f000", "1’000"])
       expect(await read(`"${id}"`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read(`${BROKEN}N/A`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
