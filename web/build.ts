@@ -95,10 +95,11 @@ const ERROR_NAMES: BunPlugin = {
   },
 };
 
-/** How distances and blocks are written. The smaller result of the two counts: which that is changes with any few letters. */
+/** How distances and blocks are written. The smallest result counts: which that is changes with any few letters. */
 const WAYS = [
-  { [constants.BROTLI_PARAM_NPOSTFIX]: 0, [constants.BROTLI_PARAM_NDIRECT]: 1 },
+  { [constants.BROTLI_PARAM_NPOSTFIX]: 0, [constants.BROTLI_PARAM_NDIRECT]: 4 },
   { [constants.BROTLI_PARAM_NPOSTFIX]: 1, [constants.BROTLI_PARAM_NDIRECT]: 8, [constants.BROTLI_PARAM_LGBLOCK]: 16 },
+  { [constants.BROTLI_PARAM_NPOSTFIX]: 2, [constants.BROTLI_PARAM_NDIRECT]: 0, [constants.BROTLI_PARAM_LGBLOCK]: 16 },
 ].map((way) => ({ ...way, [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }));
 
 function compress(folder: string): void {
