@@ -5,7 +5,7 @@ import { plantBugs } from "../test/support/plant-bugs.ts";
 import type { PlantedBug } from "../test/support/plant-bugs.ts";
 import { CONTENDERS, prepareContenders, startService } from "./contenders.ts";
 import type { Target } from "./contenders.ts";
-import { NAME_THREADS, WITHOUT } from "./leave-one-out.ts";
+import { WITHOUT } from "./leave-one-out.ts";
 import { ROUND_IDS_MAX, WARM_UP_SECONDS } from "./round.ts";
 import { withFolder } from "./scratch.ts";
 import { toQuartiles, toTable } from "./text-table.ts";
@@ -38,7 +38,7 @@ const COPIES: Readonly<Record<string, readonly PlantedBug[]>> = { nothing: [], .
 export async function costOfACreate(bench: Bench): Promise<string> {
   const contenders = (await prepareContenders(bench.only, bench)).filter((name) => name !== "service");
   const startCopy = (edits: readonly PlantedBug[]): Start => {
-    const root = plantBugs([NAME_THREADS, ...edits]);
+    const root = plantBugs(edits);
     return (options) => startService({ ...options, root });
   };
   const service = startCopy([]);

@@ -1,13 +1,6 @@
 import { SYNC_OFF } from "../test/support/bugs.ts";
 import type { PlantedBug } from "../test/support/plant-bugs.ts";
 
-/** Shows the threads of the store by their names. */
-export const NAME_THREADS: PlantedBug = {
-  file: "src/store/sqlite/engine/worker.ts",
-  from: "const port = parentPort;",
-  to: 'process.getBuiltinModule("node:fs").writeFileSync("/proc/thread-self/comm", workerData.part); const port = parentPort;',
-};
-
 /**
  * Edits that leave a step out of the service. A step that is left out still lets creates succeed: a failed request
  * fails the bench.

@@ -57,8 +57,10 @@ const COUNTED = new RegExp(`^.{0,${COUNTED_MAX}}`, "su");
 const TOP = toHex("\u{10fffd}");
 const ABOVE = "\u07ff";
 
-const WEIGHTS = toWeights();
-const ASCII_WEIGHTS = Array.from({ length: 128 }, (_, code) => weigh(String.fromCharCode(code)));
+// Both are made for the first name that is put into order. To make them takes as long as a tenth of a start, and most
+// threads and pages order no name.
+let table: ReadonlyMap<string, string> | undefined;
+let asciiWeights: readonly string[] | undefined;
 
 /** Characters that are not in the table and were met. */
 const met = new Map<string, string>();
@@ -70,18 +72,19 @@ const MET_MAX = 20_000;
  */
 export function nameKey(name: string): string {
   const start = name.length > COUNTED_MAX ? COUNTED.exec(name)![0] : name;
+  asciiWeights ??= Array.from({ length: 128 }, (_, code) => weigh(String.fromCharCode(code)));
   let key = "";
   for (let at = 0; at < start.length; at += 1) {
     const code = start.charCodeAt(at);
     if (code > 127) return keyOfUnicode(start);
-    key += ASCII_WEIGHTS[code]!;
+    key += asciiWeights[code]!;
   }
   return key;
 }
 
 function keyOfUnicode(text: string): string {
   const spoken = text.normalize("NFC").replaceAll(VOWEL_FIRST, "$2$1$4$3");
-  return Array.from(spoken, (character) => WEIGHTS.get(character) ?? weightOf(character))
+  return Array.from(spoken, (character) => listed(character) ?? weightOf(character))
     .join("")
     .slice(0, KEY_LENGTH_MAX);
 }
@@ -99,13 +102,19 @@ function weightOf(character: string): string {
 function weigh(character: string): string {
   // Composed again, a syllable of Hangul is one character.
   const parts = character.normalize("NFKD").toLowerCase().replaceAll(IGNORED, "").normalize("NFC");
-  return Array.from(parts, (part) => WEIGHTS.get(part) ?? unlisted(part)).join("");
+  return Array.from(parts, (part) => listed(part) ?? unlisted(part)).join("");
+}
+
+/** The weight of a character of the table. */
+function listed(character: string): string | undefined {
+  table ??= toWeights();
+  return table.get(character);
 }
 
 /** Characters outside the table follow it in the order of their code points, symbols before digits. */
 function unlisted(character: string): string {
-  if (/^\s/u.test(character)) return WEIGHTS.get(" ")!;
-  if (SYMBOL.test(character)) return WEIGHTS.get("$")! + TOP + toHex(character);
+  if (/^\s/u.test(character)) return listed(" ")!;
+  if (SYMBOL.test(character)) return listed("$")! + TOP + toHex(character);
   return toHex(character > ABOVE ? character : ABOVE + character);
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { NAME_THREADS, WITHOUT } from "../../bench/leave-one-out.ts";
+import { cpuSecondsByThread } from "../../bench/cputime.ts";
+import { WITHOUT } from "../../bench/leave-one-out.ts";
 import { toScript } from "../../bench/pgbench.ts";
 import { queryDatabase } from "../../bench/plant-store.ts";
 import { FILL, RENAME } from "../../bench/postgres-stock.ts";
@@ -14,13 +15,18 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 describe("the source still has what the bench edits", () => {
   for (const [step, edits] of Object.entries({
     ...WITHOUT,
-    "nothing, with threads named": [NAME_THREADS],
     "the group commit of PostgreSQL": ONE_BY_ONE,
   })) {
     it(`to leave out ${step}`, () => {
       expect(plantBugs(edits)).toBeString();
     });
   }
+});
+
+it("the threads of a store show the names by which the bench tells them apart", async () => {
+  const service = await startProcess({ data: temporaryFolder() });
+  expect(Object.keys(cpuSecondsByThread(service.pid))).toEqual(expect.arrayContaining(["main", "writer", "search"]));
+  await service.end("SIGTERM");
 });
 
 it("the bench knows how many commits of creates run at a time on PostgreSQL", () => {

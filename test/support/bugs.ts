@@ -133,7 +133,7 @@ export const CUT_OFF_WORK: readonly PlantedBug[] = [
 
 /** A thread runs this when a request contains the word crashnow. No bug: a way to crash a part. */
 export function crashThread(part: "writer" | "search", how: string): readonly PlantedBug[] {
-  const call = "reply(seq, () => methods[method]!(...(args as never[])));";
+  const call = "void reply(seq, () => methods[method]!(...(args as never[])));";
   return [
     {
       file: "src/store/sqlite/engine/worker.ts",

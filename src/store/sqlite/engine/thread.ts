@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import { PlantStoreError } from "../../../errors.ts";
 import { SqliteError } from "./failure.ts";
 import type { ThreadCall, Part, PartName, Reply } from "./worker.ts";
@@ -19,13 +18,10 @@ type Starting<Methods> = Readonly<{
   /** Opens the part. Rejects when it cannot be opened, and ends the Worker then. */
   open(): Promise<Thread<Methods>>;
   /** Ends a Worker whose part was not opened, or is closed. */
-  abandon(): Promise<unknown>;
+  abandon(): Promise<void>;
 }>;
 
-/**
- * The runtime keeps the heap of a Worker small, which its types of `node:worker_threads` do not say. Under load this
- * takes 3 to 8 MB less of 115, at the same speed.
- */
+/** The runtime keeps the heap of a Worker small. Under load this takes 3 to 8 MB less of 115, at the same speed. */
 const SMALL_HEAP = { smol: true };
 
 /**
@@ -35,7 +31,7 @@ export function startThread<Name extends PartName>(
   part: Name,
   { path, onDeath }: { path: string; onDeath: (reason: Error) => void },
 ): Starting<Part<Name>> {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { ...SMALL_HEAP, workerData: { part, path } });
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { ...SMALL_HEAP, name: part, argv: [part, path] });
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let lastSeq = 0;
   let isClosing = false;
@@ -54,14 +50,19 @@ export function startThread<Name extends PartName>(
     pending.clear();
   }
 
-  worker.on("message", ({ seq, result, failure }: Reply) => {
+  worker.addEventListener("message", ({ data: { seq, result, failure } }: MessageEvent<Reply>) => {
     const waiter = pending.get(seq);
     pending.delete(seq);
     if (failure) waiter?.reject(new SqliteError(failure));
     else waiter?.resolve(result);
   });
-  worker.on("error", die);
-  worker.on("exit", (code) => die(new Error(`The ${part} ended with ${code}.`)));
+  worker.addEventListener("error", ({ message }: ErrorEvent) => die(new Error(message)));
+  const ended = new Promise<void>((resolve) => {
+    worker.addEventListener("close", ({ code }: CloseEvent) => {
+      die(new Error(`The ${part} ended with ${code}.`));
+      resolve();
+    });
+  });
 
   function send(method: string, args: readonly unknown[]): Promise<unknown> {
     lastSeq += 1;
@@ -70,9 +71,10 @@ export function startThread<Name extends PartName>(
     return reply;
   }
 
-  function abandon(): Promise<unknown> {
+  function abandon(): Promise<void> {
     isClosing = true;
-    return worker.terminate();
+    worker.terminate();
+    return ended;
   }
 
   return {

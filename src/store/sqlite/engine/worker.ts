@@ -1,15 +1,18 @@
-import { parentPort, workerData } from "node:worker_threads";
 import { isSqliteFailure } from "./failure.ts";
 import type { Failure } from "./failure.ts";
-import { openChecker } from "../database-check.ts";
-import { openIndexer } from "../search/indexer.ts";
-import { openWriter } from "./writer.ts";
 
-/** What can run in a Worker. Each opens with the path of the database and returns an object of methods. */
-const PARTS = { writer: openWriter, search: openIndexer, check: openChecker } as const;
+/**
+ * What can run in a Worker. Each opens with the path of the database and returns an object of methods. A thread loads
+ * the code of its own part only.
+ */
+const PARTS = {
+  writer: async () => (await import("./writer.ts")).openWriter,
+  search: async () => (await import("../search/indexer.ts")).openIndexer,
+  check: async () => (await import("../database-check.ts")).openChecker,
+} as const;
 
 export type PartName = keyof typeof PARTS;
-export type Part<Name extends PartName> = ReturnType<(typeof PARTS)[Name]>;
+export type Part<Name extends PartName> = ReturnType<Awaited<ReturnType<(typeof PARTS)[Name]>>>;
 
 /** A message to a Worker. The first opens its part. */
 export type ThreadCall = Readonly<{ seq: number; method: string; args: readonly unknown[] }>;
@@ -17,18 +20,14 @@ export type ThreadCall = Readonly<{ seq: number; method: string; args: readonly 
 /** A message from a Worker, one for each call. */
 export type Reply = Readonly<{ seq: number; result?: unknown; failure?: Failure }>;
 
-// This thread blocks on the disk. It runs one call at a time, in the order sent.
-const port = parentPort;
-if (!port) throw new Error("worker.ts runs in the Worker that thread.ts starts.");
-
-function reply(seq: number, work: () => unknown): void {
+async function reply(seq: number, work: () => unknown): Promise<void> {
   let message: Reply;
   try {
-    message = { seq, result: work() };
+    message = { seq, result: await work() };
   } catch (thrown) {
     message = { seq, failure: toFailure(thrown) };
   }
-  port?.postMessage(message);
+  postMessage(message);
 }
 
 function toFailure(thrown: unknown): Failure {
@@ -36,15 +35,24 @@ function toFailure(thrown: unknown): Failure {
   return { message: thrown.message, ...(isSqliteFailure(thrown) ? { errcode: thrown.errcode } : {}) };
 }
 
-const { part, path } = workerData as { part: PartName; path: string };
+const [part, path] = process.argv.slice(-2) as [PartName, string];
+
+// Loads at once, while other threads open theirs.
+const loading = PARTS[part]();
+
 let methods: Record<string, (...args: never[]) => unknown> = {
-  open() {
-    methods = PARTS[part](path);
+  async open() {
+    const open = await loading;
+    methods = open(path);
   },
 };
 
-port.on("message", ({ seq, method, args }: ThreadCall) => {
+// This thread blocks on the disk. It runs one call at a time, in the order sent.
+function receive({ data: { seq, method, args } }: MessageEvent<ThreadCall>): void {
   // The types in thread.ts check that the arguments fit the method.
-  reply(seq, () => methods[method]!(...(args as never[])));
-  if (method === "close") port.close();
-});
+  void reply(seq, () => methods[method]!(...(args as never[])));
+  // A Worker that listens to nothing ends.
+  if (method === "close") removeEventListener("message", receive);
+}
+
+addEventListener("message", receive);
