@@ -9,6 +9,7 @@ import { findBinaries } from "./support/postgres/binaries.ts";
 import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
 import { PROJECT } from "./support/process.ts";
 import { FORM } from "./support/run-form.ts";
+import { builtPage } from "./support/web/built-page.ts";
 import { removeTemporaryFolders } from "./support/temporary-folder.ts";
 
 const HELP = `Usage: npm test -- [options] [NAME...]
@@ -151,11 +152,11 @@ function rankOf(path: string): number {
   return at === -1 ? LONGEST.length : at;
 }
 
-/** One PostgreSQL for all files, and its programs for those that start their own. */
+/** One PostgreSQL and one built page for all files, and the programs of PostgreSQL for those that start their own. */
 async function startShared(): Promise<NodeJS.ProcessEnv> {
-  const binaries = findBinaries();
-  const path = { PATH: `${binaries}${delimiter}${process.env["PATH"]}` };
-  return { PLANT_STORE_TEST_POSTGRES: (await sharedCluster()).url(), ...path };
+  const [cluster, page] = await Promise.all([sharedCluster(), builtPage()]);
+  const path = `${findBinaries()}${delimiter}${process.env["PATH"]}`;
+  return { PLANT_STORE_TEST_POSTGRES: cluster.url(), PLANT_STORE_TEST_PAGE: page, PATH: path };
 }
 
 /** Shows all that a file says when a test of it failed, and else its seeds and figures. A file that ends otherwise, or runs no test, has failed too. */

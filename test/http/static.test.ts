@@ -6,9 +6,9 @@ import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { buildWeb } from "../../web/build.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
+import { builtPage } from "../support/web/built-page.ts";
 
-const web = join(temporaryFolder(), "web");
-await buildWeb(web);
+const web = await builtPage();
 const service = await startTestService({}, { web });
 afterAll(() => service.stop());
 

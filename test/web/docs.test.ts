@@ -4,11 +4,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { loadContract } from "../../src/contract.ts";
-import { buildWeb } from "../../web/build.ts";
 import { startBrowser } from "../support/browser.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { builtPage } from "../support/web/built-page.ts";
 
 const { operations, served } = loadContract();
 const LARGEST = "9223372036854775807";
@@ -21,8 +20,7 @@ const requested: string[] = [];
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  const web = join(temporaryFolder(), "web");
-  await buildWeb(web);
+  const web = await builtPage();
   service = await startTestService({}, { web });
   browser = await startBrowser();
 });

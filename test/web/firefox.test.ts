@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { buildWeb } from "../../web/build.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { askUntil } from "../support/until.ts";
+import { builtPage } from "../support/web/built-page.ts";
 import { startFirefox } from "../support/web/firefox.ts";
 import type { Firefox } from "../support/web/firefox.ts";
 
@@ -16,8 +16,7 @@ let firefox: Firefox;
 let service: TestService;
 
 beforeAll(async () => {
-  const web = join(temporaryFolder(), "web");
-  await buildWeb(web);
+  const web = await builtPage();
   service = await startTestService({}, { web });
   for (const [at, name] of ["Acer", "Betula", "Corylus"].entries()) await service.post(JSON.stringify({ id: at, name, tag: "shrub" }));
   firefox = await startFirefox();

@@ -1,14 +1,11 @@
-import { join } from "node:path";
 import { afterAll, expect, it } from "bun:test";
-import { buildWeb } from "../../web/build.ts";
 import { startBrowser } from "../support/browser.ts";
 import { startTestService } from "../support/service.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { builtPage } from "../support/web/built-page.ts";
 import { toVisit } from "../support/web/visit.ts";
 
 const NAMES = ["Acer", "Ficus"];
-const web = join(temporaryFolder(), "web");
-await buildWeb(web);
+const web = await builtPage();
 const [green, blue] = await Promise.all([startTestService({}, { web }), startTestService({}, { web })]);
 const browser = await startBrowser();
 

@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { buildWeb } from "../../../web/build.ts";
 import { startBrowser } from "../browser.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
 import { startTestService } from "../service.ts";
 import type { TestService } from "../service.ts";
+import { builtPage } from "./built-page.ts";
 import { toVisit } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
@@ -27,8 +25,6 @@ type Place = Readonly<{
    */
   close: () => Promise<void>;
 }>;
-
-let built: Promise<string> | undefined;
 
 /**
  * A new place for each test of a file, in a shared browser. What it returns is always the place of the running test.
@@ -55,8 +51,7 @@ export function usePlace(): Omit<Place, "close"> {
 }
 
 async function openPlace(browser: Browser): Promise<Place> {
-  built ??= build();
-  const service = await startTestService({}, { web: await built });
+  const service = await startTestService({}, { web: await builtPage() });
   const contexts: BrowserContext[] = [];
   const errors: string[] = [];
   const requests: string[] = [];
@@ -98,10 +93,4 @@ function listen(page: Page, { errors, requests, expected }: Heard): void {
     const [, status = "0"] = /^Failed to load resource: .*status of (\d+)/.exec(text) ?? [];
     if (!text.startsWith("Failed to load resource") || !expected.has(Number(status))) errors.push(text);
   });
-}
-
-async function build(): Promise<string> {
-  const folder = join(temporaryFolder(), "web");
-  await buildWeb(folder);
-  return folder;
 }
