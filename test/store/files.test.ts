@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
+import { markVersion, walMark } from "../../src/store/sqlite/engine/files.ts";
+import { schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -204,6 +206,39 @@ describe("a WAL of another database", () => {
     const garbage = copy(killed, ["plants.db"]);
     writeFileSync(join(garbage, "plants.db-wal"), "garbage ".repeat(1000));
     expect(await rejectionOf(open(garbage))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+  });
+
+  it("is refused beside an older copy of its own one, as a start would lose what was written between the two", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const older = copy(folder, ["plants.db"]);
+    const from = walMark(join(folder, "plants.db"));
+    let plants = 10;
+    // It begins again after each checkpoint.
+    for (; walMark(join(folder, "plants.db")) < from + 2; plants += 10_000) await add(store, plants, 10_000);
+    const killed = copy(folder, BOTH);
+    await store.close();
+    copyFileSync(join(killed, "plants.db-wal"), join(older, "plants.db-wal"));
+    expect(await rejectionOf(open(older))).toHaveProperty("message", expect.stringContaining(FOREIGN));
+    expect(await countIn(killed)).toBe(plants);
+  });
+
+  it("is none where another program has begun it again, however often, on what a process left that was killed in a checkpoint", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const left = copy(folder, BOTH);
+    await store.close();
+    const path = join(left, "plants.db");
+    const shell = new DatabaseSync(path);
+    const mark = walMark(path);
+    shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), mark)}`);
+    for (let times = 0; times < 4; times += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+    expect(walMark(path)).toBe(mark + 4);
+    const killed = copy(left, BOTH);
+    shell.close();
+    expect(await countIn(killed)).toBe(10);
   });
 });
 

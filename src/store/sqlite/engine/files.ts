@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pragma } from "./requirements.ts";
 import { SCHEMA_VERSION_MAX, schemaVersion } from "./schema.ts";
+import { VERSION_AT, versionsIn } from "./wal.ts";
 
 /**
  * A database in WAL mode does not record that its WAL is missing: SQLite opens it in an earlier state. So we mark it,
@@ -32,8 +33,9 @@ const MODE_OF_WAL = 2;
 const MARKS = 2 ** 22;
 
 /**
- * SQLite increments the salt each time it restarts the WAL. Other programs may do so too, with commits and checkpoints
- * of their own.
+ * SQLite increments the salt each time it restarts the WAL: once after a checkpoint of ours, by the commit that clears
+ * its mark. On what a process left that was killed before that commit, other programs may do so too, with commits and
+ * checkpoints of their own. Those clear no mark.
  */
 const SALT_STEPS_MAX = 1024;
 
@@ -46,6 +48,10 @@ export function walMark(path: string): number {
 /** Combines a schema version with a mark. UNMARKED clears the mark. */
 export function markVersion(version: number, mark: number): number {
   return (version & SCHEMA_VERSION_MAX) + mark * (SCHEMA_VERSION_MAX + 1);
+}
+
+function markOf(version: number): number {
+  return Math.trunc(version / (SCHEMA_VERSION_MAX + 1));
 }
 
 /**
@@ -61,12 +67,17 @@ export function findFilesFault(name: string): FilesFault | undefined {
   if (header.length === 0) return findGone(path, wal);
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) return other(path);
   if (header[18] !== MODE_OF_WAL) return wal.length > 0 ? foreign(path) : findCut(path, header);
-  const mark = Math.trunc(header.readInt32BE(60) / (SCHEMA_VERSION_MAX + 1));
+  const mark = markOf(header.readInt32BE(VERSION_AT));
   if (mark === UNMARKED) return undefined;
   if (wal.length === 0) return alone(path);
   const isWal = wal.length === WAL_HEADER_BYTES && (wal.readUInt32BE(0) & ~1) === WAL_MAGIC;
   const steps = isWal ? (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS : Infinity;
-  return steps <= SALT_STEPS_MAX ? undefined : foreign(path);
+  return steps <= 1 || (steps <= SALT_STEPS_MAX && !isMarkCleared(path)) ? undefined : foreign(path);
+}
+
+/** Whether a commit in the WAL clears a mark. */
+function isMarkCleared(path: string): boolean {
+  return versionsIn(`${path}-wal`, pageBytesOf(path)).some((version) => markOf(version) === UNMARKED);
 }
 
 /** How often files that seem wrong are looked at, and the pause between, in milliseconds. */

@@ -6,6 +6,8 @@ export type WalFrames = Readonly<{ readable: number; written: number }>;
 /** From SQLite's file format (sqlite.org/fileformat2.html, 4.1 and 4.2). */
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
+/** Where `user_version` is in the first page of a database (1.3). */
+export const VERSION_AT = 60;
 
 type Sums = readonly [number, number];
 
@@ -35,6 +37,23 @@ export function countFrames(path: string, pageBytes: number): WalFrames {
       if (isOfThisWal) written = at;
     }
     return { readable, written };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What `user_version` is in each version of the first page of a database that its WAL has. */
+export function* versionsIn(path: string, pageBytes: number): Generator<number, void, void> {
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    readSync(file, header, 0, HEADER_BYTES, 0);
+    const start = Buffer.alloc(FRAME_HEADER_BYTES + VERSION_AT + 4);
+    for (let at = HEADER_BYTES; readSync(file, start, 0, start.length, at) === start.length; at += FRAME_HEADER_BYTES + pageBytes) {
+      // What follows is from before the WAL began again.
+      if (!start.subarray(8, 16).equals(header.subarray(16, 24))) return;
+      if (start.readUInt32BE(0) === 1) yield start.readInt32BE(FRAME_HEADER_BYTES + VERSION_AT);
+    }
   } finally {
     closeSync(file);
   }
