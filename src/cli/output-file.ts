@@ -59,9 +59,6 @@ export type PartialFile = Readonly<{
   close(): void;
 }>;
 
-/** The errors of file systems without hard links. */
-const LINKLESS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
-
 /**
  * Creates a file beside its final place. Its name cannot be guessed, and an existing file is never opened. It is
  * removed if the command ends early; after a kill -9, by the next command.
@@ -82,7 +79,7 @@ export function openPartFile({ path, isForced }: Target & { kind: "file" }): Par
       if (isForced) renameSync(part, path);
       else giveName(part, path);
       isKept = true;
-      syncFolder(dirname(path));
+      syncName(dirname(path));
     },
     close() {
       forget();
@@ -115,7 +112,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (reason) {
-    return !(reason instanceof Error && "code" in reason && reason.code === "ESRCH");
+    return codeOf(reason) !== "ESRCH";
   }
 }
 
@@ -123,13 +120,26 @@ function isRunning(pid: number): boolean {
 function giveName(part: string, path: string): void {
   try {
     linkSync(part, path);
-    rmSync(part);
   } catch (reason) {
-    const code = reason instanceof Error && "code" in reason ? String(reason.code) : "";
-    if (code === "EEXIST") throw isThere(path);
-    if (!LINKLESS.includes(code)) throw reason;
+    if (codeOf(reason) === "EEXIST") throw isThere(path);
+    // A file system without links says so in many ways. Where more is wrong, this fails as well.
     renameSync(part, path);
+    return;
   }
+  rmSync(part);
+}
+
+/** A file is safe without its name, which some file systems of networks and of virtual machines cannot sync. */
+function syncName(folder: string): void {
+  try {
+    syncFolder(folder);
+  } catch (reason) {
+    if (!(reason instanceof Error && codeOf(reason.cause) === "EINVAL")) throw reason;
+  }
+}
+
+function codeOf(reason: unknown): unknown {
+  return reason instanceof Error && "code" in reason ? reason.code : undefined;
 }
 
 function isThere(path: string): Error {

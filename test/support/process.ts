@@ -99,14 +99,20 @@ export type CommandOptions = Readonly<{
   /** Another user to run it as, which needs root. */
   user?: number;
   cwd?: string;
+  /** A program and its arguments under which the command is run. */
+  under?: readonly string[];
 }>;
 
 /** What a command writes about its progress once it takes longer than a second, and the empty line behind it. */
 const PROGRESS = /(?:^.* {2}(?:\d+ s|[\d.]+ [kM]B.*)\n)+(?:[ \t]*\n)?/gm;
 
 /** Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out. */
-export async function runCommand(words: readonly string[], { root = PROJECT, environment = {}, user, cwd }: CommandOptions = {}) {
-  const child = spawn(RUNTIME, [`${root}/src/main.ts`, ...words], {
+export async function runCommand(
+  words: readonly string[],
+  { root = PROJECT, environment = {}, user, cwd, under = [] }: CommandOptions = {},
+) {
+  const [program, ...rest] = [...under, RUNTIME, `${root}/src/main.ts`, ...words];
+  const child = spawn(program!, rest, {
     env: { ...cleanEnvironment(), ...environment },
     ...(user === undefined ? {} : { uid: user, gid: user }),
     ...(cwd === undefined ? {} : { cwd }),
