@@ -37,7 +37,11 @@ function mkdir(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    if (isNotFolder(cause)) throw notFolder(path, cause);
+    if (isNotFolder(cause)) {
+      // It may be a folder that a failing disk cannot show: that is what this throws then.
+      isThere(path);
+      throw notFolder(path, cause);
+    }
     if (!isDenied(cause))
       throw new Error(`${path} cannot be created (${describeFailure(cause)}): name another folder with --data.`, { cause });
     throw new Error(`${path} cannot be created or entered by ${self()}: create it as its owner, or name another folder with --data.`, {

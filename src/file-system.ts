@@ -22,6 +22,12 @@ const UNFIT: ReadonlyMap<number, Unfit> = new Map([
   [0x65735546, { fileSystem: "fuse", todo: SHARED }],
 ]);
 
+/** The name of the file system, if it is one whose locks and shared memory may not work. */
+export function findShared(path: string): string | undefined {
+  const unfit = findUnfit(path);
+  return unfit?.todo === SHARED ? unfit.fileSystem : undefined;
+}
+
 /** Undefined if nothing is known against it, as for every file system of another system than Linux. */
 export function findUnfit(path: string): Unfit | undefined {
   if (process.platform !== "linux") return undefined;

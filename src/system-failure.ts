@@ -13,6 +13,8 @@ const FAILURES: Readonly<Record<string, readonly [what: string, todo: string]>> 
   ENOSPC: ["the disk is full", "make room, or name a file on another disk"],
   EDQUOT: ["the disk quota of this user is used up", "make room, or name a file on another disk"],
   EFBIG: ["the file is too large for its file system or a limit", "name a file on another disk"],
+  ENOTCONN: ["the program behind this file system has ended", "mount it again"],
+  ESTALE: ["the server of this file system no longer knows it", "mount it again"],
   EIO: ["the disk had an I/O error", "check it, and use another one"],
   EMFILE: ["too many files are open", "raise the limit of open files (ulimit -n)"],
   ENFILE: ["too many files are open on this machine", "end other programs"],

@@ -6,6 +6,8 @@ import { findProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const CSV = join(import.meta.dir, "../../examples/plants.csv");
+/** Codes of the operating system. */
+const RAW = /\bE[A-Z]{3,}\b/;
 
 async function makeStore(): Promise<string> {
   const data = join(temporaryFolder(), "data");
@@ -19,6 +21,12 @@ function runOn(words: readonly string[], answers: readonly string[], paths: read
   return runCommand(words, { under: [findProgram("strace"), "-D", "-f", "-qq", "-o", "/dev/null", ...flags] });
 }
 
+/** The answer of statfs for a file system with this number, in the bytes of this processor. */
+function numbered(bytes: string): string {
+  return `statfs:poke_exit=@arg2=${bytes}00000000`;
+}
+const FUSE = numbered("46557365");
+const NFS = numbered("69690000");
 
 describe("a backup", () => {
   for (const { where, answer, isOnFolder } of [
@@ -37,4 +45,50 @@ describe("a backup", () => {
     const { status, stderr } = await runOn(["backup", folder, "--data", data], ["fsync:error=EIO"], [folder]);
     expect([status, stderr]).toEqual([1, `plant-store: ${folder} cannot be synced (the disk had an I/O error): check its disk.\n`]);
   });
+});
+
+describe("a data folder", () => {
+  const serve = ["serve", "--port", "0", "--data"];
+
+  for (const { what, error, says } of [
+    { what: "on a disk that has failed", error: "EIO", says: "the disk had an I/O error: check it, and use another one." },
+    { what: "whose program has ended", error: "ENOTCONN", says: "the program behind this file system has ended: mount it again." },
+    { what: "that its server has lost", error: "ESTALE", says: "the server of this file system no longer knows it: mount it again." },
+  ])
+    for (const words of [serve, ["check", "--data"], ["backup", "x.gz", "--data"]])
+      it(`${what} is refused in words by ${words[0]}`, async () => {
+        const data = await makeStore();
+        const answer = `stat,lstat,statx,newfstatat,access,openat:error=${error}`;
+        const { status, stderr } = await runOn([...words, data], [answer], [data]);
+        expect([status, stderr]).toEqual([1, `plant-store: ${data}: ${says}\n`]);
+      });
+
+  it("on a file system without shared memory is refused with its kind, and what to do", async () => {
+    const data = await makeStore();
+    const { status, stderr } = await runOn([...serve, data], ["mmap:error=ENODEV", FUSE], [data, join(data, "plants.db-shm")]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("choose a folder on a disk of this machine with --data");
+    expect(stderr).toContain("SQLite may not be able to use this file system (fuse).");
+  });
+
+  it("on a file system without locks is refused with that, and not only as in use", async () => {
+    const data = await makeStore();
+    const { status, stderr } = await runOn([...serve, data], ["fcntl:error=ENOLCK", NFS], [data, join(data, "plants.db.lock")]);
+    expect(status).toBe(1);
+    expect(stderr).toStartWith("plant-store: Another Plant Store is using this data folder");
+    expect(stderr).toEndWith(" If there is none, the locks of this file system (nfs) do not work.\n");
+  });
+
+  for (const command of ["serve", "import", "restore"] as const)
+    it(`with a path that is too long for SQLite is refused with that by ${command}`, async () => {
+      const folder = temporaryFolder();
+      const backup = join(folder, "backup.gz");
+      await runCommand(["backup", backup, "--data", await makeStore()]);
+      const words = { serve, import: ["import", CSV, "--data"], restore: ["restore", backup, "--data"] }[command];
+      const data = join(folder, "x".repeat(240), "y".repeat(500 - folder.length - 242));
+      const { status, stderr } = await runCommand([...words, data]);
+      expect(status).toBe(1);
+      expect(stderr).toContain("its path is too long for SQLite: choose a folder with a shorter one with --data.");
+      expect(stderr).not.toMatch(RAW);
+    });
 });

@@ -5,8 +5,8 @@ import type { Metrics } from "../../metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
-import { isOfMachine, translated } from "./engine/failure.ts";
-import { findLastingFault, rememberFiles, sizeOfFile } from "./engine/files.ts";
+import { translated } from "./engine/failure.ts";
+import { findLastingFault, rememberFiles, sizeOfFile, toUnusable } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
 import { holdLock, isLocked } from "./engine/lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
@@ -44,11 +44,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     return await openWhileLocked(options, unlock);
   } catch (reason) {
     unlock();
-    throw isOfMachine(reason)
-      ? new Error(`${options.path} cannot be used (${reason.message}): check whether its disk is full, read-only or failing.`, {
-          cause: reason,
-        })
-      : reason;
+    throw toUnusable(options.path, reason);
   }
 }
 

@@ -2,6 +2,8 @@ import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } fro
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findShared } from "../../../file-system.ts";
+import { isOfMachine } from "./failure.ts";
 import { pragma } from "./requirements.ts";
 import { SCHEMA_VERSION_MAX, schemaVersion } from "./schema.ts";
 import { VERSION_AT, versionsIn } from "./wal.ts";
@@ -122,6 +124,20 @@ export function takeAlone(path: string): void {
   using db = new DatabaseSync(path);
   if (pragma(db, "PRAGMA quick_check(1)") !== "ok") throw new Error(`${path} is damaged without its WAL: restore a backup.`);
   db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA user_version = ${schemaVersion(db)}`);
+}
+
+/** SQLite's limit of a path, without what it adds for a journal (MAX_PATHNAME in os_unix.c). */
+const PATH_BYTES_MAX = 504;
+
+/** What to do about a file that SQLite cannot use because of the machine. Another failure stays as it is. */
+export function toUnusable(path: string, cause: unknown): unknown {
+  if (!isOfMachine(cause)) return cause;
+  const shared = findShared(dirname(path));
+  const why =
+    Buffer.byteLength(realPath(path)) > PATH_BYTES_MAX
+      ? "its path is too long for SQLite: choose a folder with a shorter one with --data"
+      : `check whether its disk is full, read-only or failing${shared === undefined ? "" : `, or choose a folder on a disk of this machine with --data: SQLite may not be able to use this file system (${shared})`}`;
+  return new Error(`${path} cannot be used (${cause.message}): ${why}.`, { cause });
 }
 
 /** The name of a database that a restore has not completed. */
