@@ -9,6 +9,7 @@ import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { markVersion, walMark } from "../../src/store/sqlite/engine/files.ts";
 import { schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
+import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -222,6 +223,21 @@ describe("a WAL of another database", () => {
     copyFileSync(join(killed, "plants.db-wal"), join(older, "plants.db-wal"));
     expect(await rejectionOf(open(older))).toHaveProperty("message", expect.stringContaining(FOREIGN));
     expect(await countIn(killed)).toBe(plants);
+  });
+
+  it("is none where another program copied all of it before a checkpoint, whose own mark begins it again", async () => {
+    const folder = temporaryFolder();
+    await (await open(folder)).close();
+    const path = join(folder, "plants.db");
+    const writer = openWriter(path);
+    writer.probe();
+    new DatabaseSync(path).exec("PRAGMA wal_checkpoint(FULL)");
+    const before = walMark(path);
+    writer.checkpoint();
+    expect(walMark(path)).toBe(before + 2);
+    const killed = copy(folder, BOTH);
+    writer.close();
+    expect(await countIn(killed)).toBe(0);
   });
 
   it("is none where another program has begun it again, however often, on what a process left that was killed in a checkpoint", async () => {

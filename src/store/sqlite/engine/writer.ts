@@ -113,8 +113,13 @@ export function openWriter(path: string) {
    * that WAL, clears it.
    */
   function copyWal(how: "FULL" | "PASSIVE"): Checkpoint {
-    mark(walMark(path));
-    isMarked = true;
+    let named: number;
+    do {
+      named = walMark(path);
+      mark(named);
+      isMarked = true;
+      // If all of the WAL was in the database already, this commit has begun it again.
+    } while (walMark(path) !== named);
     const outcome = db.prepare(`PRAGMA wal_checkpoint(${how})`).get() as Checkpoint;
     mark(UNMARKED);
     isMarked = false;
