@@ -22,12 +22,12 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
   id: [
     // As in `Id.`: without its punctuation it is the name that we know.
     "id, plant id, pflanzen id, id plante, id planta, id pianta, gbifID, taxonID, occurrenceID, identifier, identifiant, identificador",
-    "accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
+    "catalogNumber, accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
     "nr, no, nº, n°, №, num, number, nummer, numero, numer, lfd nr, laufende nummer, číslo, номер, 番号, 编号, 編號, #",
     "key, code, kod, codigo, código, ref, artikelnummer, artikel nr",
   ].flatMap(toWords),
   name: [
-    "name, acceptedScientificName, verbatimScientificName, canonicalName, species, taxon, taxonname",
+    "name, scientificName, acceptedScientificName, verbatimScientificName, canonicalName, species, taxon, taxonname",
     "plant name, plantname, plant, plants, botanical name, latin name, latin, common name, cultivar, title",
     "botanischer name, wissenschaftlicher name, lateinischer name, pflanzenname, pflanze, pflanzen, art, artname, sorte, bezeichnung",
     "deutscher name, trivialname, nom scientifique, nom latin, nom botanique, nom de la plante, nom, plante, espèce, nom commun",

@@ -174,6 +174,7 @@ describe("the columns of an import", () => {
     { header: "N°;Nom de la plante;Famille", columns: { id: "N°", name: "Nom de la plante", tag: "Famille" } },
     { header: "Número;Nombre científico;Familia", columns: { id: "Número", name: "Nombre científico", tag: "Familia" } },
     { header: "gbifID;species;family", columns: { id: "gbifID", name: "species", tag: "family" } },
+    { header: "Catalog number;Scientific name;Tags", columns: { id: "Catalog number", name: "Scientific name", tag: "Tags" } },
     { header: "taxonID;scientificName;tag", columns: { id: "taxonID", name: "scientificName", tag: "tag" } },
     { header: "番号;植物名;分类", columns: { id: "番号", name: "植物名", tag: "分类" } },
     { header: "номер;название;группа", columns: { id: "номер", name: "название", tag: "группа" } },
