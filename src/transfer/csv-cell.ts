@@ -27,7 +27,13 @@ const SHORTENED = /^\s*[+-]?\d+(?:[.,]\d+)?e\+\d+\s*$/i;
 
 /** Whether it is no id because it was a longer one. */
 export function isShortened(cell: string): boolean {
-  return SHORTENED.test(cell) || isRounded(cell);
+  return SHORTENED.test(cell) || isRounded(cell) || isFloat(cell);
+}
+
+/** Whether a float has rounded it, as pandas writes it (9007199254740992.0) and Java (9.223372036854775E18). */
+function isFloat(cell: string): boolean {
+  const value = /[.e]/i.test(cell) ? Number(cell) : 0;
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 /** Whether xlsx.ts says that Excel rounded it. */

@@ -155,6 +155,8 @@ describe("an import of CSV", () => {
     { row: "0x1,x", error: 40005, text: "`id`", why: "a hexadecimal id" },
     { row: "1.5,x", error: 40005, text: "`id`", why: "an id with a fraction" },
     { row: "4.00638E+12,x", error: 40005, text: "as text", why: "an id that a spreadsheet has shortened" },
+    { row: "9007199254740992.0,x", error: 40005, text: "as text", why: "one that pandas has made a float" },
+    { row: "-9.223372036854775E18,x", error: 40005, text: "as text", why: "one that Java has made a float" },
     { row: '" 4,00638e+012",x', error: 40005, text: "as text", why: "one that a spreadsheet in German has shortened" },
     { row: "1.23456789012346E+17 (rounded to 15 digits by Excel),x", error: 40005, text: "as text", why: "one of .xlsx with more digits" },
     {
