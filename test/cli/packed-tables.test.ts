@@ -100,6 +100,13 @@ describe("plant-store import refuses", () => {
     },
     { what: "a table of HTML", name: "table.xls", bytes: Buffer.from("\n<table border=1>"), says: "HTML or XML: open it in a spreadsheet" },
     { what: "a workbook of Excel 2003 in XML", name: "a.xml", bytes: Buffer.from('<?xml version="1.0"?>'), says: "HTML or XML: open" },
+    {
+      what: "a database of SQLite",
+      name: "data.db",
+      bytes: Buffer.from("SQLite format 3\0"),
+      says: "is a database: save its table of plants",
+    },
+    { what: "a dump of PostgreSQL", name: "a.dump", bytes: Buffer.from("PGDMP\x01\x0e"), says: "is a database: save its table of plants" },
     { what: "a PDF", name: "a.pdf", bytes: Buffer.from("%PDF-1.7\n"), says: "The file is a PDF: save the table" },
     ...Object.entries({
       png: "\x89PNG",
@@ -145,7 +152,12 @@ describe("plant-store import refuses", () => {
 });
 
 describe("plant-store import reads a list of names whose first one begins like", () => {
-  for (const [name, like] of Object.entries({ "RIFFELBLATT-SALBEI": "a film", "GIF8 Rose": "a picture", "%PDF": "a PDF" })) {
+  for (const [name, like] of Object.entries({
+    "RIFFELBLATT-SALBEI": "a film",
+    "GIF8 Rose": "a picture",
+    "%PDF": "a PDF",
+    SQLite: "a database",
+  })) {
     it(`${like}: ${name}`, async () => {
       const file = join(folder, "names.txt");
       writeFileSync(file, `${name}\nAcer\n`);
