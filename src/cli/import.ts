@@ -69,7 +69,7 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
     const { head, table, format: known, notes, ...opened } = await openSource(source, progress);
     const format = flags.format ?? known ?? detectFormat(table, head);
     const isList = format === "list";
-    for (const note of isList ? [...notes, LIST_NOTE] : notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
+    for (const note of [...notes, ...notesOf(format, head)]) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
     const importing = plants.import(isList ? splitList(opened.bytes) : opened.bytes, {
       packed: isList ? undefined : opened.packed,
       onSent: progress.count,
@@ -96,8 +96,19 @@ function toWords({ read, created, unchanged, replaced, refused }: ImportCounts, 
   return `${isDryRun ? "dry run: " : ""}${read} read, ${created} created, ${unchanged} unchanged, ${replaced} replaced, ${refused} refused`;
 }
 
-/** What was guessed, and what was left out. */
-function reportReading(file: string, { encoding, columns = {}, unusedColumns }: ImportSummary): void {
+/** What people should know of a file by its beginning. */
+function notesOf(format: FileFormat | "list", head: Uint8Array): readonly string[] {
+  if (format === "list") return [LIST_NOTE];
+  return format === "ndjson" && /^\s*\{\s*\n/.test(new TextDecoder().decode(head)) ? [OBJECT_NOTE] : [];
+}
+
+const OBJECT_NOTE =
+  "it begins with an object over several lines: `jq .plants` takes a list of that name out of it, `jq --compact-output .` writes objects on one line each";
+
+/** What was guessed, what was left out, and what helps where nothing in the column of the ids is one. */
+function reportReading(file: string, { encoding, columns = {}, unusedColumns, read, refused, problems }: ImportSummary): void {
+  const hasCodes =
+    columns.id !== undefined && refused > 0 && refused === read && problems.every(({ message }) => /`id` must/.test(message));
   // A column that has the name of its field was not guessed.
   const taken = Object.entries(columns).filter(([field, column]) => column.toLowerCase() !== field);
   const lines = [
@@ -106,6 +117,7 @@ function reportReading(file: string, { encoding, columns = {}, unusedColumns }: 
       : [`read as ${encoding}${encoding === "windows-1252" ? ": if letters look wrong, save the file as UTF-8" : ""}`]),
     ...taken.map(([field, column]) => `${/^column \d+$/.test(column) ? column : `the column ${column}`} is taken for the ${field}`),
     ...(unusedColumns.length === 0 ? [] : [`not imported: the column${unusedColumns.length === 1 ? "" : "s"} ${unusedColumns.join(", ")}`]),
+    ...(hasCodes ? ['no id is a whole number: if they are codes, --id-column "" --ids content makes ids'] : []),
   ];
   for (const line of lines) process.stderr.write(`${escapeControls(`${file}: ${line}`)}\n`);
 }

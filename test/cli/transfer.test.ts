@@ -106,6 +106,29 @@ for (const { where, flags, environment, made } of [
       expect(stderr).toBe(`${file}: column 1 is taken for the name\n${file}: column 2 is taken for the tag\n`);
     });
 
+    it("says which flags help if all ids are codes, and not if one row has an id", async () => {
+      const file = join(folder, "codes.csv");
+      const codes = "id,name\nlyjmlx5xd4ajagp,Acer\nA-17,Tilia\n";
+      writeFileSync(file, codes);
+      const { stderr } = await runCommand(["import", file, "--dry-run", ...flags], { environment });
+      expect(stderr).toEndWith(`${file}: no id is a whole number: if they are codes, --id-column "" --ids content makes ids\n`);
+      const { status, stdout } = await runCommand(["import", file, "--dry-run", "--id-column", "", "--ids", "content", ...flags], {
+        environment,
+      });
+      expect([status, stdout]).toEqual([0, `${file}: dry run: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n`]);
+      writeFileSync(file, `${codes}1,Ilex\n`);
+      expect((await runCommand(["import", file, "--dry-run", ...flags], { environment })).stderr).not.toContain("codes, --id-column");
+    });
+
+    it("says how to take plants out of an object over several lines", async () => {
+      const file = join(folder, "db.json");
+      writeFileSync(file, JSON.stringify({ plants: [{ id: 1, name: "Acer" }] }, undefined, 2));
+      const { status, stderr } = await runCommand(["import", file, "--dry-run", ...flags], { environment });
+      expect([status, stderr]).toEqual([1, expect.stringContaining("`jq .plants` takes a list of that name out of it")]);
+      writeFileSync(file, '{"id":1,"name":"Acer"}\n{\n');
+      expect((await runCommand(["import", file, "--dry-run", ...flags], { environment })).stderr).not.toContain("jq");
+    });
+
     it("changes nothing if a file is imported again", async () => {
       const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
       expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
