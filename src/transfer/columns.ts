@@ -22,25 +22,25 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
   id: [
     // As in `Id.`: without its punctuation it is the name that we know.
     "id, plant id, pflanzen id, id plante, id planta, id pianta, gbifID, taxonID, occurrenceID, identifier, identifiant, identificador",
-    "catalogNumber, accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
-    "nr, no, nº, n°, №, num, number, nummer, numero, numer, lfd nr, laufende nummer, číslo, номер, 番号, 编号, 編號, #",
-    "key, code, kod, codigo, código, ref, artikelnummer, artikel nr",
+    "catalog number, accession number, accession no, accession, inventory number, inventarnummer, inventar nr, pflanzennummer, plant number, plant no",
+    "nr, no, n°, num, number, nummer, numero, numer, lfd nr, laufende nummer, číslo, номер, 番号, 编号, 編號, #",
+    "key, code, kod, código, ref, artikelnummer, artikel nr",
   ].flatMap(toWords),
   name: [
     "name, scientificName, acceptedScientificName, verbatimScientificName, canonicalName, species, taxon, taxonname",
-    "plant name, plantname, plant, plants, botanical name, latin name, latin, common name, cultivar, title",
+    "plant name, plant, plants, botanical name, latin name, latin, common name, cultivar, title",
     "botanischer name, wissenschaftlicher name, lateinischer name, pflanzenname, pflanze, pflanzen, art, artname, sorte, bezeichnung",
     "deutscher name, trivialname, nom scientifique, nom latin, nom botanique, nom de la plante, nom, plante, espèce, nom commun",
-    "nombre científico, nombre botánico, nombre de la planta, nombre, planta, especie, nombre común, nome científico, espécie",
-    "nome scientifico, nome botanico, nome, pianta, nome comune, wetenschappelijke naam, botanische naam, plantnaam, naam, plant, soort",
-    "vetenskapligt namn, namn, växt, art, videnskabeligt navn, navn, plante, tieteellinen nimi, nimi, kasvi, nazwa, nazwa łacińska, roślina",
+    "nombre científico, nombre botánico, nombre de la planta, nombre, planta, especie, nombre común, nome científico",
+    "nome scientifico, nome botanico, nome, pianta, nome comune, wetenschappelijke naam, botanische naam, plantnaam, naam, soort",
+    "vetenskapligt namn, namn, växt, videnskabeligt navn, navn, tieteellinen nimi, nimi, kasvi, nazwa, nazwa łacińska, roślina",
     "název, rostlina, назва, название, наименование, растение, рослина, имя, 学名, 植物名, 植物, 名前, 名称, 名稱, 이름, 식물",
   ].flatMap(toWords),
   tag: [
     "tag, tags, label, labels, keyword, keywords, schlagwort, stichwort, étiquette, etiqueta, etichetta, etikett, štítek, метка, タグ, 标签",
-    "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, カテゴリ, 分类, 分類",
+    "category, kategorie, catégorie, categoría, kategori, kategoria, категория, カテゴリ, 分类, 分類",
     "group, gruppe, groupe, grupo, gruppo, groep, grupp, grupa, skupina, группа",
-    "type, typ, tipo, family, familie, famille, familia, famiglia, família, familj, rodzina, čeleď, семейство, 科",
+    "type, typ, tipo, family, familie, famille, familia, famiglia, familj, rodzina, čeleď, семейство, 科",
   ].flatMap(toWords),
 };
 

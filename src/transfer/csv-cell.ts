@@ -32,8 +32,7 @@ export function isShortened(cell: string): boolean {
 
 /** Whether a float has rounded it, as pandas writes it (9007199254740992.0) and Java (9.223372036854775E18). */
 function isFloat(cell: string): boolean {
-  const value = /[.e]/i.test(cell) ? Number(cell) : 0;
-  return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return /[.e]/i.test(cell) && Math.abs(Number(cell)) > Number.MAX_SAFE_INTEGER;
 }
 
 /** Whether xlsx.ts says that Excel rounded it. */

@@ -35,12 +35,12 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
     /^(\xef\xbb\xbf)?\s*<(\?xml|!|html|head|meta|style|div|table)/i,
     "The file is HTML or XML: open it in a spreadsheet, and save it as .xlsx or as CSV.",
   ],
-  [/^(SQLite f|PGDMP)/, "The file is a database: save its table of plants as CSV."],
+  [/^(SQLite f|PGDMP)/, "The file is a database: save its table as CSV."],
   [/^%PDF-/, "The file is a PDF: save the table that it was made from as .xlsx or as CSV."],
   [
     // PNG, JPEG, GIF, WebP and its kind, TIFF of both byte orders; HEIC, as phones make it, begins with its length.
     /^(\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}(WEBP|WAVE|AVI )|II\*\0|MM\0\*|\0\0\0)/,
-    "The file is a picture or a film, and no table: type or copy what it shows into a spreadsheet.",
+    "The file is a picture or a film, and no table: copy what it shows into a spreadsheet.",
   ],
 ];
 

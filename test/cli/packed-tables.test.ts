@@ -104,9 +104,9 @@ describe("plant-store import refuses", () => {
       what: "a database of SQLite",
       name: "data.db",
       bytes: Buffer.from("SQLite format 3\0"),
-      says: "is a database: save its table of plants",
+      says: "is a database: save its table as CSV",
     },
-    { what: "a dump of PostgreSQL", name: "a.dump", bytes: Buffer.from("PGDMP\x01\x0e"), says: "is a database: save its table of plants" },
+    { what: "a dump of PostgreSQL", name: "a.dump", bytes: Buffer.from("PGDMP\x01\x0e"), says: "is a database: save its table as CSV" },
     { what: "a PDF", name: "a.pdf", bytes: Buffer.from("%PDF-1.7\n"), says: "The file is a PDF: save the table" },
     ...Object.entries({
       png: "\x89PNG",
