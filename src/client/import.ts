@@ -57,7 +57,7 @@ export type ImportSummary = Readonly<{
   refused: number;
   /** The first 1,000 refused lines. */
   problems: readonly ImportProblem[];
-  /** The first 100 CSV columns that were not read, or only in part. Each name is cut to 100 characters. */
+  /** The first 100 columns of CSV, or members of NDJSON, that were not read, or only in part. Each name is cut to 100 characters. */
   unusedColumns: readonly string[];
   /** If the file is not UTF-8. */
   encoding?: (typeof ENCODINGS)[number];

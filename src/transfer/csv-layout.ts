@@ -5,6 +5,7 @@ import type { Places } from "./columns.ts";
 import { countFilled, isLikeId } from "./csv-cell.ts";
 import type { Cell } from "./csv-parser.ts";
 import type { CsvReading } from "./csv-reading.ts";
+import { UNUSED_MAX } from "./row.ts";
 import type { ReadOptions } from "./row.ts";
 
 /** The places of the known columns, and the number of all columns. */
@@ -16,9 +17,6 @@ export type Layout = Places &
   }>;
 
 export type RowReading = Readonly<{ decode: DecodeCell; csv: CsvReading; options: ReadOptions }>;
-
-/** How many unused columns are named. */
-const UNUSED_MAX = 100;
 
 /** What the first line says of the columns. Throws `invalid_csv_header`. */
 export function toLayout(first: readonly Cell[], { delimiter, decode, csv, options }: RowReading & { delimiter: string }): Layout {

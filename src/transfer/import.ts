@@ -25,7 +25,7 @@ export type ImportSummary = Readonly<{
   refused: number;
   /** The first PROBLEMS_MAX refused lines. */
   problems: readonly Problem[];
-  /** The first hundred CSV columns that were not read, or only in part. */
+  /** The first UNUSED_MAX columns of CSV, or members of JSON, that were not read, or only in part. */
   unusedColumns: readonly string[];
   /** If it is not UTF-8. */
   encoding?: Encoding;

@@ -1,8 +1,9 @@
 import { createByteQueue } from "../byte-queue.ts";
 import { PlantStoreError } from "../errors.ts";
 import { decodeUtf8, parseJson } from "../json.ts";
+import { FIELDS, toColumnName } from "./columns.ts";
 import { toUtf8 } from "./encodings.ts";
-import { expected, tooLong } from "./row.ts";
+import { expected, tooLong, UNUSED_MAX } from "./row.ts";
 import type { ReadOptions, Row, Rows } from "./row.ts";
 import { inPieces } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
@@ -12,20 +13,33 @@ const NEWLINE = 0x0a;
 const utf8 = new TextEncoder();
 
 /** Reads one plant per line. Empty lines are skipped. */
-export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEncoding }: ReadOptions): Rows {
+export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEncoding, onUnused }: ReadOptions): Rows {
   const file = await toUtf8(bytes);
   if (file.encoding) onEncoding?.(file.encoding);
   let line = 0;
   // The beginning of a line that is not complete yet.
   const rest = createByteQueue();
   let isTooLong = false;
+  const known = new Set<string>(FIELDS);
+
+  /** A plant may have other members, of which one that is null says nothing. */
+  function reportUnused(members: Readonly<Record<string, unknown>>): void {
+    for (const name in members) {
+      if (known.has(name) || members[name] === null || known.size === FIELDS.length + UNUSED_MAX) continue;
+      known.add(name);
+      onUnused(toColumnName(name, 0));
+    }
+  }
 
   function read(raw: string): Row | undefined {
     line += 1;
     if (raw.trim() === "") return undefined;
     try {
       checkLength(raw, lineBytesMax);
-      return { line, plant: parsePlant(parseJson(raw)) };
+      const value = parseJson(raw);
+      const plant = parsePlant(value);
+      reportUnused(value as Record<string, unknown>);
+      return { line, plant };
     } catch (thrown) {
       return { line, refusal: expected(thrown) };
     }
@@ -39,7 +53,9 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEn
   /** Decodes whole lines together, and one by one only if something in them is not UTF-8. */
   function readAll(lines: Uint8Array): Row[] {
     const texts = decode(lines)?.split("\n") ?? splitLines(lines).map(decode);
-    return texts.map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text))).filter(isRow);
+    return texts
+      .map((text) => (text === undefined ? refuse(new PlantStoreError("invalid_unicode")) : read(text)))
+      .filter((row) => row !== undefined);
   }
 
   function keep(part: Uint8Array): void {
@@ -70,10 +86,6 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEn
   }
   if (isTooLong) yield [refuse(tooLong(lineBytesMax))];
   else if (rest.length() > 0) yield readAll(rest.take());
-}
-
-function isRow(row: Row | undefined): row is Row {
-  return row !== undefined;
 }
 
 /** Undefined for bytes that are not UTF-8. */

@@ -18,7 +18,7 @@ export type ReadOptions = Readonly<{
   parsePlant: (value: unknown) => NewPlant;
   /** A longer line is refused. */
   lineBytesMax: number;
-  /** Called once for each of the first hundred columns that are not read, or only in part. */
+  /** Called once for each of the first UNUSED_MAX columns, or members of JSON, that are not read, or only in part. */
   onUnused: (column: string) => void;
   /** Called with the names of the columns of CSV and what separates them; then with their places, if it has those that it needs. */
   onNames?: (names: readonly string[], delimiter: string) => void;
@@ -27,6 +27,9 @@ export type ReadOptions = Readonly<{
   onEncoding?: (encoding: Encoding) => void;
   csv?: CsvReading;
 }>;
+
+/** How many unused columns or members are named. */
+export const UNUSED_MAX = 100;
 
 /** The refusal of a line that is too long. */
 export function tooLong(bytesMax: number): PlantStoreError {

@@ -29,6 +29,21 @@ describe("an import of NDJSON", () => {
     });
   }
 
+  it("names each other member of a plant that is not null once, and stores the plant without it", async () => {
+    const { summary, stored } = await storedFrom(
+      '{"id":1,"name":"a","tags":["x"],"Tag":"y","z":null}\n{"tags":[],"id":2,"name":"b","tag":"x"}\n',
+    );
+    expect(summary).toEqual(clean({ read: 2, created: 2, unusedColumns: ["tags", "Tag"] }));
+    expect(stored).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":"x"}\n');
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`x${at}`.padEnd(101, "é"), 1]));
+    const { summary: full } = await storedFrom(`${JSON.stringify({ id: 1, name: "a", ...many })}\n`);
+    expect(full.unusedColumns).toEqual(
+      Object.keys(many)
+        .slice(0, 100)
+        .map((name) => name.slice(0, 100)),
+    );
+  });
+
   for (const { line, error, text, why } of [
     { line: "x", error: 40001, text: "not valid JSON", why: "text that is not JSON" },
     { line: '{"id":1,"name":"x"', error: 40001, text: "not valid JSON", why: "a line cut short" },
@@ -81,6 +96,6 @@ describe("an import of NDJSON", () => {
   it("accepts a line of 131,172 bytes, even as the last one", async () => {
     const line = (id: number) => `{"id":${id},"name":"${"x".repeat(65_536)}","note":"${"y".repeat(65_608)}"}`;
     expect(line(1)).toHaveLength(131_172);
-    expect((await storedFrom(`${line(1)}\n${line(2)}`)).summary).toEqual(clean({ read: 2, created: 2 }));
+    expect((await storedFrom(`${line(1)}\n${line(2)}`)).summary).toEqual(clean({ read: 2, created: 2, unusedColumns: ["note"] }));
   });
 });
