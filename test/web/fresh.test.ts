@@ -39,6 +39,18 @@ async function change(name: string): Promise<void> {
 }
 
 describe("the list", () => {
+  it("leaves the focus with its plant when another comes above it, so that no other one is deleted", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees, button } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await button("Delete Ginkgo").focus();
+    await place.service.post('{"id":0,"name":"Abies"}');
+    await showAgain(page);
+    await sees(["Abies", "Acer", "Ginkgo"]);
+    expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Delete Ginkgo");
+  });
+
   it("is read again when the page comes into sight, and when somebody asks for it", async () => {
     await place.plant(FEW);
     const { page, signIn, sees, button } = await place.visit();

@@ -62,3 +62,17 @@ describe("a screen reader tells, once each,", () => {
     expect(await heard()).toEqual(["Importing. What was sent is saved, whatever happens.", "1 plant added, 1 refused."]);
   });
 });
+
+describe("a row that comes or goes", () => {
+  it("changes none below it: a screen reader drops what it is told where too much changes at once", async () => {
+    const { page, button, sees } = await open();
+    await page.evaluate(`below = document.querySelectorAll("tbody tr")[2]`);
+    const below = () => page.evaluate<string>(`below.isConnected + " " + below.querySelector(".plant-row-name").innerText`);
+    await button("Delete Rosa").click();
+    await sees(["Acer", "Tilia"]);
+    expect(await below()).toBe("true Tilia");
+    await button("Undo").click();
+    await sees(["Acer", "Rosa", "Tilia"]);
+    expect(await below()).toBe("true Tilia");
+  });
+});

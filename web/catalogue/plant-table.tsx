@@ -49,8 +49,9 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
   const inSight = useRange(body, rowPx);
   const isPrinting = usePrinting();
   const printed = Math.min(plants.length, PRINTED_MAX);
-  const range = isPrinting ? { first: 0, end: printed, size: printed } : inSight;
-  const [focused, setFocused] = useState<number>();
+  const range = isPrinting ? { first: 0, end: printed } : inSight;
+  /** The plant whose row has the focus. */
+  const [focused, setFocused] = useState<bigint>();
 
   const isPartial = (phase === "partial" || phase === "loading") && plants.length < ROWS_MAX;
   const isNearEnd = range.end + AHEAD_ROWS > plants.length;
@@ -90,7 +91,7 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         class="plant-table-rows"
         ref={body}
         style={isPrinting ? {} : { height: `${(plants.length + (isPartial ? COMING_ROWS : 0)) * rowPx}px`, paddingTop: `${topPx}px` }}
-        onFocusIn={({ target }) => setFocused(placeOf(target))}
+        onFocusIn={({ target }) => setFocused(plants[placeOf(target) ?? -1]?.id)}
         onFocusOut={() => setFocused(undefined)}
         onKeyDown={(event) => {
           // The click that Firefox makes of Space knows of no Shift, and none knows of one that was released first.
@@ -150,36 +151,36 @@ type RowsOptions = Readonly<{
   ticked: Ticked;
   mayChange: boolean;
   range: Range;
-  /** The place of the row with the focus, which would be lost with it. */
-  focused: number | undefined;
+  /** The plant whose row has the focus, which would be lost with it. */
+  focused: bigint | undefined;
   rowPx: number;
 }>;
 
 /**
- * The rows to draw. An element whose row is out of sight draws one that comes into it. Each drawing makes new nodes: a
- * node of Preact that is used again holds all those that were drawn before it, with the lists that they came from.
+ * The rows to draw. A plant keeps its element when others come or go above it: the focus stays with its plant, and a screen reader, which drops
+ * what it is told where too much changes at once, hears of one row. Each drawing makes new nodes: a node of Preact that is used again holds all
+ * those that were drawn before it, with the lists that they came from.
  */
 function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
-  const kept = focused === undefined || focused >= plants.length || places.includes(focused) ? [] : [focused];
-  return [...places, ...kept]
-    .toSorted((left, right) => left - right)
-    .map((at) => {
-      const plant = plants[at]!;
-      const slot = at % range.size;
-      return (
-        <PlantRow
-          key={kept.length > 0 && at !== focused && slot === focused! % range.size ? range.size : slot}
-          plant={plant}
-          isRevealed={plant.id === revealed}
-          isTicked={ticked.plants.has(plant.id)}
-          mayChange={mayChange}
-          at={at}
-          // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
-          topPx={kept.includes(at) ? at * rowPx : undefined}
-        />
-      );
-    });
+  const isNear = focused === undefined || places.some((at) => plants[at]!.id === focused);
+  const away = isNear ? -1 : plants.findIndex(({ id }) => id === focused);
+  const drawn = away === -1 ? places : [...places, away].toSorted((left, right) => left - right);
+  return drawn.map((at) => {
+    const plant = plants[at]!;
+    return (
+      <PlantRow
+        key={plant.id}
+        plant={plant}
+        isRevealed={plant.id === revealed}
+        isTicked={ticked.plants.has(plant.id)}
+        mayChange={mayChange}
+        at={at}
+        // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
+        topPx={at === away ? at * rowPx : undefined}
+      />
+    );
+  });
 }
 
 /** The place in the list of the row that holds an element. */

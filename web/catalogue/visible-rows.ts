@@ -1,8 +1,8 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 
-/** Rows from `first` up to, not with, `end`; never more than `size`, which stays the same while one scrolls. */
-export type Range = Readonly<{ first: number; end: number; size: number }>;
+/** Rows from `first` up to, not with, `end`. */
+export type Range = Readonly<{ first: number; end: number }>;
 
 /** Rows that are drawn before one sees them, on each side. */
 const SPARE_ROWS = 8;
@@ -12,7 +12,7 @@ const STEP_ROWS = 4;
 
 /** Which rows of a list are in sight, or nearly, while the whole page scrolls. */
 export function useRange(list: RefObject<HTMLElement | null>, rowPx: number): Range {
-  const [range, setRange] = useState<Range>({ first: 0, end: 0, size: 1 });
+  const [range, setRange] = useState<Range>({ first: 0, end: 0 });
   useLayoutEffect(() => {
     function measure(): void {
       if (!list.current) return;
@@ -20,8 +20,8 @@ export function useRange(list: RefObject<HTMLElement | null>, rowPx: number): Ra
       const step = STEP_ROWS * rowPx;
       const first = Math.floor(top / step) * STEP_ROWS;
       const end = first + STEP_ROWS + Math.ceil(innerHeight / rowPx) + SPARE_ROWS;
-      const next = { first: Math.max(0, first - SPARE_ROWS), end, size: end - first + SPARE_ROWS };
-      setRange((old) => (old.first === next.first && old.size === next.size ? old : next));
+      const next = { first: Math.max(0, first - SPARE_ROWS), end };
+      setRange((old) => (old.first === next.first && old.end === next.end ? old : next));
     }
     measure();
     addEventListener("scroll", measure, { passive: true });
