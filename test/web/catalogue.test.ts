@@ -163,6 +163,7 @@ describe("the catalogue", () => {
     const { page, signIn, sees, reads, button, address } = await place.visit("/?q=mentha&tag=tree");
     await signIn();
     await reads("No plants match.");
+    await page.getByRole("status").filter({ hasText: "No plants match." }).waitFor();
     const seen = await page.evaluate<string>("document.querySelector('main').innerText");
     expect(seen.match(/match|0 plants/g)).toHaveLength(2);
     expect(await page.locator(".toolbar-found > p:not(.unseen)").innerText()).toBe("");

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { askUntil } from "../support/until.ts";
 import { listenTo } from "../support/web/hearing.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -12,6 +13,7 @@ async function open(): Promise<Visit & Readonly<{ heard: () => Promise<readonly 
   const visit = await place.visit("/", { reducedMotion: "reduce" });
   await visit.signIn();
   await visit.sees(["Acer", "Rosa", "Tilia"]);
+  await visit.page.getByRole("status").filter({ hasText: "3 plants." }).waitFor();
   return { ...visit, heard: await listenTo(visit.page) };
 }
 
@@ -60,6 +62,15 @@ describe("a screen reader tells, once each,", () => {
     await button("Import 1 plant").click();
     await reads("1 plant added, 1 refused.");
     expect(await heard()).toEqual(["Importing. What was sent is saved, whatever happens.", "1 plant added, 1 refused."]);
+  });
+
+  it("how many plants are found once nobody types any more, also if it is as many as before", async () => {
+    const { field, heard } = await open();
+    const hears = () => askUntil(heard, (texts) => texts.length > 0);
+    await field("Search names").pressSequentially("ti");
+    expect(await hears()).toEqual(["1 plant found."]);
+    await field("Search names").pressSequentially("lia");
+    expect(await hears()).toEqual(["1 plant found."]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { PlantCount } from "../../src/client/client.ts";
 import { tokenize } from "../../src/tokenizer.ts";
 import { quote } from "../notices.ts";
@@ -9,7 +9,7 @@ import { exactText } from "../ui/exact-text.ts";
 import { focusHome } from "../ui/focus.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isEverything, isSameView } from "../view.ts";
-import type { View, Views } from "../view.ts";
+import type { Views } from "../view.ts";
 import { ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
 import { SearchBox } from "./search-box.tsx";
@@ -25,23 +25,23 @@ type ToolbarProps = Readonly<{
   onRefresh: () => void;
 }>;
 
-/** What is read out, and for which view. */
-type Spoken = Readonly<{ view: View | undefined; text: string }>;
+/** What is read out while one types is cut off by the next letter, and the same words a second time are not read out. */
+const SETTLED_MS = 800;
 
 export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh }: ToolbarProps) {
   const { tag, q } = views.state.get();
   const id = parseId(q);
   // A search that is on its way for a moment only is not worth a word; pages that come as one scrolls are not worth reading out.
   const shown = useRef("Loading…");
-  const spoken = useRef<Spoken>({ view: undefined, text: "" });
-  if (listed.phase !== "searching") {
-    shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined);
-    if (spoken.current.view !== listed.view)
-      spoken.current = {
-        view: listed.view,
-        text: listed.phase === "whole" && listed.plants.length === 0 ? `${shown.current}No plants match.` : shown.current,
-      };
-  }
+  const [spoken, setSpoken] = useState("");
+  const isSearching = listed.phase === "searching";
+  if (!isSearching) shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined);
+  useEffect(() => {
+    setSpoken("");
+    const none = listed.phase === "whole" && listed.plants.length === 0 ? "No plants match." : "";
+    const timer = setTimeout(() => setSpoken(isSearching ? "" : shown.current + none), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [listed.view, isSearching]);
   return (
     <div class="toolbar">
       <SearchBox views={views} onOpen={onOpen} />
@@ -78,7 +78,7 @@ export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh
           <Icon name="refresh" />
         </button>
         <p class="unseen" role="status">
-          {spoken.current.text}
+          {spoken}
         </p>
       </div>
     </div>
