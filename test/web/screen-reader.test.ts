@@ -72,6 +72,55 @@ describe("a screen reader tells, once each,", () => {
     await field("Search names").pressSequentially("lia");
     expect(await hears()).toEqual(["1 plant found."]);
   });
+
+  it("that a tag is that of other plants already, as it is typed", async () => {
+    const { button, field, dialog, reads, heard } = await open();
+    await button(/^herb/).first().click();
+    await button("Rename this tag…").click();
+    await field("Tag").fill("tree");
+    await reads("2 plants have this tag already");
+    expect((await heard()).filter((text) => text.includes("tag"))).toEqual([
+      "2 plants have this tag already: nothing will tell them apart from these.",
+    ]);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+  });
+
+  it("that a token is revoked", async () => {
+    await place.service.request("/tokens", { method: "POST", body: '{"name":"phone","scopes":["plants:read"]}' });
+    const { page, button, choose, dialog, heard } = await open();
+    await choose("Tokens");
+    await button("Revoke phone").click();
+    // The focus stays on the button before the question, so only an alert tells of it.
+    await page.getByRole("alert").getByRole("button", { name: "Revoke for good? phone" }).click();
+    await dialog.getByText(/^revoked/).waitFor();
+    expect(await heard()).toContain("“phone” is revoked.");
+  });
+});
+
+describe("a screen reader tells again, at each try,", () => {
+  it("that a plant needs a name", async () => {
+    const { button, reads, heard } = await open();
+    await button("Add plant").click();
+    for (const attempt of ["first", "second"]) {
+      await button("Save").click();
+      await reads("The plant needs a name");
+      expect({ attempt, heard: await heard() }).toEqual({ attempt, heard: ["The plant needs a name: type one."] });
+    }
+  });
+
+  it("that something is not a token", async () => {
+    const { page, button, field, reads } = await place.visit();
+    const heard = await listenTo(page);
+    for (const attempt of ["first", "second"]) {
+      await field("Token").fill("no token");
+      await button("Sign in").click();
+      await reads("That is not a token.");
+      expect({ attempt, heard: await heard() }).toEqual({
+        attempt,
+        heard: ["That is not a token. A token is one word, such as plant_0aB1…"],
+      });
+    }
+  });
 });
 
 describe("a row that comes or goes", () => {

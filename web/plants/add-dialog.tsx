@@ -40,9 +40,12 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
   const form = useRef<HTMLFormElement>(null);
 
   async function save(): Promise<Plant | undefined> {
+    // The same words are read out again only where they were gone.
+    setProblem(undefined);
+    await Promise.resolve();
     const id = parseId(draft.id);
     const problemText = draft.name.trim() === "" ? "The plant needs a name: type one." : id === undefined ? ID_RULE : undefined;
-    setProblem(problemText === undefined ? undefined : { text: problemText });
+    if (problemText !== undefined) setProblem({ text: problemText });
     if (id === undefined || problemText !== undefined || isBusy) return undefined;
     setBusy(true);
     const mine = toPlant(id, draft);

@@ -27,6 +27,9 @@ export function SignInForm({
   const [isBusy, setBusy] = useState(false);
 
   async function signIn(): Promise<void> {
+    // The same words are read out again only where they were gone.
+    setProblem(undefined);
+    await Promise.resolve();
     const token = parseToken(text);
     if (token === undefined) return setProblem(NO_TOKEN);
     setBusy(true);
@@ -66,7 +69,7 @@ export function SignInForm({
               autocapitalize="none"
               required
             />
-            <button class="button" type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+            <button class="button" type="button" onClick={() => setShown(!isShown)}>
               {isShown ? "Hide" : "Show"}
             </button>
           </div>

@@ -27,6 +27,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   const [isMaking, setMaking] = useState(false);
   const [list, setList] = useState<readonly Token[]>();
   const [problem, setProblem] = useState<string>();
+  const [revoked, setRevoked] = useState("");
   const isShown = useShown();
   const last = useRef({});
   // A secret that is shown only once does not go by Escape or a reload.
@@ -65,8 +66,9 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
     void attempt(load);
   }
 
-  async function revoke(id: string): Promise<void> {
+  async function revoke({ id, name }: Token): Promise<void> {
     await client.revokeToken(id);
+    setRevoked(`${quote(name)} is revoked.`);
     void attempt(load);
   }
 
@@ -77,6 +79,9 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
           {problem}
         </p>
       )}
+      <p class="unseen" role="status">
+        {revoked}
+      </p>
       {isMaking ? (
         <NewTokenForm
           onCreate={(token) => attempt(() => create(token), `The token ${quote(token.name)}`, "made")}
@@ -90,7 +95,7 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
         <>
           {secret === undefined ? <p>Anyone who has a token can do what its scopes allow.</p> : <NewSecret secret={secret} />}
           {list === undefined ? null : (
-            <TokenTable tokens={list} onRevoke={(id) => void attempt(() => revoke(id), "The token", "revoked")} />
+            <TokenTable tokens={list} onRevoke={(token) => void attempt(() => revoke(token), "The token", "revoked")} />
           )}
           <footer>
             <button class="button" type="button" onClick={() => setMaking(true)}>

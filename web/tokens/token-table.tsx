@@ -3,7 +3,7 @@ import type { Token } from "../../src/client/client.ts";
 import { serviceNow } from "../service-time.ts";
 import { dayOf, minuteOf } from "../time-text.ts";
 
-type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (id: string) => void }>;
+type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (token: Token) => void }>;
 
 /** Its parts carry their roles, as the layout of a phone takes them from the elements. */
 export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
@@ -49,14 +49,17 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                     </button>
                   ) : null}
                   {state.isValid && asked === token.id ? (
-                    <button
-                      class="button danger"
-                      type="button"
-                      aria-label={`Revoke for good? ${token.name}`}
-                      onClick={({ detail }) => detail < 2 && onRevoke(token.id)}
-                    >
-                      Revoke for good?
-                    </button>
+                    // Read out as it comes: the focus stays on the button before it.
+                    <div role="alert">
+                      <button
+                        class="button danger"
+                        type="button"
+                        aria-label={`Revoke for good? ${token.name}`}
+                        onClick={({ detail }) => detail < 2 && onRevoke(token)}
+                      >
+                        Revoke for good?
+                      </button>
+                    </div>
                   ) : null}
                 </td>
               </tr>

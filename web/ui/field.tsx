@@ -1,7 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-type FieldProps = Readonly<{ label: string; hint?: string; children: (id: string, hintId: string | undefined) => ComponentChildren }>;
+type FieldProps = Readonly<{
+  label: string;
+  hint?: string;
+  /** Whether the hint changes with what is typed. */
+  isLive?: boolean;
+  children: (id: string, hintId: string | undefined) => ComponentChildren;
+}>;
 
 /**
  * Of an input for words that no dictionary has, such as Latin names: a phone would put others in their place while one types. Preact sets the
@@ -10,7 +16,7 @@ type FieldProps = Readonly<{ label: string; hint?: string; children: (id: string
 export const AS_TYPED = { autocomplete: "off", autocorrect: "", spellcheck: false } as const;
 
 /** A control with its label, and a hint that is read out with it. */
-export function Field({ label, hint, children }: FieldProps) {
+export function Field({ label, hint, isLive, children }: FieldProps) {
   const id = useId();
   const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
@@ -18,7 +24,7 @@ export function Field({ label, hint, children }: FieldProps) {
       <label for={id}>{label}</label>
       {children(id, hintId)}
       {hint === undefined ? null : (
-        <p class="hint" id={hintId}>
+        <p class="hint" id={hintId} role={isLive ? "status" : undefined}>
           {hint}
         </p>
       )}
