@@ -29,8 +29,11 @@ export function ForecastText({
     .map((fate) => `${counts[fate].toLocaleString()} ${FATES[fate]}`);
   return (
     <p role="status">
-      {isDone ? "If you import now: " : `Asking the service, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
-      <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.{" "}
+      {/* Not read out at each step, but whole in the end. */}
+      <span aria-hidden={!isDone}>
+        {isDone ? "If you import now: " : `Asking the service, ${fates.length.toLocaleString()} of ${checked.rows.toLocaleString()} rows: `}
+        <strong>{parts.length === 0 ? "nothing yet" : parts.join(", ")}</strong>.
+      </span>{" "}
       {isDone && fates.length > 0 ? (
         <button class="link" type="button" onClick={() => saveFile(toReport(checked, forecast), `preview-${baseName(checked)}.csv`)}>
           Save what happens to each row
