@@ -95,6 +95,35 @@ describe("on a screen of 1280x1024 pixels that is enlarged", () => {
   }
 });
 
+describe("on a screen that is enlarged four times", () => {
+  const ENLARGED = { viewport: { width: 320, height: 256 }, reducedMotion: "reduce" } as const;
+
+  it("the tag that is shown alone is read, not cut, and each column keeps its heading for screen readers", async () => {
+    await place.plant(Array.from({ length: 700 }, (_, id) => `${id},Acer ${id},herbs`));
+    const { page, signIn, reads } = await place.visit("/?tag=herbs", ENLARGED);
+    await signIn();
+    await reads("700 plants found.");
+    const [inner, outer] = await page.evaluate<[number, number]>(
+      "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.toolbar-found .chip'))",
+    );
+    expect(inner).toBe(outer);
+    const headings = await page.getByRole("columnheader").allInnerTexts();
+    expect(headings.map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual(["Selected", "Id Newest", "Name", "Tag", "Change"]);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(320);
+  });
+
+  it("the name that has the focus has a ring around it, however long it is", async () => {
+    await place.plant([`1,${"Acer ".repeat(30)},tree`]);
+    const visit = await place.visit("/", ENLARGED);
+    await visit.signIn();
+    await visit.page.getByRole("checkbox", { name: /^Select Acer/ }).focus();
+    const [before] = await coloursOf(visit, ".plant-row-name", [0]);
+    await visit.page.keyboard.press("Tab");
+    const [ring] = await coloursOf(visit, ".plant-row-name", [0]);
+    expect(ring).not.toBe(before);
+  });
+});
+
 describe("with letters twice as large as usual", () => {
   it("icons grow with the words, a phone leaves its width to the search box, and nothing is wider than it", async () => {
     await place.plant(PLANTS);
