@@ -71,9 +71,9 @@ async function tryIt(operation: string) {
     async send(): Promise<{ status: string; body: string }> {
       await form.getByRole("button", { name: "Send" }).click();
       await form.locator('[role="status"] strong').waitFor();
-      const body = form.locator('[role="status"] > pre');
+      const body = form.locator('[role="status"] ~ pre');
       return {
-        status: await form.locator('[role="status"] strong').innerText(),
+        status: await form.locator('[role="status"]').innerText(),
         body: (await body.count()) === 0 ? "" : await body.innerText(),
       };
     },

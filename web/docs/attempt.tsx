@@ -50,11 +50,15 @@ export function Attempt({ operation, token }: Readonly<{ operation: Operation; t
         <summary>As a command with curl</summary>
         <pre tabIndex={0}>{curlLine(outgoing, isGuarded)}</pre>
       </details>
-      <div role="status">
-        {outcome.kind === "waiting" && <p>Waiting for the response…</p>}
-        {outcome.kind === "failed" && <p class="docs-bad">There was no response: is the service running? ({outcome.reason})</p>}
-        {outcome.kind === "answered" && <Shown answered={outcome.answered} />}
-      </div>
+      <p role="status">
+        {outcome.kind === "waiting" && "Waiting for the response…"}
+        {outcome.kind === "failed" && <span class="docs-bad">There was no response: is the service running? ({outcome.reason})</span>}
+        {outcome.kind === "answered" && (
+          <strong class={outcome.answered.status < 400 ? "docs-good" : "docs-bad"}>{outcome.answered.status}</strong>
+        )}
+      </p>
+      {/* Not read out at once: it may be long. */}
+      {outcome.kind === "answered" && <Shown answered={outcome.answered} />}
     </form>
   );
 }
@@ -111,13 +115,10 @@ function Body({ operation: { id, bodies }, filled, onFilled }: BodyProps) {
   );
 }
 
-function Shown({ answered: { status, headers, body, isCut } }: Readonly<{ answered: Answered }>) {
+function Shown({ answered: { headers, body, isCut } }: Readonly<{ answered: Answered }>) {
   const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
   return (
     <>
-      <p>
-        <strong class={status < 400 ? "docs-good" : "docs-bad"}>{status}</strong>
-      </p>
       <details>
         <summary>Response headers</summary>
         <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
