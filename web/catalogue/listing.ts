@@ -1,5 +1,4 @@
 import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
-import { nameKey } from "../../src/name-order.ts";
 import { isFound, tokenize } from "../../src/tokenizer.ts";
 import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
@@ -210,23 +209,20 @@ function placeOf(plant: Plant, { view: { sort }, plants }: Listed, others: reado
     const at = plants.findIndex(({ id }) => id === plant.id);
     return at !== -1 ? at : sort === "newest" ? 0 : undefined;
   }
-  const toPlace = sort === "name" || sort === "-name" ? placeByName : placeById;
-  const place = toPlace(plant);
+  const isBefore = sort === "name" || sort === "-name" ? isBeforeByName : isBeforeById;
   const isRising = sort === "id" || sort === "name";
-  const found = others.findIndex((other) => (isRising ? isBefore(place, toPlace(other)) : isBefore(toPlace(other), place)));
+  const found = others.findIndex((other) => (isRising ? isBefore(plant, other) : isBefore(other, plant)));
   return found === -1 ? undefined : found;
 }
 
-type Place = Readonly<{ key: string; id: bigint }>;
+/** English has the root collation, by which the service orders names; only rare signs and scripts are elsewhere until the list is asked for again. */
+const NAMES = new Intl.Collator("en", { sensitivity: "base" });
 
-function placeById({ id }: Plant): Place {
-  return { key: "", id };
+function isBeforeByName(left: Plant, right: Plant): boolean {
+  const order = NAMES.compare(left.name, right.name);
+  return order === 0 ? isBeforeById(left, right) : order < 0;
 }
 
-function placeByName({ name, id }: Plant): Place {
-  return { key: nameKey(name), id };
-}
-
-function isBefore(left: Place, right: Place): boolean {
-  return left.key === right.key ? left.id < right.id : left.key < right.key;
+function isBeforeById(left: Plant, right: Plant): boolean {
+  return left.id < right.id;
 }
