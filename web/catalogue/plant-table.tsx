@@ -163,9 +163,8 @@ type RowsOptions = Readonly<{
  */
 function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
-  const isNear = focused === undefined || places.some((at) => plants[at]!.id === focused);
-  const away = isNear ? -1 : plants.findIndex(({ id }) => id === focused);
-  const drawn = away === -1 ? places : [...places, away].toSorted((left, right) => left - right);
+  const focusedAt = focused === undefined ? -1 : plants.findIndex(({ id }) => id === focused);
+  const drawn = focusedAt === -1 || places.includes(focusedAt) ? places : [...places, focusedAt].toSorted((left, right) => left - right);
   return drawn.map((at) => {
     const plant = plants[at]!;
     return (
@@ -177,7 +176,7 @@ function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: 
         mayChange={mayChange}
         at={at}
         // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
-        topPx={at === away ? at * rowPx : undefined}
+        topPx={places.includes(at) ? undefined : at * rowPx}
       />
     );
   });

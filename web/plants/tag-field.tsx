@@ -17,7 +17,7 @@ const TAGS_OFFERED = 100;
 /** A tag, with those that there are to choose from. */
 export function TagField({ value, onValue, tags, hint, isFirst = false, isFixed = false }: TagFieldProps) {
   return (
-    <Field label="Tag" hint={hint} isLive={isFirst}>
+    <Field label="Tag" hint={hint}>
       {(id, hintId) => (
         <>
           <input

@@ -4,8 +4,6 @@ import { useId } from "preact/hooks";
 type FieldProps = Readonly<{
   label: string;
   hint?: string;
-  /** Whether the hint changes with what is typed. */
-  isLive?: boolean;
   children: (id: string, hintId: string | undefined) => ComponentChildren;
 }>;
 
@@ -15,8 +13,8 @@ type FieldProps = Readonly<{
  */
 export const AS_TYPED = { autocomplete: "off", autocorrect: "", spellcheck: false } as const;
 
-/** A control with its label, and a hint that is read out with it. */
-export function Field({ label, hint, isLive, children }: FieldProps) {
+/** A control with its label, and a hint that is read out with it, and again when it changes. */
+export function Field({ label, hint, children }: FieldProps) {
   const id = useId();
   const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
@@ -24,7 +22,7 @@ export function Field({ label, hint, isLive, children }: FieldProps) {
       <label for={id}>{label}</label>
       {children(id, hintId)}
       {hint === undefined ? null : (
-        <p class="hint" id={hintId} role={isLive ? "status" : undefined}>
+        <p class="hint" id={hintId} role="status">
           {hint}
         </p>
       )}
