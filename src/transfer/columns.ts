@@ -48,8 +48,8 @@ const GUESSED: Readonly<Record<PlantField, readonly string[]>> = {
 export const MISSING = {
   named: {
     both: CATALOGUE.invalid_csv_header.message,
-    id: "The first line does not name the column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made with `ids=content` or `firstId`.",
-    name: "The first line does not name the column `name`: name it, as in id,name,tag, or choose another with `nameColumn`. If that line is a plant, send `header=absent`.",
+    id: "The first line does not name the column `id`: name it, as in id,name,tag, or choose one with `idColumn`, as in column 1, or have ids made with `ids=content` or `firstId`.",
+    name: "The first line does not name the column `name`: name it, as in id,name,tag, or choose one with `nameColumn`, as in column 2. If that line is a plant, send `header=absent`.",
   },
   unnamed: {
     both: "No column is taken for the id, and none for the name: choose them with `idColumn` and `nameColumn`, as in column 1.",

@@ -15,7 +15,7 @@ const ROUNDED_TEXT =
   "The name or the tag is a number that a spreadsheet has rounded, so its last digits are lost: format its column as text, enter it again, and save the file.";
 
 export const SHORTENED_ID =
-  "The id is a number as a spreadsheet or float shortens it, so its last digits may be lost: format the column of the ids as text, enter them again, and save the file.";
+  "The id is a shortened number, so its last digits may be lost: format the column of the ids as text, enter them again, and save the file.";
 
 export const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
 

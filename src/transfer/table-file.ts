@@ -29,7 +29,7 @@ export const PACKING_BYTES = 12;
  */
 const OTHERS: readonly (readonly [RegExp, string])[] = [
   // Both come in the same container, and only its directory tells which.
-  [/^\xd0\xcf.\xe0/, "The file is a workbook of an old Excel (.xls), or has a password: save it as .xlsx without a password, or as CSV."],
+  [/^\xd0\xcf.\xe0/, "The file is of an old Excel (.xls), or has a password: save it as .xlsx without one, or as CSV."],
   // Also what web pages offer as .xls, and what Excel and LibreOffice call flat or 2003.
   [
     /^(\xef\xbb\xbf)?\s*<(\?xml|!|html|head|meta|style|div|table)/i,

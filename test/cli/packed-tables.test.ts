@@ -88,7 +88,7 @@ describe("plant-store import refuses", () => {
       what: "one with a password",
       name: "secret.xlsx",
       bytes: Buffer.from("d0cf11e0a1b11ae1", "hex"),
-      says: "as .xlsx without a password",
+      says: "or has a password: save it as .xlsx without one",
     },
     { what: "a binary workbook", name: "a.xlsb", bytes: makeZip({ "xl/workbook.bin": "x" }), says: "(.xlsb): save it as .xlsx" },
     { what: "a spreadsheet of Apple", name: "a.numbers", bytes: makeZip({ "Index/Document.iwa": "x" }), says: "(.numbers): save it as" },

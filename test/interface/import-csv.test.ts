@@ -117,8 +117,12 @@ describe("an import of CSV", () => {
   }
 
   for (const { body, query, says } of [
-    { body: "name,tag\n", query: "", says: "column `id`: name it, as in id,name,tag, choose another with `idColumn`, or have ids made" },
-    { body: "id,tag\n", query: "", says: "column `name`: name it, as in id,name,tag, or choose another with `nameColumn`." },
+    {
+      body: "name,tag\n",
+      query: "",
+      says: "column `id`: name it, as in id,name,tag, or choose one with `idColumn`, as in column 1, or have ids made",
+    },
+    { body: "id,tag\n", query: "", says: "column `name`: name it, as in id,name,tag, or choose one with `nameColumn`, as in column 2." },
     { body: "x,tag\n", query: "?ids=content", says: "column `name`: name it" },
     { body: "x,tag\n", query: "", says: "columns `id` and `name`: name them" },
   ]) {
