@@ -36,9 +36,11 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEn
     if (raw.trim() === "") return undefined;
     try {
       checkLength(raw, lineBytesMax);
-      const value = parseJson(raw);
-      const plant = parsePlant(value);
-      reportUnused(value as Record<string, unknown>);
+      const members = parseJson(raw) as Record<string, unknown> | null;
+      // What writes JSON by itself has null where there is nothing.
+      if (members?.["tag"] === null) delete members["tag"];
+      const plant = parsePlant(members);
+      reportUnused(members!);
       return { line, plant };
     } catch (thrown) {
       return { line, refusal: expected(thrown) };

@@ -21,6 +21,7 @@ describe("an import of NDJSON", () => {
     { body: '\uFEFF{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}\n', why: "a byte order mark" },
     { body: ' {"name":"a","id":1.0,"x":null} \n{"tag":"","id":2e0,"name":"\\u0062"}\n', why: "other forms of the same JSON" },
     { body: '{"id":2,"name":"b","tag":""}\n{"id":1,"name":"a"}\n', why: "another order" },
+    { body: '{"id":1,"name":"a","tag":null}\n{"tag":"","name":"b","id":2}\n', why: "null for no tag" },
   ]) {
     it(`accepts ${why}`, async () => {
       const { summary, stored } = await storedFrom(body);
@@ -61,7 +62,7 @@ describe("an import of NDJSON", () => {
     { line: '{"id":1.5,"name":"x"}', error: 40005, text: "`id`", why: "a fraction" },
     { line: '{"id":"1","name":"x"}', error: 40005, text: "`id`", why: "an id in quotes" },
     { line: '{"id":1,"name":null}', error: 40005, text: "`name`", why: "a name that is null" },
-    { line: '{"id":1,"name":"x","tag":null}', error: 40005, text: "`tag`", why: "a tag that is null" },
+    { line: '{"id":1,"name":"x","tag":7}', error: 40005, text: "`tag`", why: "a tag that is a number" },
     { line: '[1,"x"]', error: 40005, text: "not an object", why: "an array" },
     { line: "null", error: 40005, text: "not an object", why: "null" },
     { line: "id,name", error: 40001, text: "not valid JSON", why: "CSV" },
