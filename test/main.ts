@@ -21,7 +21,7 @@ A NAME is a part of a path, such as search or test/http/, of either kind. Withou
   --all             these and the others
   --long            their long form: two hours instead of minutes
   --seed NUMBER     repeat a run with the seed that it printed
-  --workers NUMBER  how many files run at a time (two for each processor)
+  --workers NUMBER  how many files run at a time (two for each processor, and one)
   --help            this text
 `;
 
@@ -39,6 +39,7 @@ const ALONE = [
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
 const LONGEST = [
   "release/release.test.ts",
+  "web/import.test.ts",
   "postgres/upgrade.test.ts",
   "resilience/postgres.resilience.ts",
   "resilience/hostile.resilience.ts",
@@ -92,7 +93,7 @@ function parseOptions(): Options | undefined {
       all: { type: "boolean", default: false },
       long: { type: "boolean", default: false },
       seed: { type: "string" },
-      workers: { type: "string", default: String(2 * availableParallelism()) },
+      workers: { type: "string", default: String(2 * availableParallelism() + 1) },
       help: { type: "boolean", default: false },
     },
     allowPositionals: true,
