@@ -135,6 +135,23 @@ describe("a screen reader tells again, at each try,", () => {
   });
 });
 
+it("the focus is on the heading of an empty store, after a sign-in and when the Undo of its last plant has gone", async () => {
+  const visit = await place.visit();
+  const readsHeading = async () => {
+    await visit.reads("Nothing grows here yet");
+    const focused = () => visit.page.evaluate("document.activeElement.tagName");
+    expect(await askUntil(focused, (name) => name === "H1")).toBe("H1");
+  };
+  await visit.signIn();
+  await readsHeading();
+  await place.plant(["1,Acer,tree"]);
+  await visit.page.reload();
+  await visit.sees(["Acer"]);
+  await visit.button("Delete Acer").press("Enter");
+  await visit.button("Undo").focus();
+  await readsHeading();
+});
+
 describe("a row that comes or goes", () => {
   it("changes none below it: a screen reader drops what it is told where too much changes at once", async () => {
     const { page, button, sees } = await open();

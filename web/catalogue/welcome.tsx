@@ -1,5 +1,5 @@
-import { useState } from "preact/hooks";
-import { FOCUS_HOME } from "../ui/focus.ts";
+import { useEffect, useState } from "preact/hooks";
+import { FOCUS_HOME, focusHome } from "../ui/focus.ts";
 
 type WelcomeProps = Readonly<{ mayAdd: boolean; onAdd: () => void; onImport: (file: File | undefined) => void }>;
 
@@ -8,6 +8,10 @@ const SAMPLE = "sample.csv";
 /** The first visit to a store that is empty. */
 export function Welcome({ mayAdd, onAdd, onImport }: WelcomeProps) {
   const [isLost, setLost] = useState(false);
+  // What had the focus may have gone with the sign-in, or with the table.
+  useEffect(() => {
+    if (document.activeElement === document.body) focusHome();
+  }, []);
 
   async function importSample(): Promise<void> {
     setLost(false);
