@@ -85,6 +85,26 @@ describe("a screen reader tells, once each,", () => {
     expect(await hears()).toEqual(["1 plant found."]);
   });
 
+  it("how many plants there are when they are read again, if that is not as before", async () => {
+    const { page, button, sees, heard } = await open();
+    const told = page.locator(".toolbar-found [role=status]");
+    await Promise.all([page.waitForResponse(/\/plants\b/), button("Refresh").click()]);
+    await page.locator("#plants[aria-busy=false]").waitFor();
+    expect(await told.textContent()).toBe("3 plants.");
+    await place.service.post('{"id":4,"name":"Zea"}');
+    await button("Refresh").click();
+    await sees(["Acer", "Rosa", "Tilia", "Zea"]);
+    expect(await askUntil(heard, (texts) => texts.length > 0)).toEqual(["4 plants."]);
+  });
+
+  it("that no plants match any more", async () => {
+    const { button, field, sees, heard } = await open();
+    await field("Search names").fill("tilia");
+    await sees(["Tilia"]);
+    await button("Delete Tilia").click();
+    expect(await askUntil(heard, (texts) => texts.includes("No plants match."))).toContain("No plants match.");
+  });
+
   it("that a tag is that of other plants already, as it is typed", async () => {
     const { button, field, dialog, reads, heard } = await open();
     await button(/^herb/).first().click();

@@ -25,7 +25,7 @@ type ToolbarProps = Readonly<{
   onRefresh: () => void;
 }>;
 
-/** What is read out while one types is cut off by the next letter, and the same words a second time are not read out. */
+/** What is read out while one types is cut off by the next letter. */
 const SETTLED_MS = 800;
 
 export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh }: ToolbarProps) {
@@ -36,12 +36,13 @@ export function Toolbar({ views, listed, total, mayAdd, onAdd, onOpen, onRefresh
   const [spoken, setSpoken] = useState("");
   const isSearching = listed.phase === "searching";
   if (!isSearching) shown.current = describe(listed, total && isSameView(total.view, listed.view) ? total : undefined);
+  const none = listed.phase === "whole" && listed.plants.length === 0 ? "No plants match." : "";
+  // The same words are read out again for another view, not where a list is read again.
+  useEffect(() => setSpoken(""), [listed.view]);
   useEffect(() => {
-    setSpoken("");
-    const none = listed.phase === "whole" && listed.plants.length === 0 ? "No plants match." : "";
-    const timer = setTimeout(() => setSpoken(isSearching ? "" : shown.current + none), SETTLED_MS);
+    const timer = isSearching ? undefined : setTimeout(() => setSpoken(shown.current + none), SETTLED_MS);
     return () => clearTimeout(timer);
-  }, [listed.view, isSearching]);
+  }, [listed.view, isSearching, none]);
   return (
     <div class="toolbar">
       <SearchBox views={views} onOpen={onOpen} />
