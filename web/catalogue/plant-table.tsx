@@ -50,8 +50,7 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
   const isPrinting = usePrinting();
   const printed = Math.min(plants.length, PRINTED_MAX);
   const range = isPrinting ? { first: 0, end: printed } : inSight;
-  /** The plant whose row has the focus. */
-  const [focused, setFocused] = useState<bigint>();
+  const [focused, setFocused] = useState<Focused>();
 
   const isPartial = (phase === "partial" || phase === "loading") && plants.length < ROWS_MAX;
   const isNearEnd = range.end + AHEAD_ROWS > plants.length;
@@ -91,7 +90,10 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
         class="plant-table-rows"
         ref={body}
         style={isPrinting ? {} : { height: `${(plants.length + (isPartial ? COMING_ROWS : 0)) * rowPx}px`, paddingTop: `${topPx}px` }}
-        onFocusIn={({ target }) => setFocused(plants[placeOf(target) ?? -1]?.id)}
+        onFocusIn={({ target }) => {
+          const at = placeOf(target) ?? -1;
+          setFocused({ id: plants[at]?.id, at });
+        }}
         onFocusOut={() => setFocused(undefined)}
         onKeyDown={(event) => {
           // The click that Firefox makes of Space knows of no Shift, and none knows of one that was released first.
@@ -145,14 +147,17 @@ export function TableSkeleton() {
   return <div class="plant-table plant-table-skeleton skeleton" />;
 }
 
+/** The plant whose row has the focus, and where it was then. */
+type Focused = Readonly<{ id: bigint | undefined; at: number }>;
+
 type RowsOptions = Readonly<{
   plants: readonly Plant[];
   revealed: bigint | undefined;
   ticked: Ticked;
   mayChange: boolean;
   range: Range;
-  /** The plant whose row has the focus, which would be lost with it. */
-  focused: bigint | undefined;
+  /** The focus would be lost with its row. */
+  focused: Focused | undefined;
   rowPx: number;
 }>;
 
@@ -163,8 +168,9 @@ type RowsOptions = Readonly<{
  */
 function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
-  const focusedAt = focused === undefined ? -1 : plants.findIndex(({ id }) => id === focused);
-  const drawn = focusedAt === -1 || places.includes(focusedAt) ? places : [...places, focusedAt].toSorted((left, right) => left - right);
+  const focusedAt = focused === undefined ? -1 : findPlace(plants, focused);
+  const isApart = focusedAt !== -1 && !places.includes(focusedAt);
+  const drawn = isApart ? [...places, focusedAt].toSorted((left, right) => left - right) : places;
   return drawn.map((at) => {
     const plant = plants[at]!;
     return (
@@ -176,10 +182,15 @@ function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: 
         mayChange={mayChange}
         at={at}
         // All others stand one below the other: where each row has a style of its own, Chromium needs twenty times as long for all styles.
-        topPx={places.includes(at) ? undefined : at * rowPx}
+        topPx={isApart && at === focusedAt ? at * rowPx : undefined}
       />
     );
   });
+}
+
+/** Most often where it was: to go through all of a long list takes longer than a frame. */
+function findPlace(plants: readonly Plant[], { id, at }: Focused): number {
+  return plants[at]?.id === id ? at : plants.findIndex((plant) => plant.id === id);
 }
 
 /** The place in the list of the row that holds an element. */
