@@ -117,15 +117,21 @@ describe("a screen reader tells, once each,", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
   });
 
-  it("that a token is revoked", async () => {
-    await place.service.request("/tokens", { method: "POST", body: '{"name":"phone","scopes":["plants:read"]}' });
+  it("that a token is revoked, also where another of its name was", async () => {
+    for (const _ of ["first", "second"])
+      await place.service.request("/tokens", { method: "POST", body: '{"name":"phone","scopes":["plants:read"]}' });
     const { page, button, choose, dialog, heard } = await open();
     await choose("Tokens");
-    await button("Revoke phone").click();
-    // The focus stays on the button before the question, so only an alert tells of it.
-    await page.getByRole("alert").getByRole("button", { name: "Revoke for good? phone" }).click();
-    await dialog.getByText(/^revoked/).waitFor();
-    expect(await heard()).toContain("“phone” is revoked.");
+    for (const revoked of [1, 2]) {
+      await button("Revoke phone").first().click();
+      // The focus stays on the button before the question, so only an alert tells of it.
+      await page.getByRole("alert").getByRole("button", { name: "Revoke for good? phone" }).click();
+      await dialog
+        .getByText(/^revoked/)
+        .nth(revoked - 1)
+        .waitFor();
+      expect(await heard()).toContain("“phone” is revoked.");
+    }
   });
 });
 

@@ -67,6 +67,8 @@ export function TokenDialog({ catalogue, notices, onClose }: TokenDialogProps) {
   }
 
   async function revoke({ id, name }: Token): Promise<void> {
+    // The same words are read out again only where they were gone.
+    setRevoked("");
     await client.revokeToken(id);
     setRevoked(`${quote(name)} is revoked.`);
     void attempt(load);
