@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
-import { markVersion, walMark } from "../../src/store/sqlite/engine/files.ts";
+import { markVersion, UNMARKED, walMark } from "../../src/store/sqlite/engine/files.ts";
 import { schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -238,6 +238,46 @@ describe("a WAL of another database", () => {
     const killed = copy(folder, BOTH);
     writer.close();
     expect(await countIn(killed)).toBe(0);
+  });
+
+  it("is none where a version before this one named a WAL that its mark began again, and was killed", async () => {
+    const folder = temporaryFolder();
+    await (await open(folder)).close();
+    const path = join(folder, "plants.db");
+    const writer = openWriter(path);
+    writer.probe();
+    const before = new DatabaseSync(path);
+    before.exec("PRAGMA wal_checkpoint(FULL)");
+    const named = walMark(path);
+    for (const mark of [named, UNMARKED])
+      before.exec(
+        `PRAGMA user_version = ${markVersion(schemaVersion(before), mark)}; PRAGMA wal_checkpoint(${mark === UNMARKED ? "NOOP" : "FULL"})`,
+      );
+    expect(walMark(path)).toBe(named + 2);
+    const killed = copy(folder, BOTH);
+    before.close();
+    writer.close();
+    expect(await countIn(killed)).toBe(0);
+  });
+
+  it("is none where another program has begun it again, and reads while a service starts on what a killed one left", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const left = copy(folder, BOTH);
+    await store.close();
+    const path = join(left, "plants.db");
+    const shell = new DatabaseSync(path);
+    shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), walMark(path))}`);
+    for (let times = 0; times < 4; times += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN; SELECT count(*) FROM plants; PRAGMA user_version");
+    const starting = await rejectionOf(open(left));
+    expect(starting).toHaveProperty("message", expect.stringContaining("Another process is using the database"));
+    const killed = copy(left, BOTH);
+    reader.close();
+    shell.close();
+    expect(await countIn(killed)).toBe(10);
   });
 
   it("is none where another program has begun it again, however often, on what a process left that was killed in a checkpoint", async () => {

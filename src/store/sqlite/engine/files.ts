@@ -6,7 +6,7 @@ import { findShared } from "../../../file-system.ts";
 import { isOfMachine } from "./failure.ts";
 import { pragma } from "./requirements.ts";
 import { SCHEMA_VERSION_MAX, schemaVersion } from "./schema.ts";
-import { VERSION_AT, versionsIn } from "./wal.ts";
+import { firstPageIn } from "./wal.ts";
 
 /**
  * A database in WAL mode does not record that its WAL is missing: SQLite opens it in an earlier state. So we mark it,
@@ -26,6 +26,7 @@ export type FilesFault = Readonly<{ kind: "alone" | "foreign" | "gone" | "unfini
 /** From SQLite's file format (sqlite.org/fileformat2.html, 1.3 and 4.1). */
 const MAGIC = "SQLite format 3\0";
 const HEADER_BYTES = 100;
+const VERSION_AT = 60;
 const WAL_HEADER_BYTES = 32;
 export const PAGE_BYTES = 4096;
 const WAL_MAGIC = 0x377f0682;
@@ -36,8 +37,8 @@ const MARKS = 2 ** 22;
 
 /**
  * SQLite increments the salt each time it restarts the WAL: once after a checkpoint of ours, by the commit that clears
- * its mark. On what a process left that was killed before that commit, other programs may do so too, with commits and
- * checkpoints of their own. Those clear no mark.
+ * its mark. Where that commit is late, or failed, other programs may do so too, with commits and checkpoints of their
+ * own.
  */
 const SALT_STEPS_MAX = 1024;
 
@@ -74,12 +75,28 @@ export function findFilesFault(name: string): FilesFault | undefined {
   if (wal.length === 0) return alone(path);
   const isWal = wal.length === WAL_HEADER_BYTES && (wal.readUInt32BE(0) & ~1) === WAL_MAGIC;
   const steps = isWal ? (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS : Infinity;
-  return steps <= 1 || (steps <= SALT_STEPS_MAX && !isMarkCleared(path)) ? undefined : foreign(path);
+  return steps <= 1 || (steps <= SALT_STEPS_MAX && !isOfLater(path)) ? undefined : foreign(path);
 }
 
-/** Whether a commit in the WAL clears a mark. */
-function isMarkCleared(path: string): boolean {
-  return versionsIn(`${path}-wal`, pageBytesOf(path)).some((version) => markOf(version) === UNMARKED);
+/**
+ * Whether the WAL begins with a commit that clears a mark of a later state of the database. Such a commit changes
+ * nothing else of the first page, but what counts changes: beside the state that it was made for, that page is the same.
+ */
+function isOfLater(path: string): boolean {
+  const pageBytes = pageBytesOf(path);
+  const first = firstPageIn(`${path}-wal`, pageBytes);
+  if (!first || markOf(first.readInt32BE(VERSION_AT)) !== UNMARKED) return false;
+  return !withoutCounts(first).equals(withoutCounts(readStart(path, pageBytes)));
+}
+
+/** The first page of a database without its version, and what SQLite may change with each commit. */
+function withoutCounts(page: Buffer): Buffer {
+  return Buffer.concat([
+    page.subarray(0, 24),
+    page.subarray(28, VERSION_AT),
+    page.subarray(VERSION_AT + 4, 92),
+    page.subarray(HEADER_BYTES),
+  ]);
 }
 
 /** How often files that seem wrong are looked at, and the pause between, in milliseconds. */

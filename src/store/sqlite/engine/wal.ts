@@ -6,8 +6,6 @@ export type WalFrames = Readonly<{ readable: number; written: number }>;
 /** From SQLite's file format (sqlite.org/fileformat2.html, 4.1 and 4.2). */
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Where `user_version` is in the first page of a database (1.3). */
-export const VERSION_AT = 60;
 
 type Sums = readonly [number, number];
 
@@ -42,18 +40,21 @@ export function countFrames(path: string, pageBytes: number): WalFrames {
   }
 }
 
-/** What `user_version` is in each version of the first page of a database that its WAL has. */
-export function* versionsIn(path: string, pageBytes: number): Generator<number, void, void> {
+/** The first page of a database as a commit in its WAL wrote it first; undefined when none did. */
+export function firstPageIn(path: string, pageBytes: number): Buffer | undefined {
   const file = openSync(path, "r");
   try {
     const header = Buffer.alloc(HEADER_BYTES);
     readSync(file, header, 0, HEADER_BYTES, 0);
-    const start = Buffer.alloc(FRAME_HEADER_BYTES + VERSION_AT + 4);
+    const start = Buffer.alloc(FRAME_HEADER_BYTES);
     for (let at = HEADER_BYTES; readSync(file, start, 0, start.length, at) === start.length; at += FRAME_HEADER_BYTES + pageBytes) {
       // What follows is from before the WAL began again.
-      if (!start.subarray(8, 16).equals(header.subarray(16, 24))) return;
-      if (start.readUInt32BE(0) === 1) yield start.readInt32BE(FRAME_HEADER_BYTES + VERSION_AT);
+      if (!start.subarray(8, 16).equals(header.subarray(16, 24))) return undefined;
+      if (start.readUInt32BE(0) !== 1) continue;
+      const page = Buffer.alloc(pageBytes);
+      return readSync(file, page, 0, pageBytes, at + FRAME_HEADER_BYTES) === pageBytes ? page : undefined;
     }
+    return undefined;
   } finally {
     closeSync(file);
   }
