@@ -8,7 +8,7 @@ import { describe, expect, it } from "bun:test";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { markVersion, UNMARKED, walMark } from "../../src/store/sqlite/engine/files.ts";
-import { schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
+import { migrate, schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -276,6 +276,23 @@ describe("a WAL of another database", () => {
     expect(starting).toHaveProperty("message", expect.stringContaining("Another process is using the database"));
     const killed = copy(left, BOTH);
     reader.close();
+    shell.close();
+    expect(await countIn(killed)).toBe(10);
+  });
+
+  it("is none where another program has begun it again, and a newer version was killed when it had migrated the tables", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const left = copy(folder, BOTH);
+    await store.close();
+    const path = join(left, "plants.db");
+    const shell = new DatabaseSync(path);
+    shell.exec(`ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, walMark(path))}`);
+    for (let times = 0; times < 2; times += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+    shell.exec("PRAGMA wal_checkpoint(FULL)");
+    migrate(shell);
+    const killed = copy(left, BOTH);
     shell.close();
     expect(await countIn(killed)).toBe(10);
   });

@@ -47,7 +47,9 @@ export function migrate(db: DatabaseSync): void {
     const version = schemaVersion(db);
     expectOurs(db);
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
-    if (version < MIGRATIONS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`);
+    // A mark stays, or the WAL would seem to belong to another database.
+    const marked = Number(pragma(db, "PRAGMA user_version")) - version + MIGRATIONS.length;
+    if (version < MIGRATIONS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${marked};`);
     db.exec("COMMIT");
   } catch (reason) {
     if (db.isTransaction) db.exec("ROLLBACK");
