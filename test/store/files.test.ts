@@ -280,6 +280,22 @@ describe("a WAL of another database", () => {
     expect(await countIn(killed)).toBe(10);
   });
 
+  it("is none where a command closed what a process left that was killed in a checkpoint, and the next start is killed too", async () => {
+    const folder = temporaryFolder();
+    const store = await open(folder);
+    await add(store, 0, 10);
+    const left = copy(folder, BOTH);
+    await store.close();
+    const path = join(left, "plants.db");
+    const shell = new DatabaseSync(path);
+    shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), walMark(path))}; PRAGMA journal_mode = DELETE`);
+    shell.close();
+    const starting = openWriter(path);
+    const killed = copy(left, BOTH);
+    starting.close();
+    expect(await countIn(killed)).toBe(10);
+  });
+
   it("is none where another program has begun it again, and a newer version was killed when it had migrated the tables", async () => {
     const folder = temporaryFolder();
     const store = await open(folder);

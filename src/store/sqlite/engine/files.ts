@@ -74,19 +74,22 @@ export function findFilesFault(name: string): FilesFault | undefined {
   if (mark === UNMARKED) return undefined;
   if (wal.length === 0) return alone(path);
   const isWal = wal.length === WAL_HEADER_BYTES && (wal.readUInt32BE(0) & ~1) === WAL_MAGIC;
-  const steps = isWal ? (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS : Infinity;
-  return steps <= 1 || (steps <= SALT_STEPS_MAX && !isOfLater(path)) ? undefined : foreign(path);
+  return isWal && isNext(path, { mark, steps: (1 + (wal.readUInt32BE(16) % MARKS) - mark + MARKS) % MARKS }) ? undefined : foreign(path);
 }
 
 /**
- * Whether the WAL begins with a commit that clears a mark of a later state of the database. Such a commit changes
- * nothing else of the first page, but what counts changes: beside the state that it was made for, that page is the same.
+ * Whether a WAL belongs to a marked database that is so many steps behind it. A commit that clears a mark changes
+ * nothing else of the first page, but what counts changes: if the WAL begins with it, that page is otherwise the same.
  */
-function isOfLater(path: string): boolean {
+function isNext(path: string, { mark, steps }: { mark: number; steps: number }): boolean {
+  if (steps <= 1) return true;
   const pageBytes = pageBytesOf(path);
   const first = firstPageIn(`${path}-wal`, pageBytes);
-  if (!first || markOf(first.readInt32BE(VERSION_AT)) !== UNMARKED) return false;
-  return !withoutCounts(first).equals(withoutCounts(readStart(path, pageBytes)));
+  const firstMark = first && markOf(first.readInt32BE(VERSION_AT));
+  // A new WAL, of a store that was stopped or lost its WAL with this mark, may have any salt.
+  if (firstMark === mark) return true;
+  if (steps > SALT_STEPS_MAX) return false;
+  return firstMark !== UNMARKED || withoutCounts(first!).equals(withoutCounts(readStart(path, pageBytes)));
 }
 
 /** The first page of a database without its version, and what SQLite may change with each commit. */
