@@ -56,7 +56,7 @@ export function startThread<Name extends PartName>(
     if (failure) waiter?.reject(new SqliteError(failure));
     else waiter?.resolve(result);
   });
-  worker.addEventListener("error", ({ message }: ErrorEvent) => die(new Error(message)));
+  worker.addEventListener("error", ({ message }: ErrorEvent) => die(new Error(withoutSource(message))));
   const ended = new Promise<void>((resolve) => {
     worker.addEventListener("close", ({ code }: CloseEvent) => {
       die(new Error(`The ${part} ended with ${code}.`));
@@ -98,4 +98,9 @@ export function startThread<Name extends PartName>(
     },
     abandon,
   };
+}
+
+/** What an error says. The runtime puts lines of its source before it, and its stack behind. */
+function withoutSource(message: string): string {
+  return /^\w*error: (.*)$/im.exec(message)?.[1] ?? message;
 }
