@@ -126,7 +126,7 @@ function plantOf({ isPlain, operation, target, body = "" }: HostileRequest): New
   if (!isPlain || body.length > BODY_BYTES_MAX) return undefined;
   const bytes = Buffer.from(body, "latin1");
   if (operation?.method === "POST" && operation.path === "/plants") return readPlant(bytes);
-  return operation?.method === "PUT" ? readPlant(bytes, BigInt(target.slice("/plants/".length))) : undefined;
+  return operation?.method === "PUT" ? readPlant(bytes, { pathId: BigInt(target.slice("/plants/".length)) }) : undefined;
 }
 
 /**

@@ -2,19 +2,23 @@ import type { NewPlant, PlantId } from "../../../src/plant.ts";
 
 /**
  * The meaning of the body of a create, by the contract and without the service's own code: a plant, or nothing if it
- * must be refused. The body of a PUT may leave out the id of its path, but not contradict it.
+ * must be refused. The body of a PUT may leave out the id of its path, but not contradict it. In an import, a tag that is
+ * null is none.
  */
-export function readPlant(bytes: Uint8Array, pathId?: bigint): NewPlant | undefined {
+export function readPlant(bytes: Uint8Array, { pathId, isImported = false }: Options = {}): NewPlant | undefined {
   const text = decode(bytes);
   const value = text === undefined ? undefined : parse(text);
   if (text === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { idText, isSound } = look(text);
-  const { name, tag } = value as { name?: unknown; tag?: unknown };
+  const { name, tag: given } = value as { name?: unknown; tag?: unknown };
+  const tag = isImported && given === null ? undefined : given;
   const id = idText === undefined ? pathId : readWhole(idText);
   if (!isSound || id === undefined || (pathId !== undefined && id !== pathId)) return undefined;
   if (!isText(name) || (tag !== undefined && !isText(tag))) return undefined;
   return { id: id as PlantId, name, ...(tag === undefined ? {} : { tag }) };
 }
+
+type Options = Readonly<{ pathId?: bigint | undefined; isImported?: boolean }>;
 
 /** A longer line of an import is refused. */
 const LINE_BYTES_MAX = 131_172;
@@ -34,7 +38,7 @@ export function countLines(body: string): { lines: number; plants: number } {
 }
 
 function isPlant(bytes: Uint8Array): boolean {
-  const plant = readPlant(bytes);
+  const plant = readPlant(bytes, { isImported: true });
   const text = plant && plant.name + (plant.tag ?? "");
   if (text === undefined) return false;
   return Buffer.byteLength(text) <= PLANT_BYTES_MAX && Buffer.byteLength(JSON.stringify(text)) - 2 <= 2 * PLANT_BYTES_MAX;
