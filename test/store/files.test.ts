@@ -175,6 +175,25 @@ describe("the database of a store that", () => {
   });
 });
 
+/** What a process leaves that is killed in a checkpoint: a commit with its mark, and none that clears it. A shell has it open. */
+async function leaveInCheckpoint() {
+  const folder = temporaryFolder();
+  const store = await open(folder);
+  await add(store, 0, 10);
+  const left = copy(folder, BOTH);
+  await store.close();
+  const path = join(left, "plants.db");
+  const shell = new DatabaseSync(path);
+  const mark = walMark(path);
+  shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), mark)}`);
+  return { left, path, shell, mark };
+}
+
+/** Another program copies all of the WAL, and its next commit begins it again. */
+function beginAgain(shell: DatabaseSync, times: number): void {
+  for (let time = 0; time < times; time += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+}
+
 describe("a WAL of another database", () => {
   it("is refused beside the backup of a stopped store, a copy by VACUUM INTO, and the database of another store", async () => {
     const folder = temporaryFolder();
@@ -261,15 +280,8 @@ describe("a WAL of another database", () => {
   });
 
   it("is none where another program has begun it again, and reads while a service starts on what a killed one left", async () => {
-    const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
-    const left = copy(folder, BOTH);
-    await store.close();
-    const path = join(left, "plants.db");
-    const shell = new DatabaseSync(path);
-    shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), walMark(path))}`);
-    for (let times = 0; times < 4; times += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+    const { left, path, shell } = await leaveInCheckpoint();
+    beginAgain(shell, 4);
     const reader = new DatabaseSync(path);
     reader.exec("BEGIN; SELECT count(*) FROM plants; PRAGMA user_version");
     const starting = await rejectionOf(open(left));
@@ -281,14 +293,8 @@ describe("a WAL of another database", () => {
   });
 
   it("is none where a command closed what a process left that was killed in a checkpoint, and the next start is killed too", async () => {
-    const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
-    const left = copy(folder, BOTH);
-    await store.close();
-    const path = join(left, "plants.db");
-    const shell = new DatabaseSync(path);
-    shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), walMark(path))}; PRAGMA journal_mode = DELETE`);
+    const { left, path, shell } = await leaveInCheckpoint();
+    shell.exec("PRAGMA journal_mode = DELETE");
     shell.close();
     const starting = openWriter(path);
     const killed = copy(left, BOTH);
@@ -297,15 +303,9 @@ describe("a WAL of another database", () => {
   });
 
   it("is none where another program has begun it again, and a newer version was killed when it had migrated the tables", async () => {
-    const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
-    const left = copy(folder, BOTH);
-    await store.close();
-    const path = join(left, "plants.db");
-    const shell = new DatabaseSync(path);
-    shell.exec(`ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, walMark(path))}`);
-    for (let times = 0; times < 2; times += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+    const { left, shell, mark } = await leaveInCheckpoint();
+    shell.exec(`ALTER TABLE plants DROP COLUMN added; PRAGMA user_version = ${markVersion(schemaVersion(shell) - 1, mark)}`);
+    beginAgain(shell, 2);
     shell.exec("PRAGMA wal_checkpoint(FULL)");
     migrate(shell);
     const killed = copy(left, BOTH);
@@ -314,16 +314,8 @@ describe("a WAL of another database", () => {
   });
 
   it("is none where another program has begun it again, however often, on what a process left that was killed in a checkpoint", async () => {
-    const folder = temporaryFolder();
-    const store = await open(folder);
-    await add(store, 0, 10);
-    const left = copy(folder, BOTH);
-    await store.close();
-    const path = join(left, "plants.db");
-    const shell = new DatabaseSync(path);
-    const mark = walMark(path);
-    shell.exec(`PRAGMA user_version = ${markVersion(schemaVersion(shell), mark)}`);
-    for (let times = 0; times < 4; times += 1) shell.exec("PRAGMA wal_checkpoint(FULL); UPDATE plants SET name = name || '!'");
+    const { left, path, shell, mark } = await leaveInCheckpoint();
+    beginAgain(shell, 4);
     expect(walMark(path)).toBe(mark + 4);
     const killed = copy(left, BOTH);
     shell.close();
