@@ -57,8 +57,8 @@ const COUNTED = new RegExp(`^.{0,${COUNTED_MAX}}`, "su");
 const TOP = toHex("\u{10fffd}");
 const ABOVE = "\u07ff";
 
-// Both are made for the first name that is put into order. To make them takes as long as a tenth of a start, and most
-// threads and pages order no name.
+// Both are made for the first name that is put into order: to make them takes as long as a tenth of a start, and most
+// threads order no name.
 let table: ReadonlyMap<string, string> | undefined;
 let asciiWeights: readonly string[] | undefined;
 
@@ -143,5 +143,5 @@ function toWeights(): Map<string, string> {
 
 /** The text in UTF-8, in hexadecimal. */
 function toHex(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return new TextEncoder().encode(text).toHex();
 }
