@@ -15,7 +15,7 @@ type PackageOptions = Readonly<{ executable: string; architecture: Architecture;
 
 const UNITS = "deploy/plant-store*.{service,socket,timer}";
 /** What administrators read and adapt. Each is where it is in the project, so that links between them hold. */
-const DOCUMENTS = ["CHANGELOG.md", "docs/**/*.{md,png}", UNITS, "deploy/{Caddyfile,*.conf,*.cfg,grafana/*,prometheus/*}"];
+const DOCUMENTS = ["CHANGELOG.md", "SECURITY.md", "docs/**/*.{md,png}", UNITS, "deploy/{Caddyfile,*.conf,*.cfg,grafana/*,prometheus/*}"];
 const DOCUMENTS_FOLDER = "usr/share/doc/plant-store";
 
 /** Makes `plant-store_VERSION_ARCHITECTURE.deb` in the folder. */

@@ -9,6 +9,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 const NEEDED = [
   "CHANGELOG.md",
   "LICENSE",
+  "SECURITY.md",
   "contract",
   "deploy",
   "docs",
