@@ -1,5 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
 import { settle } from "../support/web/settle.ts";
@@ -49,6 +50,18 @@ describe("the list", () => {
     await showAgain(page);
     await sees(["Abies", "Acer", "Ginkgo"]);
     expect(await page.evaluate<string>("document.activeElement.ariaLabel")).toBe("Delete Ginkgo");
+  });
+
+  it("keeps the focus on the plants when somebody else deletes the one that has it", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees, button } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await button("Delete Ginkgo").focus();
+    await place.service.request("/plants/2", { method: "DELETE" });
+    await showAgain(page);
+    await sees(["Acer"]);
+    await until("the plants have the focus", async () => (await page.evaluate<string>("document.activeElement.id")) === "plants");
   });
 
   it("is read again when the page comes into sight, and when somebody asks for it", async () => {

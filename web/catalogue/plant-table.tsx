@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Plant, Sort } from "../../src/client/client.ts";
 import { useValue } from "../state.ts";
+import { focusHome } from "../ui/focus.ts";
 import { ROWS_MAX } from "./listing.ts";
 import type { Listed } from "./listing.ts";
 import { PlantRow } from "./plant-row.tsx";
@@ -59,6 +60,12 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
   }, [isNearEnd, phase]);
 
   useScroll({ listed, position, revealed, body, rowPx });
+
+  const isFocusLost = focused?.id !== undefined && findPlace(plants, focused) === -1;
+  useEffect(() => {
+    // Its plant is gone, and nothing else has taken it, as the undo of a deletion does.
+    if (isFocusLost && document.activeElement === document.body) focusHome();
+  }, [isFocusLost]);
 
   const topPx = Math.min(range.first, plants.length) * rowPx;
   return (
