@@ -14,16 +14,21 @@ export function datedName(folder: string, time: Date): string {
 type KeepOptions = Readonly<{ keep: number; store: string }>;
 
 /**
- * Removes the oldest backups of a store beside a new one, which stays, whatever the clock says. Files with other names,
+ * Removes the oldest backups of a store beside a new one, which stays, whatever the clock says. Those with a later name are
+ * from when a clock was wrong, and go first: they would stay for ever, and push out the good ones. Files with other names,
  * links, and backups of other stores are left alone. Returns the paths of those removed. Throws if there is one that
  * cannot be read, such as one that root has made, but removes the others first: a disk must not fill up because of it.
  */
 export async function removeOldBackups(newest: string, { keep, store }: KeepOptions): Promise<string[]> {
   const folder = dirname(newest);
-  const names = readdirSync(folder).filter((name) => NAME.test(name) && name !== basename(newest));
+  const names = readdirSync(folder)
+    .filter((name) => NAME.test(name) && name !== basename(newest))
+    .toSorted();
+  const isLater = (name: string) => name > basename(newest);
+  const inTurn = [...names.filter(isLater), ...names.filter((name) => !isLater(name))];
   const ours: string[] = [];
   const unread: Error[] = [];
-  for (const path of names.toSorted().map((name) => join(folder, name))) {
+  for (const path of inTurn.map((name) => join(folder, name))) {
     try {
       if (await isBackupOf(path, store)) ours.push(path);
     } catch (cause) {

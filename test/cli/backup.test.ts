@@ -121,7 +121,7 @@ describe("plant-store backup", () => {
     }
   });
 
-  it("in a folder is named by the time, and keeps so many of this store, its newest always, and all that is not its own", async () => {
+  it("in a folder is named by the time, and keeps so many of this store before those of a clock that was ahead, and all that is not its own", async () => {
     const own = temporaryFolder();
     const others = ["plant-store-2001-01-01T00-00-00Z.gz", "plant-store-2099-01-01T00-00-00Z.gz.part", "plants.gz", "plant-store-x.gz"];
     for (const name of others) writeFileSync(join(own, name), "precious");
@@ -131,17 +131,22 @@ describe("plant-store backup", () => {
     // Somebody has put it aside.
     const kept = "plant-store-2000-01-01T00-00-00Z.gz.kept";
     copyFileSync(garden.file, join(own, kept));
-    const ours = ["plant-store-2004-01-01T00-00-00Z.gz", "plant-store-2005-01-01T00-00-00Z.gz", "plant-store-2098-01-01T00-00-00Z.gz"];
-    for (const name of ours) copyFileSync(garden.file, join(own, name));
+    const [ahead, furtherAhead, oldest, old] = [2097, 2098, 2004, 2005].map((year) => `plant-store-${year}-01-01T00-00-00Z.gz`) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    for (const name of [ahead, furtherAhead, oldest, old]) copyFileSync(garden.file, join(own, name));
     const { status, stdout, stderr } = await runOn(garden.place, ["backup", own, "--keep", "2"]);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout.split("\n").filter((line) => line.startsWith("removed"))).toEqual(
-      ours.slice(0, 2).map((name) => `removed ${join(own, name)}`),
+      [ahead, furtherAhead, oldest].map((name) => `removed ${join(own, name)}`),
     );
     const left = readdirSync(own).filter((name) => ![...others, foreign, kept, "plant-store-2003-01-01T00-00-00Z.gz"].includes(name));
     expect(left).toHaveLength(2);
-    expect(left.toSorted().at(-1)).toBe(ours[2]);
-    expect(left.toSorted()[0]).toMatch(/^plant-store-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/);
+    expect(left.toSorted()[0]).toBe(old);
+    expect(left.toSorted()[1]).toMatch(/^plant-store-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/);
     for (const name of others) expect(readFileSync(join(own, name), "utf8")).toBe("precious");
     expect(existsSync(join(own, kept))).toBe(true);
     const one = await runOn(garden.place, ["backup", join(own, "x.gz"), "--keep", "2"]);
