@@ -3,12 +3,21 @@ import { basename, dirname, join } from "node:path";
 import { describeFailure } from "../system-failure.ts";
 import { readBackup } from "../transfer/backup-file.ts";
 import { BackupError } from "../transfer/backup-lines.ts";
+import { removeLeftParts } from "./output-file.ts";
 
 /** By the time in UTC, so that the order of names is that of time, in characters that every file system takes. */
 const NAME = /^plant-store-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/;
 
+/** How long ago a part was written last that was left: a process of another container is not seen to run. */
+const LEFT_MS = 12 * 60 * 60 * 1000;
+
 export function datedName(folder: string, time: Date): string {
   return join(folder, `plant-store-${time.toISOString().slice(0, 19).replaceAll(":", "-")}Z.gz`);
+}
+
+/** Removes what backups left that were killed, of which each had another name. */
+export function removeLeftBackups(folder: string): void {
+  removeLeftParts(folder, (name, { mtimeMs }) => NAME.test(name) && Date.now() - mtimeMs > LEFT_MS);
 }
 
 type KeepOptions = Readonly<{ keep: number; store: string }>;

@@ -10,7 +10,7 @@ import { escapeControls } from "../terminal-text.ts";
 import { readBackup, writeBackup } from "../transfer/backup-file.ts";
 import { whatIsIn } from "../transfer/backup-lines.ts";
 import type { BackupEnd, BackupHead } from "../transfer/backup-lines.ts";
-import { datedName, removeOldBackups } from "./backup-folder.ts";
+import { datedName, removeLeftBackups, removeOldBackups } from "./backup-folder.ts";
 import { openOwnStore } from "./own-store.ts";
 import { openPartFile, toTarget } from "./output-file.ts";
 import type { PartialFile, Target } from "./output-file.ts";
@@ -41,6 +41,7 @@ export function backupCommand(): Command {
     const target = toTarget(isFolder ? datedName(file, began) : file, { isForced: force ?? false });
     if (target.kind === "device" || file === "-") throw new Error(`${file} is not a file that can be read back: name another one.`);
     giveWay();
+    if (isFolder) removeLeftBackups(file);
     const store = await openOwnStore(config, { isServing: false, isNew: false });
     try {
       const { head, end, size } = await backUp(store, target);

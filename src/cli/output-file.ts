@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../data-folder.ts";
 import { describeFailure } from "../system-failure.ts";
@@ -64,7 +65,7 @@ export type PartialFile = Readonly<{
  * removed if the command ends early; after a kill -9, by the next command.
  */
 export function openPartFile({ path, isForced }: Target & { kind: "file" }): PartialFile {
-  removeLeftParts(path);
+  removeLeftParts(dirname(path), (name) => name === basename(path));
   const part = `${path}.${process.pid}-${randomBytes(9).toString("hex")}.part`;
   const fd = openPart(part, path);
   let isKept = false;
@@ -96,14 +97,13 @@ function openPart(part: string, path: string): number {
   }
 }
 
-/** Removes what commands of this user left behind, unless they still run. */
-function removeLeftParts(path: string): void {
-  const folder = dirname(path);
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(`${basename(path)}.`)) continue;
-    const pid = /^\.(\d+)-[0-9a-f]{18}\.part$/.exec(name.slice(basename(path).length))?.[1];
-    const left = join(folder, name);
-    if (pid !== undefined && !isRunning(Number(pid)) && lstatSync(left).uid === process.getuid?.()) rmSync(left, { force: true });
+/** Removes what commands of this user left of files that are chosen by their names, unless they still run. */
+export function removeLeftParts(folder: string, isChosen: (name: string, part: Stats) => boolean): void {
+  for (const left of readdirSync(folder)) {
+    const [, name, pid] = /^(.+)\.(\d+)-[0-9a-f]{18}\.part$/.exec(left) ?? [];
+    if (name === undefined || isRunning(Number(pid))) continue;
+    const part = lstatSync(join(folder, left), { throwIfNoEntry: false });
+    if (part && part.uid === process.getuid?.() && isChosen(name, part)) rmSync(join(folder, left), { force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
@@ -154,6 +154,21 @@ describe("plant-store backup", () => {
       1,
       `plant-store: ${own}/x.gz is not a folder: --keep needs one, in which it removes old backups.\n`,
     ]);
+  });
+
+  it("in a folder removes the parts that killed ones left, once they are old, and those alone", async () => {
+    const own = temporaryFolder();
+    const partOf = (name: string, pid: number) => join(own, `${name}.${pid}-${"0".repeat(18)}.part`);
+    const dated = "plant-store-2004-01-01T00-00-00Z.gz";
+    const left = partOf(dated, 4_194_305);
+    // Its process may be one of another container.
+    const young = partOf(dated, 4_194_306);
+    const others = [partOf(dated, process.pid), partOf("plants.gz", 4_194_305), join(own, `${dated}.mine.part`)];
+    for (const path of [left, young, ...others]) writeFileSync(path, "part");
+    const aDayAgo = new Date(Date.now() - 24 * 3_600_000);
+    for (const path of [left, ...others]) utimesSync(path, aDayAgo, aDayAgo);
+    expect((await runOn(garden.place, ["backup", own])).status).toBe(0);
+    expect([left, young, ...others].map((path) => existsSync(path))).toEqual([false, true, true, true, true]);
   });
 
   it("removes old ones beside one that it cannot read, and names that one, with the status of a failure", async () => {
