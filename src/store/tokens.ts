@@ -89,9 +89,12 @@ export type TokenStore = Readonly<{
    * before; undefined when there is no such token. Revoking twice keeps the first time.
    */
   revoke(id: string, at: number, options: RevokeOptions, owner?: Owner): Promise<readonly string[] | undefined>;
-  /** Records when tokens were used. A time earlier than the recorded one changes nothing. */
+  /** Records when tokens were used. A time that is at most USE_AHEAD_MS_MAX earlier than the recorded one changes nothing. */
   touch(uses: TokenUses): Promise<void>;
 }>;
+
+/** A recorded use that is further ahead is from a clock that was wrong: else it would stay until that time has come. */
+export const USE_AHEAD_MS_MAX = 24 * 60 * 60 * 1000;
 
 /** The most tokens of a page. Thousands at once would hold up all other requests. */
 export const TOKENS_PAGE_MAX = 1000;

@@ -72,9 +72,10 @@ export const REVOKE_CHILDREN = {
     ) RETURNING id`,
 } as const satisfies Statement;
 
-/** Takes ids and times. The ids are also a condition of their own: see `IS_EXPECTED` in plant-statements.ts. */
+/** Takes ids, times, and how far ahead a stored use may be. The ids are also a condition of their own: see `IS_EXPECTED` in plant-statements.ts. */
 export const TOUCH_TOKENS = {
   name: "touch_tokens",
   text: `UPDATE tokens SET used = seen.at FROM unnest($1::text[], $2::bigint[]) AS seen (id, at)
-    WHERE tokens.id = ANY($1::text[]) AND tokens.id = seen.id AND coalesce(tokens.used, 0::bigint) < seen.at`,
+    WHERE tokens.id = ANY($1::text[]) AND tokens.id = seen.id
+      AND (tokens.used IS NULL OR tokens.used NOT BETWEEN seen.at AND seen.at + $3::bigint)`,
 } as const satisfies Statement;

@@ -1,5 +1,5 @@
 import { PlantStoreError } from "../../errors.ts";
-import { queuedChanges, toToken } from "../tokens.ts";
+import { queuedChanges, toToken, USE_AHEAD_MS_MAX } from "../tokens.ts";
 import type { StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenStore, TokenUses } from "../tokens.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
@@ -104,7 +104,7 @@ export function createTokens({ execute, limits, meter }: TokensOptions): Tokens 
   async function touch(uses: TokenUses): Promise<TokenOutcome> {
     // Write in one order everywhere, so that two replicas cannot deadlock.
     const ids = [...uses.keys()].toSorted();
-    await execute.writes(TOUCH_TOKENS, [ids, ids.map((id) => uses.get(id))], how);
+    await execute.writes(TOUCH_TOKENS, [ids, ids.map((id) => uses.get(id)), USE_AHEAD_MS_MAX], how);
     return undefined;
   }
 

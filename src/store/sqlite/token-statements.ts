@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredToken } from "../contents.ts";
-import { toToken } from "../tokens.ts";
+import { toToken, USE_AHEAD_MS_MAX } from "../tokens.ts";
 import type { StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenRow } from "../tokens.ts";
 import { prepareBigInts } from "./engine/bigint-statement.ts";
 
@@ -48,7 +48,7 @@ export function prepareTokenWrites(db: DatabaseSync) {
       ) SELECT id FROM family
     ) RETURNING id`,
   );
-  const touch = db.prepare("UPDATE tokens SET used = ? WHERE id = ? AND coalesce(used, 0) < ?");
+  const touch = db.prepare("UPDATE tokens SET used = ?1 WHERE id = ?2 AND (used IS NULL OR used NOT BETWEEN ?1 AND ?1 + ?3)");
 
   function create(token: Token, hash: string): TokenOutcome {
     if (token.parent !== undefined && find.get(token.parent)?.["revoked"] !== null) return "orphaned";
@@ -72,7 +72,7 @@ export function prepareTokenWrites(db: DatabaseSync) {
     change(change: TokenChange): TokenOutcome {
       if (change.kind === "create") return create(change.token, change.hash);
       if (change.kind === "revoke") return revokeFamily(change);
-      change.uses.forEach((at, id) => touch.run(at, id, at));
+      change.uses.forEach((at, id) => touch.run(at, id, USE_AHEAD_MS_MAX));
       return undefined;
     },
   };
