@@ -11,6 +11,12 @@ const SQLITE_VERSION_MIN = "3.51.3";
 export const WAL_PAGES_MAX = 4000;
 
 /**
+ * How much of the file of a WAL that has started again stays, in bytes: four times what a checkpoint is due for, so that an
+ * import does not give room back only to take it again.
+ */
+const WAL_BYTES_KEPT = 4 * 4096 * WAL_PAGES_MAX;
+
+/**
  * Size of the WAL at which snapshots end, because it cannot start again while one is open: 512 MiB. All of it is copied
  * at once then, and no commit meanwhile.
  */
@@ -34,6 +40,7 @@ export function makeDurable(db: DatabaseSync): void {
   expectPragma(db, { ask: "PRAGMA synchronous", want: 2 });
   // We run our own checkpoints: automatic ones hide errors, so a sync retried after a failure would be trusted.
   db.exec("PRAGMA wal_autocheckpoint = 0");
+  db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}`);
   // What a large statement would undo goes into a file without a name, and an image for containers has no /tmp. Once the
   // folder is gone, SQLite takes another one.
   db.exec(`PRAGMA temp_store_directory = '${dirname(db.location()!).replaceAll("'", "''")}'`);
