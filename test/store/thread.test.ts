@@ -51,6 +51,13 @@ describe("the search index", () => {
     return Array.from({ length: 5 }, (_, at) => Array.from({ length: 100 }, (__, word) => `${round}x${at}x${word}`).join(" "));
   }
 
+  function wordsIn(path: string): string[] {
+    const index = new DatabaseSync(`${path}.search`, { readOnly: true });
+    const rows = index.prepare("SELECT word FROM words").all();
+    index.close();
+    return rows.map(({ word }) => word as string);
+  }
+
   for (const { what, names } of [
     { what: "names", names: short },
     { what: "names of a hundred words", names: long },
@@ -61,17 +68,28 @@ describe("the search index", () => {
         writer.importPlants(columnsOf(names(round)), { isReplacing: true, isDryRun: false }, NOTHING_INDEXED);
         countSteps(search);
       }
-      const index = new DatabaseSync(`${path}.search`, { readOnly: true });
-      const words = index
-        .prepare("SELECT word FROM words")
-        .all()
-        .map(({ word }) => word as string);
-      index.close();
+      const words = wordsIn(path);
       const used = new Set(names(39).flatMap(tokenize));
       expect(used.difference(new Set(words)).size).toBe(0);
       // 500 new ones in each round, of which 20,000 there have been.
       expect(words.length).toBeLessThan(4 * used.size);
     });
+
+  it("does not keep the words of names that are deleted after a restart", () => {
+    const path = join(temporaryFolder(), "plants.db");
+    for (let round = 0; round < 5; round += 1) {
+      const writer = openWriter(path);
+      const search = openIndexer(path);
+      const swaps = round === 0 ? [] : short(round - 1).map((name, at) => ({ from: { id: asPlantId(BigInt(at)), name }, to: undefined }));
+      writer.commit(columnsOf([]), swaps, [], NOTHING_INDEXED);
+      countSteps(search);
+      writer.importPlants(columnsOf(short(round)), IMPORT, NOTHING_INDEXED);
+      countSteps(search);
+      search.close();
+      writer.close();
+    }
+    expect(wordsIn(path).toSorted()).toEqual([...new Set(short(4).flatMap(tokenize))].toSorted());
+  });
 });
 
 const hostile = Array.from({ length: 200 }, (_, at) => han(1000, at * 997));

@@ -47,8 +47,8 @@ export function openWordIndex(path: string) {
   /** What the transaction will write: each plant as a member of a JSON object, or "" to remove it. */
   const plants = new Map<bigint, string>();
   const newWords = new Set<string>();
-  /** The most words of a name since this start: no name that is removed has brought more to the list. */
-  let wordsMax = 0;
+  /** As many words as a removed name may have brought to the list: the most of a name since this start. Few from before have more than these. */
+  let wordsMax = 8;
   // It remembers the names that were indexed, and those alone: their words are in the table.
   const tokens = createPlantTokens((word) => newWords.add(word));
 

@@ -30,6 +30,8 @@ export function createWordList(db: DatabaseSync): WordList {
   /** How many looks are due for what was added, and how many of them may bring something. */
   let due = 0;
   let allowed = 0;
+  /** What was listed before this start is due once too: nobody knows what was still due when the last one ended. */
+  let isFirstRound = true;
   /** The last word that was looked at. */
   let end = "";
 
@@ -38,7 +40,8 @@ export function createWordList(db: DatabaseSync): WordList {
       due += LOOKS_A_WORD * Number(insert.run(JSON.stringify(words)).changes);
     },
     removed(plants, wordsMax) {
-      allowed = Math.min(due, allowed + LOOKS_A_WORD * wordsMax * plants);
+      allowed += LOOKS_A_WORD * wordsMax * plants;
+      if (!isFirstRound) allowed = Math.min(due, allowed);
     },
     forgetUnused() {
       const looks = Math.min(allowed, LOOKS_MAX);
@@ -46,8 +49,9 @@ export function createWordList(db: DatabaseSync): WordList {
       const { count, last } = range.get(end, looks) as { count: number; last: string | null };
       const start = end;
       end = count < looks ? "" : last!;
-      due -= looks;
-      allowed -= looks;
+      if (!isFirstRound) due -= looks;
+      else if (end === "") isFirstRound = false;
+      allowed = Math.min(allowed - looks, isFirstRound ? Infinity : due);
       return { lookedAt: looks, forgotten: last === null ? 0 : Number(forget.run(start, last).changes) };
     },
     from: (text) => first.get(text)?.["word"] as string | undefined,
