@@ -9,6 +9,8 @@ type TokenTableProps = Readonly<{ tokens: readonly Token[]; onRevoke: (token: To
 export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   // The one whose button was pressed once.
   const [asked, setAsked] = useState<string>();
+  // After years most are revoked, and nobody looks for those.
+  const inOrder = [...tokens.filter(isValid), ...tokens.filter((token) => !isValid(token))];
   return (
     <div class="token-table">
       <table class="ruled" role="table">
@@ -25,19 +27,19 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {tokens.map((token) => {
-            const state = stateOf(token);
+          {inOrder.map((token) => {
+            const canEnd = isValid(token);
             return (
-              <tr role="row" key={token.id} class={state.isValid ? "" : "token-table-old"}>
+              <tr role="row" key={token.id} class={canEnd ? "" : "token-table-old"}>
                 <th role="rowheader" scope="row">
                   {token.name}
                 </th>
                 <td role="cell">{token.scopes.join(", ")}</td>
                 <td role="cell">{madeText(token, tokens)}</td>
                 <td role="cell">{token.lastUsed === undefined ? "never" : minuteOf(token.lastUsed)}</td>
-                <td role="cell">{state.text}</td>
+                <td role="cell">{stateText(token)}</td>
                 <td role="cell" class="token-table-actions">
-                  {state.isValid ? (
+                  {canEnd ? (
                     <button
                       class="button"
                       type="button"
@@ -48,7 +50,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                       {asked === token.id ? "Cancel" : "Revoke"}
                     </button>
                   ) : null}
-                  {state.isValid && asked === token.id ? (
+                  {canEnd && asked === token.id ? (
                     // Read out as it comes: the focus stays on the button before it.
                     <div role="alert">
                       <button
@@ -71,12 +73,15 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   );
 }
 
-function stateOf({ expires, revoked }: Token): Readonly<{ isValid: boolean; text: string }> {
-  if (revoked !== undefined) return { isValid: false, text: `revoked ${dayOf(revoked)}` };
-  if (expires === undefined) return { isValid: true, text: "valid" };
-  return Date.parse(expires) <= serviceNow()
-    ? { isValid: false, text: `expired ${dayOf(expires)}` }
-    : { isValid: true, text: `valid until ${dayOf(expires)}` };
+function isValid({ expires, revoked }: Token): boolean {
+  return revoked === undefined && (expires === undefined || Date.parse(expires) > serviceNow());
+}
+
+function stateText(token: Token): string {
+  const { expires, revoked } = token;
+  if (revoked !== undefined) return `revoked ${dayOf(revoked)}`;
+  if (expires === undefined) return "valid";
+  return `${isValid(token) ? "valid until" : "expired"} ${dayOf(expires)}`;
 }
 
 /** When, and by which token, if by any: its name says more than its id. */
