@@ -1,8 +1,10 @@
-import { statSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "bun:test";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
+import { runOn } from "../support/backups.ts";
+import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const NOTHING = { changes: 0, bulkChanges: 0 };
@@ -32,4 +34,35 @@ it("a WAL that grew while an export kept it from starting again gives its room b
   commit();
   expect(walBytes()).toBeLessThan(70 * MEGABYTE);
   writer.close();
+});
+
+it("a VACUUM of a stopped store without its search index leaves nothing of what was deleted, neither its room nor its name", async () => {
+  const data = temporaryFolder();
+  const names = () => readdirSync(data).filter((name) => /Quercus|quercus/.test(readFileSync(join(data, name), "latin1")));
+  const bytes = () => statSync(join(data, "plants.db")).size;
+  async function serve(requests: (service: Awaited<ReturnType<typeof startTestService>>) => Promise<unknown>): Promise<void> {
+    const service = await startTestService({ data });
+    await requests(service);
+    await service.stop();
+  }
+  await serve(async ({ post }) => {
+    await post('{"id":1,"name":"Acer"}');
+    for (let id = 2; id < 20; id += 1) await post(`{"id":${id},"name":"Quercus ${"robur ".repeat(2000)}"}`);
+  });
+  const full = bytes();
+  await serve(async ({ request }) => {
+    for (let id = 2; id < 20; id += 1) await request(`/plants/${id}`, { method: "DELETE" });
+    // It finds what was answered, so the index has followed.
+    expect(await (await request("/plants?q=quercus")).json()).toEqual([]);
+  });
+  expect([names(), bytes()]).toEqual([["plants.db", "plants.db.search"], full]);
+
+  const db = new DatabaseSync(join(data, "plants.db"));
+  db.exec("VACUUM");
+  db.close();
+  for (const file of globSync(join(data, "plants.db.search*"))) rmSync(file);
+  await serve(async ({ request }) => expect(await (await request("/plants")).json()).toEqual([{ id: 1, name: "Acer" }]));
+  expect(names()).toEqual([]);
+  expect(bytes()).toBeLessThan(full / 4);
+  expect((await runOn({ data }, ["check"])).status).toBe(0);
 });
