@@ -18,8 +18,8 @@ const BUG_REQUESTS = 8000;
 /** How often so many may miss a planted bug by chance. */
 const TRIES_MAX = 5;
 /** For another number, set TEST_HOSTILE_REQUESTS: a million takes half an hour on each engine. */
-const REQUESTS = inForm(12_000, Number(process.env["TEST_HOSTILE_REQUESTS"] ?? 1_000_000));
-/** With this many faults a run stops. */
+const REQUESTS = inForm(6000, Number(process.env["TEST_HOSTILE_REQUESTS"] ?? 1_000_000));
+/** With this many faults a run stops. Of a planted bug, one is enough. */
 const FAULTS_MAX = 5;
 const SAMPLE_MS = inForm(200, 2000);
 const SHOWN_LENGTH = 2000;
@@ -32,12 +32,12 @@ const KEPT_MS_MAX = 250;
 
 afterEach(killServices);
 
-type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number }>;
+type Attack = Readonly<{ engine: Engine; seed: number; root?: string; requests?: number; faultsMax?: number }>;
 
 /**
  * Starts a new service and sends it hostile requests over several connections. Ends early after enough faults.
  */
-async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
+async function attack({ engine, seed, root, requests = REQUESTS, faultsMax = FAULTS_MAX }: Attack) {
   const loop = watchLoop();
   const service = await startOn(engine, root, loop.environment);
   loop.reset();
@@ -49,7 +49,7 @@ async function attack({ engine, seed, root, requests = REQUESTS }: Attack) {
 
   async function fire(first: number): Promise<void> {
     const wire = openWire(service.url);
-    for (let number = first; number < requests && faults.length < FAULTS_MAX; number += CONNECTIONS) {
+    for (let number = first; number < requests && faults.length < faultsMax; number += CONNECTIONS) {
       const request = drawRequest(seed, number);
       const fault = await judge.send(wire, request);
       if (fault !== undefined) faults.push(`request ${number} of seed ${seed}: ${fault}\n${show(toBytes(request, "TOKEN"))}`);
@@ -98,8 +98,9 @@ for (const engine of ENGINES) {
 }
 
 const [sqlite, postgres] = ENGINES;
-/** `seed`: of requests that meet the bug for sure, where most do so by chance. */
-type Bug = Readonly<{ why: string; engine: Engine; bug: PlantedBug | readonly PlantedBug[]; fault: RegExp; seed?: number }>;
+/** `sure`: a lot of requests that meet the bug for sure, where most do so by chance. */
+type Sure = Readonly<{ seed: number; requests: number }>;
+type Bug = Readonly<{ why: string; engine: Engine; bug: PlantedBug | readonly PlantedBug[]; fault: RegExp; sure?: Sure }>;
 
 const BUGS: readonly Bug[] = [
   {
@@ -147,17 +148,19 @@ const BUGS: readonly Bug[] = [
     engine: postgres!,
     bug: ORDER_ANY_MARKS,
     fault: /the event loop was blocked/,
-    seed: 1,
+    // Two of these names have 25,000 marks and more in a row.
+    sure: { seed: 165, requests: 800 },
   },
 ];
 
 describe("hostile input would visibly do harm if", () => {
-  for (const { why, engine, bug, fault, seed = seedOf("planted bug") } of BUGS) {
+  for (const { why, engine, bug, fault, sure } of BUGS) {
     it(`${why}, on ${engine.engine}`, async () => {
       const root = plantBugs([bug].flat());
+      const { seed, requests } = sure ?? { seed: seedOf("planted bug"), requests: BUG_REQUESTS };
       let found = "";
       for (let tries = 0; tries < TRIES_MAX && !fault.test(found); tries += 1)
-        found = (await attack({ engine, seed: seed + tries, root, requests: BUG_REQUESTS })).faults.join("\n");
+        found = (await attack({ engine, seed: seed + tries, root, requests, faultsMax: 1 })).faults.join("\n");
       expect(found).toMatch(fault);
     });
   }

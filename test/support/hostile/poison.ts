@@ -254,7 +254,7 @@ function wrap(random: Random, text: string): string {
     return pick(random, [`[${text}]`, `[${text},${text}]`, `"${text}"`, text + text, "", " ", "null", "[]", "1", '"oak"', "\0"]);
   if (lot < 0.75) return text + pick(random, ["x", ",", "}", "\0", "\xef\xbb\xbf", "//", "\n\n", " "]);
   if (lot < 0.8) return drawNest(random);
-  if (lot < 0.805) return text.replace(/\}$/, `,"more":"${"y".repeat(below(random, 2 * BODY_BYTES_MAX))}"}`);
+  if (lot < 0.82) return text.replace(/\}$/, `,"more":"${"y".repeat(below(random, 2 * BODY_BYTES_MAX))}"}`);
   return damage(random, text);
 }
 
