@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 afterEach(killServices);
 
-const PLANTS = inForm(30_000, 1_000_000);
+const PLANTS = inForm(10_000, 1_000_000);
 
 describe("a drill", () => {
   for (const engine of ENGINES) {

@@ -18,7 +18,7 @@ import { judgeFolder, SOUND } from "../support/stored.ts";
 afterEach(killServices);
 
 const KILLS = inForm(4, 100);
-const IDS = Array.from({ length: inForm(60_000, 500_000) }, (_, at) => BigInt(at + 1));
+const IDS = Array.from({ length: inForm(30_000, 500_000) }, (_, at) => BigInt(at + 1));
 /** The flood during the backups is small, to leave time for them. */
 const FLOOD = { clients: 4, firstId: BigInt(IDS.length + 1) } as const;
 

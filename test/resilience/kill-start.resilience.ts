@@ -20,7 +20,7 @@ afterEach(killServices);
 
 const FOLDERS = inForm(3, 30);
 const KILLS_EACH = inForm(4, 10);
-const KILLS = inForm(8, 200);
+const KILLS = inForm(6, 200);
 /** The short form shares its processors with other files. It finds a start that hangs. */
 const READY_MS_MAX = inForm(15_000, 2000);
 /** Kills come within this many times the duration of a start, so that some come after it, while the index is built. */
@@ -104,7 +104,7 @@ describe("kill -9 in the very first start", () => {
   });
 });
 
-const IDS = Array.from({ length: 40_000 }, (_, at) => BigInt(at + 1));
+const IDS = Array.from({ length: 20_000 }, (_, at) => BigInt(at + 1));
 const SENT = { attempted: IDS, answered: IDS };
 
 let filled: Promise<string> | undefined;
