@@ -9,9 +9,9 @@ import { seedOf } from "../support/random.ts";
 import { inForm, tell } from "../support/run-form.ts";
 
 /** Each has two requests, on average, and the last one. */
-const STREAMS = inForm(7000, 350_000);
+const STREAMS = inForm(4000, 350_000);
 /** Over sockets, which take longer. */
-const STREAMS_OVER_SOCKETS = inForm(1000, 100_000);
+const STREAMS_OVER_SOCKETS = inForm(600, 100_000);
 /** Far more than it takes to notice any of the bugs. */
 const STREAMS_WITH_BUG = 100_000;
 

@@ -16,8 +16,8 @@ import { killServices, startService } from "../support/service-process.ts";
 import { until } from "../support/until.ts";
 
 const CLIENTS = 24;
-const FAULT_SECONDS = inForm(10, 60);
-const FAILOVERS = inForm(3, 5);
+const FAULT_SECONDS = inForm(6, 60);
+const FAILOVERS = inForm(2, 5);
 /** How long a service retries a commit by default. */
 const PATIENCE_MS = 1000;
 /** A run counts only if the service was really busy. */

@@ -15,8 +15,8 @@ import { runVictims } from "../support/proxies/victims.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 /** Without its guards HAProxy harms one in thousands, the others one in ten and more: fewer show as much there. */
-const requestsFor = (name: string) => inForm(name === "haproxy" ? 8000 : 4000, 80_000);
-const CARELESS_REQUESTS = inForm(4000, 20_000);
+const requestsFor = (name: string) => inForm(name === "haproxy" ? 8000 : 2000, 80_000);
+const carelessRequestsFor = (name: string) => inForm(name === "haproxy" ? 4000 : 1000, 20_000);
 const ROUNDS_MAX = 5;
 const GARDEN = "https://garden.example";
 /** All of them, with a token and without. */
@@ -95,7 +95,7 @@ for (const name of FRONT_NAMES) {
 
     it("does the same in front of replicas that close on unknown methods and answer trailers", async () => {
       const careless = startCareless();
-      const { wrong } = await attackThrough(await startFront(name, careless), CARELESS_REQUESTS);
+      const { wrong } = await attackThrough(await startFront(name, careless), carelessRequestsFor(name));
       careless.stop();
       expect(wrong).toEqual([]);
     });
@@ -189,7 +189,7 @@ for (const name of FRONT_NAMES) {
       let hurt = 0;
       // A late response hits a victim by chance.
       for (let round = 0; hurt === 0 && round < ROUNDS_MAX; round += 1) {
-        const { answered, wrong } = await attackThrough(url, CARELESS_REQUESTS);
+        const { answered, wrong } = await attackThrough(url, carelessRequestsFor(name));
         asked += answered + wrong.length;
         hurt += wrong.length;
       }
