@@ -36,12 +36,18 @@ const SLOW_MS = 14_000;
 const LINES_MIN = 9;
 const PLANT_BYTES = 60_000;
 /**
- * How many connections do not read how many pages of a megabyte each, and how much memory they may hold, garbage
- * included. Far from both: 230 to 390 MB were measured, and more than 1,000 without a limit.
+ * How many connections do not read how many pages each, and how much memory they may hold, garbage included. Far from
+ * both: 130 MB were measured, and more than 550 without a limit.
  */
-const UNREAD = 800;
-const UNREAD_PAGES = 8;
-const UNREAD_MEGABYTES_MAX = 600;
+const UNREAD = 120;
+const UNREAD_PAGES = 2;
+const UNREAD_MEGABYTES_MAX = 350;
+/**
+ * The system buffers 5 MB of each connection, and the service keeps the rest: a page is one of the largest plants with
+ * which all responses may still keep as much as by default, 64 MB.
+ */
+const PAGE_BYTES = 4_000_000;
+const LARGE_PLANTS = ["--body-bytes-max", String(4 * 2 ** 20)];
 
 /** No bug: a stalled file is given up soon, so that a test need not wait for a minute. */
 const GIVE_UP_SOON = [{ file: "src/http/transfer.ts", from: "const IDLE_SECONDS = 60;", to: "const IDLE_SECONDS = 4;" }];
@@ -72,9 +78,9 @@ const NEVER_CUT = [
 
 type Place = Readonly<{ service: ServiceProcess; url: string; token: string }>;
 
-async function open(root = PROJECT): Promise<Place> {
+async function open(root = PROJECT, flags: readonly string[] = []): Promise<Place> {
   const data = temporaryFolder();
-  const service = await startService({ data, root, flags: PATIENT });
+  const service = await startService({ data, root, flags: [...PATIENT, ...flags] });
   return { service, url: service.url, token: await readToken(data) };
 }
 
@@ -83,8 +89,8 @@ function ask({ url, token }: Place, path: string, init: RequestInit = {}): Promi
 }
 
 /** Stores large plants, far more than the kernel buffers of an unread response. */
-async function fill(place: Place, plants: number): Promise<void> {
-  const lines = Array.from({ length: plants }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(PLANT_BYTES)}"}\n`).join("");
+async function fill(place: Place, { plants = 400, bytes = PLANT_BYTES } = {}): Promise<void> {
+  const lines = Array.from({ length: plants }, (_, at) => `{"id":${at + 1},"name":"${"x".repeat(bytes)}"}\n`).join("");
   expect(await (await ask(place, "/plants/import", { method: "POST", body: lines })).json()).toMatchObject({ created: plants });
 }
 
@@ -101,9 +107,12 @@ async function beginUnread({ url, token }: Place, path: string, times = 1): Prom
  * Asks for pages of large plants and does not read them: by how many megabytes the service grew, and how long it kept
  * the connections.
  */
-async function leaveUnread(place: Place, { sockets = UNREAD, plants = 100 } = {}): Promise<Readonly<{ growth: number; cutMs: number }>> {
+async function leaveUnread(
+  place: Place,
+  { sockets = UNREAD, plants = 1, bytes = PAGE_BYTES } = {},
+): Promise<Readonly<{ growth: number; cutMs: number }>> {
   const { pid } = place.service;
-  await fill(place, plants);
+  await fill(place, { plants, bytes });
   const { files, megabytes } = readVitals(pid);
   await Promise.all(Array.from({ length: sockets }, () => beginUnread(place, "/plants?limit=1000", UNREAD_PAGES)));
   // The system buffers the first pages; then the service has to keep the rest.
@@ -185,25 +194,25 @@ describe("a slow client", () => {
   });
 
   it.concurrent(`that does not read its pages of large plants is cut off within 15 s, and ${UNREAD} of them hold little memory meanwhile`, async () => {
-    const { growth, cutMs } = await leaveUnread(await open());
+    const { growth, cutMs } = await leaveUnread(await open(PROJECT, LARGE_PLANTS));
     expect(cutMs).toBeLessThan(CUT_MS_MAX);
     expect(growth).toBeLessThan(UNREAD_MEGABYTES_MAX);
   });
 
   it.concurrent("would visibly hold much memory if only the number of plants limited a page", async () => {
     const place = await open(plantBugs([...ENDLESS_PAGES, ...ANSWERS_UNCOUNTED]));
-    expect((await leaveUnread(place, { sockets: 10, plants: 1000 })).growth).toBeGreaterThan(UNREAD_MEGABYTES_MAX);
+    expect((await leaveUnread(place, { sockets: 10, plants: 700, bytes: PLANT_BYTES })).growth).toBeGreaterThan(UNREAD_MEGABYTES_MAX);
   });
 
   it.concurrent("would visibly hold much memory if the bytes of responses were not counted", async () => {
     // Uncut, so that a slow machine too has all of them at once.
-    const place = await open(plantBugs([...ANSWERS_UNCOUNTED, ...NEVER_CUT]));
+    const place = await open(plantBugs([...ANSWERS_UNCOUNTED, ...NEVER_CUT]), LARGE_PLANTS);
     expect((await leaveUnread(place)).growth).toBeGreaterThan(UNREAD_MEGABYTES_MAX);
   });
 
   it.concurrent("that does not read its export, or stops sending its import, is given up, and its connection closed", async () => {
     const place = await open(plantBugs(GIVE_UP_SOON));
-    await fill(place, 400);
+    await fill(place);
     const descriptors = readVitals(place.service.pid).files;
     const sockets = await Promise.all(Array.from({ length: 4 }, () => beginUnread(place, "/plants/export")));
     expect(readVitals(place.service.pid).files).toBeGreaterThanOrEqual(descriptors + sockets.length);
@@ -316,7 +325,7 @@ async function sendDuringPause(place: Place): Promise<readonly (number | "cut")[
 
 /** An export next to four that are not read. */
 async function askForOneMore(place: Place): Promise<Readonly<{ answer: Response; sockets: readonly Socket[] }>> {
-  await fill(place, 400);
+  await fill(place);
   const sockets = await Promise.all(Array.from({ length: 4 }, () => beginUnread(place, "/plants/export")));
   const answer = await ask(place, "/plants/export");
   await answer.body?.cancel();
@@ -360,7 +369,7 @@ async function importDripping(place: Place): Promise<Readonly<{ text: string; is
 
 /** Reads an export after a pause: how many bytes came, and the last of them. */
 async function exportWithPause(place: Place): Promise<Readonly<{ size: number; end: string }>> {
-  await fill(place, 400);
+  await fill(place);
   const socket = await beginUnread(place, "/plants/export");
   // Cut off or ended, the connection closes.
   const closed = new Promise((resolve) => void socket.once("close", resolve));
