@@ -14,8 +14,8 @@ import { judgeFolder, SOUND } from "../support/stored.ts";
 
 afterEach(killServices);
 
-/** Every request is a line of about 200 bytes: together several times what may wait. */
-const CREATES = inForm(15_000, 1_000_000);
+/** Every request is a line of about 200 bytes: together twice what may wait, or more. */
+const CREATES = inForm(10_000, 1_000_000);
 /** Ends a load that hangs. Among other files the short form took 40 s. */
 const LOAD_MS_MAX = inForm(300_000, 3_600_000);
 const FLAGS = [...PATIENT, "--log", "debug"];
