@@ -49,6 +49,8 @@ type Fault = Readonly<{
 }>;
 
 const HEALTHY_MS = 3000;
+/** Prometheus looks at its rules twice a second. */
+const LOOK_MS = 250;
 
 async function openScene({ instance, flags = [], root = PROJECT }: Fault): Promise<Scene> {
   const data = temporaryFolder();
@@ -199,6 +201,7 @@ async function expectToFire(fault: Fault): Promise<void> {
   const seen = new Set<string>();
   await askUntil(
     async () => {
+      await Bun.sleep(LOOK_MS);
       for (const alert of await firing(instance)) seen.add(alert);
       return [...seen];
     },
