@@ -29,7 +29,6 @@ A NAME is a part of a path, such as search or test/http/, of either kind. Withou
 const ALONE = [
   "fairness/event-loop.test.ts",
   "resilience/beside-backup.resilience.ts",
-  "resilience/alerts.resilience.ts",
   "resilience/overload.resilience.ts",
   "resilience/slow-clients.resilience.ts",
   "resilience/soak.resilience.ts",
