@@ -32,7 +32,7 @@ async function coloursOf({ page }: Visit, selector: string, parts: readonly numb
 }
 
 describe("where colours are forced, people still see", () => {
-  const FORCED = { forcedColors: "active", reducedMotion: "reduce" } as const;
+  const FORCED = { forcedColors: "active" } as const;
 
   it("that tags can be pressed, and how many plants each has", async () => {
     await place.plant(PLANTS);
@@ -74,7 +74,7 @@ describe("on a screen of 1280x1024 pixels that is enlarged", () => {
   ]) {
     it(`${times}, more than half of the window is for the plants, whatever is told or selected, and nothing is wider`, async () => {
       await place.plant(PLANTS);
-      const visit = await place.visit("/", { viewport: { width, height }, reducedMotion: "reduce" });
+      const visit = await place.visit("/", { viewport: { width, height } });
       const { page, signIn, button, reads } = visit;
       await signIn();
       await page.getByRole("checkbox", { name: "Select Acer" }).click();
@@ -96,7 +96,7 @@ describe("on a screen of 1280x1024 pixels that is enlarged", () => {
 });
 
 describe("on a screen that is enlarged four times", () => {
-  const ENLARGED = { viewport: { width: 320, height: 256 }, reducedMotion: "reduce" } as const;
+  const ENLARGED = { viewport: { width: 320, height: 256 } } as const;
 
   it("the tag that is shown alone is read, not cut, and each column keeps its heading for screen readers", async () => {
     await place.plant(Array.from({ length: 700 }, (_, id) => `${id},Acer ${id},herbs`));
@@ -145,7 +145,7 @@ describe("where people ask for more contrast", () => {
   for (const colorScheme of ["light", "dark"] as const) {
     it(`all words stand out as WCAG's level AAA asks for, and edges as words do, ${colorScheme}`, async () => {
       await place.plant(PLANTS);
-      const visit = await place.visit("/", { contrast: "more", colorScheme, reducedMotion: "reduce" });
+      const visit = await place.visit("/", { contrast: "more", colorScheme });
       const { page, signIn, sees, button, field, reads } = visit;
       const found = await findPale(page);
       await signIn();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
 
-const place = usePlace();
+const place = usePlace({ reducedMotion: "no-preference" });
 
 const SEVEN = Array.from({ length: 7 }, (_, at) => `${at + 1},Plant ${at + 1},tree`);
 

@@ -7,7 +7,7 @@ const place = usePlace();
 
 const PORTRAIT = { width: 360, height: 740 };
 const LANDSCAPE = { width: 740, height: 360 };
-const PHONE = { viewport: PORTRAIT, hasTouch: true, isMobile: true, reducedMotion: "reduce" } as const;
+const PHONE = { viewport: PORTRAIT, hasTouch: true, isMobile: true } as const;
 
 /** The place in the list of what is in the middle of the window, in parts of rows. */
 async function middleOf(page: Page): Promise<number> {

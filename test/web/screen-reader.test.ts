@@ -10,7 +10,7 @@ const PLANTS = ["1,Acer,tree", "2,Rosa,herb", "3,Tilia,tree"];
 
 async function open(): Promise<Visit & Readonly<{ heard: () => Promise<readonly string[]> }>> {
   await place.plant(PLANTS);
-  const visit = await place.visit("/", { reducedMotion: "reduce" });
+  const visit = await place.visit();
   await visit.signIn();
   await visit.sees(["Acer", "Rosa", "Tilia"]);
   await visit.page.getByRole("status").filter({ hasText: "3 plants." }).waitFor();

@@ -7,7 +7,7 @@ import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
-const place = usePlace();
+const place = usePlace({ reducedMotion: "no-preference" });
 
 type Plant = Readonly<{ id: number; name: string; tag?: string }>;
 

@@ -28,8 +28,9 @@ type Place = Readonly<{
 
 /**
  * A new place for each test of a file, in a shared browser. What it returns is always the place of the running test.
+ * Nothing moves in it, because to draw what moves is a seventh of all work, unless a file is about what people meet.
  */
-export function usePlace(): Omit<Place, "close"> {
+export function usePlace({ reducedMotion = "reduce" }: Pick<BrowserContextOptions, "reducedMotion"> = {}): Omit<Place, "close"> {
   let browser: Browser;
   let place: Place;
   beforeAll(async () => {
@@ -37,7 +38,7 @@ export function usePlace(): Omit<Place, "close"> {
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
-    place = await openPlace(browser);
+    place = await openPlace(browser, { viewport: { width: 1280, height: 800 }, reducedMotion });
   });
   afterEach(() => place.close());
   return {
@@ -50,7 +51,7 @@ export function usePlace(): Omit<Place, "close"> {
   };
 }
 
-async function openPlace(browser: Browser): Promise<Place> {
+async function openPlace(browser: Browser, usual: BrowserContextOptions): Promise<Place> {
   const service = await startTestService({}, { web: await builtPage() });
   const contexts: BrowserContext[] = [];
   const errors: string[] = [];
@@ -59,7 +60,7 @@ async function openPlace(browser: Browser): Promise<Place> {
   return {
     service,
     async visit(path = "/", options = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      const context = await browser.newContext({ ...usual, ...options });
       contexts.push(context);
       const page = await context.newPage();
       listen(page, { errors, requests, expected });
