@@ -21,7 +21,10 @@ export type Visit = Readonly<{
 
 /** Patience with a busy machine. */
 const WAIT_MS = 15_000;
-const LOOK_MS = 25;
+const LOOK_MS = 50;
+
+/** The page is asked directly: a locator takes five times as much of the processor for it. */
+const NAMES = `Array.from(document.querySelectorAll("table.plant-table tbody tr td.plant-row-name"), (cell) => cell.innerText).join("|")`;
 
 export function toVisit(page: Page, firstToken: string): Visit {
   page.setDefaultTimeout(WAIT_MS);
@@ -49,8 +52,8 @@ export function toVisit(page: Page, firstToken: string): Visit {
     async sees(names) {
       const expected = names.join("|");
       let seen = "";
-      for (const endsAt = performance.now() + WAIT_MS; performance.now() < endsAt; await page.waitForTimeout(LOOK_MS)) {
-        seen = (await rows.locator("td.plant-row-name").allInnerTexts()).join("|");
+      for (const endsAt = performance.now() + WAIT_MS; performance.now() < endsAt; await Bun.sleep(LOOK_MS)) {
+        seen = await page.evaluate<string>(NAMES);
         if (seen === expected) return;
       }
       throw new Error(`The table shows ${seen}, not ${expected}`);
