@@ -216,19 +216,24 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    it(`has no violation of axe-core in ${colorScheme}, with everything open, and fits a phone`, async () => {
-      await page.setViewportSize({ width: 360, height: 800 });
+  it("has no violation of axe-core in light and dark, with everything open, and fits a phone", async () => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    await inPage("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+    await page.locator("#createToken form").waitFor();
+    await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
+    // The dark page differs from the light one in nothing but colours.
+    for (const [colorScheme, rules] of [
+      ["light", ""],
+      ["dark", 'runOnly: ["color-contrast", "link-in-text-block"],'],
+    ] as const) {
       await page.emulateMedia({ colorScheme });
-      await inPage("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
-      await page.locator("#createToken form").waitFor();
-      await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
-      const { violations } = await inPage<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>("axe.run()");
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-      expect(await inPage<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
-      await expectQuiet();
-    });
-  }
+      const violations = `axe.run({ ${rules} resultTypes: ["violations"], selectors: false }).then(({ violations }) => violations)`;
+      const found = await inPage<readonly { id: string; nodes: readonly { html: string }[] }[]>(violations);
+      expect(found.map(({ id, nodes }) => `${colorScheme}, ${id}: ${nodes[0]?.html}`)).toEqual([]);
+    }
+    expect(await inPage<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+    await expectQuiet();
+  });
 
   it("opens at the operation in the URL", async () => {
     await page.goto("about:blank");
