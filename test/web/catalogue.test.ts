@@ -77,7 +77,6 @@ describe("the catalogue", () => {
     await sees(["Monstera obliqua"]);
     expect(address()).toBe("/?untagged=true");
     await page.reload();
-    await signIn().catch(() => {});
     await sees(["Monstera obliqua"]);
     await button("Remove the filter Without a tag").click();
     await field("Search names").fill("mons");

@@ -46,7 +46,7 @@ function times<Value>(count: number, make: (at: number) => Value): Value[] {
 }
 
 /** The rows of the largest table: all of them take minutes in a browser. */
-const MANY = inForm(30_000, 1_000_000);
+const MANY = inForm(10_000, 1_000_000);
 
 export const TABLES: readonly Table[] = [
   {
