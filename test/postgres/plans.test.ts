@@ -29,7 +29,7 @@ const PREPARED: ReadonlyArray<readonly [Statement, values: string]> = [
   [FIND_TOKEN, `'a'`],
   [IS_TOKEN_REVOKED, `'a'`],
   [REVOKE_TOKEN, `'a', 1`],
-  [TOUCH_TOKENS, `'{a}', '{1}'`],
+  [TOUCH_TOKENS, `'{a}', '{1}', '1'`],
 ];
 
 const GIVEN = { tag: "given", hasWords: true } as const;
