@@ -1,16 +1,17 @@
 // Runs test files side by side, each in a process of its own: `npm test` and `npm run test:resilience`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync } from "node:fs";
+import { chmodSync, existsSync, globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildExecutable } from "../deploy/executable.ts";
 import { findBinaries } from "./support/postgres/binaries.ts";
 import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
 import { PROJECT } from "./support/process.ts";
 import { FORM } from "./support/run-form.ts";
 import { builtPage } from "./support/web/built-page.ts";
-import { removeTemporaryFolders } from "./support/temporary-folder.ts";
+import { removeTemporaryFolders, temporaryFolder } from "./support/temporary-folder.ts";
 
 const HELP = `Usage: npm test -- [options] [NAME...]
        npm run test:resilience -- [options] [NAME...]
@@ -152,11 +153,20 @@ function rankOf(path: string): number {
   return at === -1 ? LONGEST.length : at;
 }
 
-/** One PostgreSQL and one built page for all files, and the programs of PostgreSQL for those that start their own. */
+/** One PostgreSQL, one page and one executable for all files, and the programs of PostgreSQL for those that start their own. */
 async function startShared(): Promise<NodeJS.ProcessEnv> {
-  const [cluster, page] = await Promise.all([sharedCluster(), builtPage()]);
+  const folder = temporaryFolder();
+  // Some tests run it as another user.
+  chmodSync(folder, 0o755);
+  const executable = join(folder, "plant-store");
+  const [cluster, page] = await Promise.all([sharedCluster(), builtPage(), buildExecutable(executable)]);
   const path = `${findBinaries()}${delimiter}${process.env["PATH"]}`;
-  return { PLANT_STORE_TEST_POSTGRES: cluster.url(), PLANT_STORE_TEST_PAGE: page, PATH: path };
+  return {
+    PLANT_STORE_TEST_POSTGRES: cluster.url(),
+    PLANT_STORE_TEST_PAGE: page,
+    PLANT_STORE_TEST_EXECUTABLE: executable,
+    PATH: path,
+  };
 }
 
 /** Shows all that a file says when a test of it failed, and else its seeds and figures. A file that ends otherwise, or runs no test, has failed too. */

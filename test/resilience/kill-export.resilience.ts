@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { EXPORT_IN_PLACE } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { runKillable } from "../support/killable.ts";
+import { runCommandKillable, runKillable } from "../support/killable.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
@@ -36,7 +36,7 @@ async function openGarden(root = PROJECT) {
 type Garden = Awaited<ReturnType<typeof openGarden>>;
 
 function runExport({ root, service, token }: Garden, target: string) {
-  return runKillable([`${root}/src/main.ts`, "export", target, "--force", "--url", service.url], { PLANT_STORE_TOKEN: token });
+  return runCommandKillable(["export", target, "--force", "--url", service.url], root, { PLANT_STORE_TOKEN: token });
 }
 
 /**
@@ -45,7 +45,7 @@ function runExport({ root, service, token }: Garden, target: string) {
  */
 function runVacuum({ data }: Garden, target: string) {
   const program = `const { DatabaseSync } = require("node:sqlite"); new DatabaseSync(process.argv[1]).exec("VACUUM INTO '" + process.argv[2] + "'")`;
-  return runKillable(["-e", program, join(data, "plants.db"), target]);
+  return runKillable([process.execPath, "-e", program, join(data, "plants.db"), target]);
 }
 
 /** The files of an unfinished export. */

@@ -1,14 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cleanEnvironment, PROJECT } from "./process.ts";
+import { cleanEnvironment, programOf, PROJECT } from "./process.ts";
 
-/**
- * Runs the runtime with these words, as a process that may be killed -9. Resolves with its status, how long it ran, and
- * its messages.
- */
-export function runKillable(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+/** Runs a program as a process that may be killed -9. Resolves with its status, how long it ran, and its messages. */
+export function runKillable([program, ...words]: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const began = performance.now();
-  const child = spawn(process.execPath, words, {
+  const child = spawn(program!, words, {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...cleanEnvironment(), ...environment },
   });
@@ -26,6 +23,6 @@ export function runKillable(words: readonly string[], environment: Readonly<Reco
 }
 
 /** Runs a command of the program, likewise. */
-export function runCommandKillable(words: readonly string[], root = PROJECT) {
-  return runKillable([`${root}/src/main.ts`, ...words]);
+export function runCommandKillable(words: readonly string[], root = PROJECT, environment: Readonly<Record<string, string>> = {}) {
+  return runKillable([...programOf(root), ...words], environment);
 }

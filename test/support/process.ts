@@ -9,6 +9,17 @@ const RUNTIME = process.execPath;
 
 export const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
+/** Where `npm test` puts the executable that all of its files share, made of the source. */
+const EXECUTABLE = process.env["PLANT_STORE_TEST_EXECUTABLE"];
+
+/**
+ * What runs the program of a folder that holds src/: the executable of this run for the project itself, as it starts in
+ * half the time; the runtime and the source where there is none, and for a copy with a planted bug.
+ */
+export function programOf(root: string): readonly string[] {
+  return EXECUTABLE !== undefined && root === PROJECT ? [EXECUTABLE] : [RUNTIME, `${root}/src/main.ts`];
+}
+
 /** The service as a separate process. */
 export type ServiceProcess = Readonly<{
   pid: number;
@@ -55,7 +66,7 @@ export type SpawnedProcess = Omit<ServiceProcess, "url" | "started"> & Readonly<
 /** Starts `plant-store serve` on a free port, and does not wait for it. */
 export function spawnProcess(options: ProcessOptions): SpawnedProcess {
   const { data, root = PROJECT, program, cwd, flags = [], under = [], environment = {}, onLine } = options;
-  const words = program === undefined ? [RUNTIME, `${root}/src/main.ts`] : [program];
+  const words = program === undefined ? programOf(root) : [program];
   const command = [...under, ...words, "serve", "--port", "0", "--data", data, ...flags];
   // A test may send any number of wrong tokens, unless it is about them.
   const env = { ...cleanEnvironment(), PLANT_STORE_REFUSED_REQUESTS_PER_MINUTE: "0", ...environment };
@@ -111,7 +122,7 @@ export async function runCommand(
   words: readonly string[],
   { root = PROJECT, environment = {}, user, cwd, under = [] }: CommandOptions = {},
 ) {
-  const [program, ...rest] = [...under, RUNTIME, `${root}/src/main.ts`, ...words];
+  const [program, ...rest] = [...under, ...programOf(root), ...words];
   const child = spawn(program!, rest, {
     env: { ...cleanEnvironment(), ...environment },
     ...(user === undefined ? {} : { uid: user, gid: user }),
