@@ -17,6 +17,8 @@ import { until } from "../support/until.ts";
 
 const CLIENTS = 24;
 const FAULT_SECONDS = inForm(6, 60);
+/** How much longer it may take until each kind of fault has come. */
+const MORE_SECONDS_MAX = 180;
 const FAILOVERS = inForm(2, 5);
 /** How long a service retries a commit by default. */
 const PATIENCE_MS = 1000;
@@ -70,7 +72,7 @@ async function runWithFaults(root: string | undefined, seconds: number) {
   const load = startLoad({ urls: [service.url], token: await readToken(data), clients: CLIENTS, firstId: 1n });
   await Bun.sleep(seconds * 1000);
   // How many faults come is chance, and on a busy machine few do.
-  for (let more = 0; root === undefined && more < 3 * seconds && proxy.injected.size < KINDS; more += 1) await Bun.sleep(1000);
+  for (let more = 0; root === undefined && more < MORE_SECONDS_MAX && proxy.injected.size < KINDS; more += 1) await Bun.sleep(1000);
   proxy.clear();
   const journal = await load.stop();
   const rate = journal.answered.size / ((performance.now() - started) / 1000);
