@@ -23,9 +23,9 @@ export function removeLeftBackups(folder: string): void {
 type KeepOptions = Readonly<{ keep: number; store: string }>;
 
 /**
- * Removes the oldest backups of a store beside a new one, which stays, whatever the clock says. Those with a later name are
- * from when a clock was wrong, and go first: they would stay for ever, and push out the good ones. Files with other names,
- * links, and backups of other stores are left alone. Returns the paths of those removed. Throws if there is one that
+ * Removes the oldest backups of a store beside a new one, which stays, whatever the clock says. Those that are named after
+ * a time to come are from when a clock was wrong, and go first: they would stay for ever, and push out the good ones. Files
+ * with other names, links, and backups of other stores are left alone. Returns the paths of those removed. Throws if there is one that
  * cannot be read, such as one that root has made, but removes the others first: a disk must not fill up because of it.
  */
 export async function removeOldBackups(newest: string, { keep, store }: KeepOptions): Promise<string[]> {
@@ -33,8 +33,9 @@ export async function removeOldBackups(newest: string, { keep, store }: KeepOpti
   const names = readdirSync(folder)
     .filter((name) => NAME.test(name) && name !== basename(newest))
     .toSorted();
-  const isLater = (name: string) => name > basename(newest);
-  const inTurn = [...names.filter(isLater), ...names.filter((name) => !isLater(name))];
+  // Not those later than the new one: another backup may have begun, and ended, while it was written.
+  const now = basename(datedName(folder, new Date()));
+  const inTurn = [...names.filter((name) => name > now), ...names.filter((name) => name <= now)];
   const ours: string[] = [];
   const unread: Error[] = [];
   for (const path of inTurn.map((name) => join(folder, name))) {

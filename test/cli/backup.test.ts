@@ -3,8 +3,9 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
+import { datedName, removeOldBackups } from "../../src/cli/backup-folder.ts";
 import { ask, look, newPlace, openGarden } from "../support/backup-garden.ts";
-import { contentsOf, runOn } from "../support/backups.ts";
+import { contentsOf, linesOf, runOn } from "../support/backups.ts";
 import { ENGINES } from "../support/engines.ts";
 import { cleanEnvironment, PROJECT } from "../support/process.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
@@ -154,6 +155,18 @@ describe("plant-store backup", () => {
       1,
       `plant-store: ${own}/x.gz is not a folder: --keep needs one, in which it removes old backups.\n`,
     ]);
+  });
+
+  it("in a folder does not remove one that was made while it was written", async () => {
+    const own = temporaryFolder();
+    const [newest, meanwhile, old] = [60, 30, 90].map((minutes) => datedName(own, new Date(Date.now() - minutes * 60_000))) as [
+      string,
+      string,
+      string,
+    ];
+    for (const path of [newest, meanwhile, old]) copyFileSync(garden.file, path);
+    const { store } = (JSON.parse(linesOf(garden.file)[0]!) as { backup: { store: string } }).backup;
+    expect(await removeOldBackups(newest, { keep: 2, store })).toEqual([old]);
   });
 
   it("in a folder removes the parts that killed ones left, once they are old, and those alone", async () => {
