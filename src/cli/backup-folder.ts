@@ -3,13 +3,10 @@ import { basename, dirname, join } from "node:path";
 import { describeFailure } from "../system-failure.ts";
 import { readBackup } from "../transfer/backup-file.ts";
 import { BackupError } from "../transfer/backup-lines.ts";
-import { removeLeftParts } from "./output-file.ts";
+import { isOld, removeLeftParts } from "./output-file.ts";
 
 /** By the time in UTC, so that the order of names is that of time, in characters that every file system takes. */
 const NAME = /^plant-store-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.gz$/;
-
-/** How long ago a part was written last that was left: a process of another container is not seen to run. */
-const LEFT_MS = 12 * 60 * 60 * 1000;
 
 export function datedName(folder: string, time: Date): string {
   return join(folder, `plant-store-${time.toISOString().slice(0, 19).replaceAll(":", "-")}Z.gz`);
@@ -17,7 +14,7 @@ export function datedName(folder: string, time: Date): string {
 
 /** Removes what backups left that were killed, of which each had another name. */
 export function removeLeftBackups(folder: string): void {
-  removeLeftParts(folder, (name, { mtimeMs }) => NAME.test(name) && Date.now() - mtimeMs > LEFT_MS);
+  removeLeftParts(folder, (name, part) => NAME.test(name) && isOld(part));
 }
 
 type KeepOptions = Readonly<{ keep: number; store: string }>;
@@ -25,8 +22,8 @@ type KeepOptions = Readonly<{ keep: number; store: string }>;
 /**
  * Removes the oldest backups of a store beside a new one, which stays, whatever the clock says. Those that are named after
  * a time to come are from when a clock was wrong, and go first: they would stay for ever, and push out the good ones. Files
- * with other names, links, and backups of other stores are left alone. Returns the paths of those removed. Throws if there is one that
- * cannot be read, such as one that root has made, but removes the others first: a disk must not fill up because of it.
+ * with other names, links, and backups of other stores are left alone. Returns the paths of those removed. Throws if there
+ * is one that cannot be read, such as one that root has made, but removes the others first: a disk must not fill up because of it.
  */
 export async function removeOldBackups(newest: string, { keep, store }: KeepOptions): Promise<string[]> {
   const folder = dirname(newest);

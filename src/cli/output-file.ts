@@ -97,13 +97,23 @@ function openPart(part: string, path: string): number {
   }
 }
 
+/** How long ago a part was written last that was left, if nobody sees whether its process runs: it may be of another container. */
+const LEFT_MS = 12 * 60 * 60 * 1000;
+
+export function isOld({ mtimeMs }: Stats): boolean {
+  return Date.now() - mtimeMs > LEFT_MS;
+}
+
 /** Removes what commands of this user left of files that are chosen by their names, unless they still run. */
 export function removeLeftParts(folder: string, isChosen: (name: string, part: Stats) => boolean): void {
   for (const left of readdirSync(folder)) {
-    const [, name, pid] = /^(.+)\.(\d+)-[0-9a-f]{18}\.part$/.exec(left) ?? [];
-    if (name === undefined || isRunning(Number(pid))) continue;
+    const [, name, pid] = /^(.+)\.(\d+)-[0-9a-f]{18}\.part$/s.exec(left) ?? [];
+    if (name === undefined) continue;
     const part = lstatSync(join(folder, left), { throwIfNoEntry: false });
-    if (part && part.uid === process.getuid?.() && isChosen(name, part)) rmSync(join(folder, left), { force: true });
+    if (!part || part.uid !== process.getuid?.() || !isChosen(name, part)) continue;
+    // In a container each command has the same number.
+    const isLeft = Number(pid) === process.pid ? isOld(part) : !isRunning(Number(pid));
+    if (isLeft) rmSync(join(folder, left), { force: true });
   }
 }
 

@@ -262,7 +262,7 @@ describe("a file that a command writes", () => {
     const own = temporaryFolder();
     const victim = join(own, "victim");
     writeFileSync(victim, "precious");
-    const file = join(own, "plants.ndjson");
+    const file = join(own, "pl\nants.ndjson");
     symlinkSync(victim, `${file}.part`);
     const left = `${file}.4194305-${"0".repeat(18)}.part`;
     writeFileSync(left, "left");
