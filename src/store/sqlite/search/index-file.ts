@@ -16,6 +16,14 @@ export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: st
 /** Written into the file. A file with another number is rebuilt. */
 const VERSION = 8;
 
+/**
+ * The last word that was looked at: else each start would look at the same words again, and restarts would keep the rest for
+ * ever. An index of the first release has none.
+ */
+const LOOKED_AT = `
+    CREATE TABLE IF NOT EXISTS looked_at (word TEXT NOT NULL) STRICT;
+    INSERT INTO looked_at SELECT '' WHERE NOT EXISTS (SELECT 1 FROM looked_at);`;
+
 /** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
 export function openOrCreate(path: string): DatabaseSync {
   const found = new DatabaseSync(path);
@@ -35,7 +43,7 @@ export function openOrCreate(path: string): DatabaseSync {
     INSERT INTO names (names, rank) VALUES ('automerge', 8);
     CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
-    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
+    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');${LOOKED_AT}
     PRAGMA user_version = ${VERSION};
     COMMIT;`);
   return db;
@@ -46,6 +54,7 @@ function isOurs(db: DatabaseSync): boolean {
   try {
     makeDurable(db);
     if (pragma(db, "PRAGMA user_version") !== VERSION) return false;
+    db.exec(LOOKED_AT);
     for (const table of ["names", "words", "state"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
     return true;
   } catch (reason) {

@@ -19,6 +19,8 @@ export type WordList = Readonly<{
 }>;
 
 export function createWordList(db: DatabaseSync): WordList {
+  const lookedAt = db.prepare("SELECT word FROM looked_at");
+  const saveLookedAt = db.prepare("UPDATE looked_at SET word = ?");
   const insert = db.prepare("INSERT INTO words (word) SELECT value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING");
   const first = db.prepare("SELECT word FROM words WHERE word >= ? ORDER BY word LIMIT 1");
   const range = db.prepare(
@@ -30,10 +32,11 @@ export function createWordList(db: DatabaseSync): WordList {
   /** How many looks are due for what was added, and how many of them may bring something. */
   let due = 0;
   let allowed = 0;
-  /** What was listed before this start is due once too: nobody knows what was still due when the last one ended. */
-  let isFirstRound = true;
-  /** The last word that was looked at. */
-  let end = "";
+  /**
+   * What was listed before this start is due once too: nobody knows what was still due when the last one ended. The first time
+   * at the end of the list it has seen only what is behind the word where the last one ended.
+   */
+  let firstRounds = 2;
 
   return {
     add(words) {
@@ -41,17 +44,18 @@ export function createWordList(db: DatabaseSync): WordList {
     },
     removed(plants, wordsMax) {
       allowed += LOOKS_A_WORD * wordsMax * plants;
-      if (!isFirstRound) allowed = Math.min(due, allowed);
+      if (firstRounds === 0) allowed = Math.min(due, allowed);
     },
     forgetUnused() {
       const looks = Math.min(allowed, LOOKS_MAX);
       if (looks === 0) return { lookedAt: 0, forgotten: 0 };
-      const { count, last } = range.get(end, looks) as { count: number; last: string | null };
-      const start = end;
-      end = count < looks ? "" : last!;
-      if (!isFirstRound) due -= looks;
-      else if (end === "") isFirstRound = false;
-      allowed = Math.min(allowed - looks, isFirstRound ? Infinity : due);
+      const start = lookedAt.get()!["word"] as string;
+      const { count, last } = range.get(start, looks) as { count: number; last: string | null };
+      const isAtEnd = count < looks;
+      saveLookedAt.run(isAtEnd ? "" : last);
+      if (firstRounds === 0) due -= looks;
+      else if (isAtEnd) firstRounds -= 1;
+      allowed = Math.min(allowed - looks, firstRounds > 0 ? Infinity : due);
       return { lookedAt: looks, forgotten: last === null ? 0 : Number(forget.run(start, last).changes) };
     },
     from: (text) => first.get(text)?.["word"] as string | undefined,
