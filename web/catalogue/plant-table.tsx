@@ -61,7 +61,8 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
 
   useScroll({ listed, position, revealed, body, rowPx });
 
-  const isFocusLost = focused?.id !== undefined && findPlace(plants, focused) === -1;
+  const focusedAt = focused === undefined ? -1 : findPlace(plants, focused);
+  const isFocusLost = focused?.id !== undefined && focusedAt === -1;
   useEffect(() => {
     // Its plant is gone, and nothing else has taken it, as the undo of a deletion does.
     if (isFocusLost && document.activeElement === document.body) focusHome();
@@ -124,7 +125,7 @@ export function PlantTable({ listed, position, revealed, ticks, mayChange, onMor
           onAction(action as RowAction, plant);
         }}
       >
-        {toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx })}
+        {toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx })}
       </tbody>
     </table>
   );
@@ -163,8 +164,8 @@ type RowsOptions = Readonly<{
   ticked: Ticked;
   mayChange: boolean;
   range: Range;
-  /** The focus would be lost with its row. */
-  focused: Focused | undefined;
+  /** The place of the row that has the focus, which would be lost with it; -1 if none has it. */
+  focusedAt: number;
   rowPx: number;
 }>;
 
@@ -173,9 +174,8 @@ type RowsOptions = Readonly<{
  * what it is told where too much changes at once, hears of one row. Each drawing makes new nodes: a node of Preact that is used again holds all
  * those that were drawn before it, with the lists that they came from.
  */
-function toRows({ plants, revealed, ticked, mayChange, range, focused, rowPx }: RowsOptions): readonly VNode[] {
+function toRows({ plants, revealed, ticked, mayChange, range, focusedAt, rowPx }: RowsOptions): readonly VNode[] {
   const places = Array.from({ length: Math.max(0, Math.min(range.end, plants.length) - range.first) }, (_, at) => range.first + at);
-  const focusedAt = focused === undefined ? -1 : findPlace(plants, focused);
   const isApart = focusedAt !== -1 && !places.includes(focusedAt);
   const drawn = isApart ? [...places, focusedAt].toSorted((left, right) => left - right) : places;
   return drawn.map((at) => {

@@ -28,9 +28,9 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
         </thead>
         <tbody role="rowgroup">
           {inOrder.map((token) => {
-            const canEnd = isValid(token);
+            const canRevoke = isValid(token);
             return (
-              <tr role="row" key={token.id} class={canEnd ? "" : "token-table-old"}>
+              <tr role="row" key={token.id} class={canRevoke ? "" : "token-table-old"}>
                 <th role="rowheader" scope="row">
                   {token.name}
                 </th>
@@ -39,7 +39,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                 <td role="cell">{token.lastUsed === undefined ? "never" : minuteOf(token.lastUsed)}</td>
                 <td role="cell">{stateText(token)}</td>
                 <td role="cell" class="token-table-actions">
-                  {canEnd ? (
+                  {canRevoke ? (
                     <button
                       class="button"
                       type="button"
@@ -50,7 +50,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
                       {asked === token.id ? "Cancel" : "Revoke"}
                     </button>
                   ) : null}
-                  {canEnd && asked === token.id ? (
+                  {canRevoke && asked === token.id ? (
                     // Read out as it comes: the focus stays on the button before it.
                     <div role="alert">
                       <button

@@ -49,7 +49,7 @@ export function openOrCreate(path: string): DatabaseSync {
   return db;
 }
 
-/** Also reads each table: the first page does not show all damage. */
+/** Also reads each table, as the first page does not show all damage, and adds the one that an index of the first release lacks. */
 function isOurs(db: DatabaseSync): boolean {
   try {
     makeDurable(db);
