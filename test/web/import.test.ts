@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { Download, Page } from "playwright-core";
+import type { Download, Page, Route } from "playwright-core";
 import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { asksBeforeClosing } from "../support/web/closing.ts";
 import { usePlace } from "../support/web/place.ts";
@@ -625,6 +625,27 @@ it("a file that cannot be read in the end does not take away the preview of the 
   await page.evaluate("goAway()");
   await button("Import 1 plant").click();
   await reads("1 plant added.");
+});
+
+it("Enter that is pressed again and again from the pasted rows on imports nothing, and later neither cancels nor closes", async () => {
+  const { page, signIn, button, field, reads } = await place.visit();
+  await signIn();
+  await button("Import a file").click();
+  await field("Or paste the rows").fill("id,name\n1,Rosa\n1,Other\n");
+  await button("Preview the rows").press("Enter");
+  await reads("If you import now: 1 new");
+  await page.keyboard.press("Enter");
+  await reads("If you import now: 1 new");
+  expect(await (await place.service.request("/plants")).json()).toEqual([]);
+  const sent = Promise.withResolvers<Route>();
+  await page.route(isSent, (route) => sent.resolve(route));
+  await button("Import 2 plants").press("Enter");
+  const route = await sent.promise;
+  await page.keyboard.press("Enter");
+  await route.continue();
+  await reads("1 plant added, 1 refused.");
+  await page.keyboard.press("Enter");
+  await button("Save the reasons").waitFor();
 });
 
 it("the second half of a double click on the preview of an import does not import", async () => {

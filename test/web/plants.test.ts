@@ -213,13 +213,16 @@ describe("a plant", () => {
   it("that someone changed meanwhile becomes theirs or yours, as you choose", async () => {
     place.expectStatus(412);
     await place.plant([`${ID},Ginkgo,tree`]);
-    const { signIn, button, field, sees, reads } = await place.visit();
+    const { page, signIn, button, field, sees, reads } = await place.visit();
     await signIn();
     await button("Edit Ginkgo").click();
     await field("Name").fill("Ginkgo mine");
     await change(ID, '{"name":"Ginkgo theirs","tag":"tree"}');
-    await button("Save").click();
+    await field("Name").press("Enter");
     await reads("Someone changed this plant in the meantime. Your change is not saved yet.");
+    // Pressed again by who is impatient, it chooses nothing.
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "Yours" }).getByText("Ginkgo mine").waitFor();
     expect(await stored(ID)).toContain("Ginkgo theirs");
     await button("Keep theirs").click();
     await sees(["Ginkgo theirs"]);

@@ -8,7 +8,6 @@ import type { Fate } from "./forecast.ts";
 import type { PreviewStep } from "./import-step.ts";
 import { ProblemList } from "./problem-list.tsx";
 import { UnusedColumns } from "./unused-columns.tsx";
-import { takeFocus } from "../ui/focus.ts";
 import type { OnConflict } from "./send-file.ts";
 
 type ImportPreviewProps = Readonly<{
@@ -106,7 +105,7 @@ export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSe
         <button class="button" type="button" onClick={onBack}>
           Choose another file
         </button>
-        <button class="button primary" type="submit" disabled={good === 0 || choices !== read} autofocus ref={takeFocus}>
+        <button class="button primary" type="submit" disabled={good === 0 || choices !== read}>
           Import {count(good, "plant")}
         </button>
       </footer>

@@ -5,7 +5,6 @@ import { ProblemList } from "./problem-list.tsx";
 import { refusedFile } from "./refused-rows.ts";
 import type { SentSoFar } from "./send-file.ts";
 import { UnusedColumns } from "./unused-columns.tsx";
-import { takeFocus } from "../ui/focus.ts";
 
 type ImportResultProps = Readonly<{
   checked: CheckedFile;
@@ -52,7 +51,7 @@ export function ImportResult({ checked, progress, reason, onContinue, onClose }:
             Continue
           </button>
         )}
-        <button class="button primary" type="button" onClick={onClose} autofocus ref={takeFocus}>
+        <button class="button primary" type="button" onClick={onClose}>
           Done
         </button>
       </footer>

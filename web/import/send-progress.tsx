@@ -1,5 +1,4 @@
 import type { SendingStep } from "./import-step.ts";
-import { takeFocus } from "../ui/focus.ts";
 
 type SendProgressProps = Readonly<{ step: SendingStep; onCancel: () => void }>;
 
@@ -22,7 +21,7 @@ export function SendProgress({ step, onCancel }: SendProgressProps) {
         <span>{counts.refused === 0 ? "" : `${counts.refused.toLocaleString()} refused`}</span>
       </p>
       <footer>
-        <button class="button" type="button" onClick={onCancel} autofocus ref={takeFocus}>
+        <button class="button" type="button" onClick={onCancel}>
           Cancel
         </button>
       </footer>

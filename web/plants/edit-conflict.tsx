@@ -1,6 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
 import { PlantText } from "./plant-text.tsx";
-import { takeFocus } from "../ui/focus.ts";
 
 type EditConflictProps = Readonly<{
   mine: Plant;
@@ -25,7 +24,7 @@ export function EditConflict({ mine, theirs, isBusy, onMine, onTheirs }: EditCon
         <Side title="Theirs" plant={theirs} other={mine} />
       </div>
       <footer>
-        <button class="button" type="button" onClick={onTheirs} autofocus ref={takeFocus}>
+        <button class="button" type="button" onClick={onTheirs}>
           {theirs === undefined ? "Leave it deleted" : "Keep theirs"}
         </button>
         <button class="button primary" type="button" onClick={onMine} disabled={isBusy}>
