@@ -36,9 +36,13 @@ export function tokenize(whole: string): string[] {
   return words.some((word) => word.length > WORD_LENGTH_MAX) ? words.map(cut) : words;
 }
 
-/** The words of a search, without those that another one implies: what contains "monstera" contains "mon". */
+/**
+ * The words of a search, without those that another one implies: what contains "monstera" contains "mon". Beside other
+ * words, x is how people type the sign of hybrids, which no keyboard has: "Salix x sepulcralis" is asked for as "Salix ×
+ * sepulcralis", where the sign is no word.
+ */
 export function withoutImplied(words: readonly string[]): string[] {
-  return [...new Set(words)].filter((word) => !words.some((other) => other !== word && other.startsWith(word)));
+  return [...new Set(words)].filter((word) => !words.some((other) => other !== word && (word === "x" || other.startsWith(word))));
 }
 
 /** Whether a search finds a plant with this name and tag. */

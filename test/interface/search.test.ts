@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { asPlantId } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
-import { isFound, tokenize } from "../../src/tokenizer.ts";
+import { isFound, tokenize, withoutImplied } from "../../src/tokenizer.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
@@ -50,6 +50,10 @@ const NAMES = [
   "",
   "🌿 🌹",
   "Aloe\0vera",
+  "Platanus × hispanica",
+  "Platanus ×orientalis",
+  "Platanus x acerifolia",
+  "×Cuprocyparis leylandii",
 ];
 
 describe("q of GET /plants", () => {
@@ -87,6 +91,13 @@ describe("q of GET /plants", () => {
     { q: `${"x".repeat(99)}y`, ids: [10], why: "a word of 100" },
     { q: `${"x".repeat(99)}yqqq tai`, ids: [10], why: "a longer one by its first 100" },
     { q: `${"x".repeat(99)}z`, ids: [], why: "not a word whose 100th character differs" },
+    { q: "Platanus x hispanica", ids: [16], why: "a hybrid whose sign is typed as x" },
+    { q: "platanus ×orient", ids: [17], why: "one whose sign is typed" },
+    { q: "Platanus × acerifolia", ids: [18], why: "one that is stored with an x" },
+    { q: "platanus X", ids: [16, 17, 18], why: "all hybrids of a genus, whose x may also begin a word" },
+    { q: "x Cupro", ids: [19], why: "a hybrid genus" },
+    { q: "x", ids: [10, 18], why: "a single x as the beginning of a word" },
+    { q: "x X", ids: [10, 18], why: "so is one that is typed twice" },
     { q: "vera aloe", ids: [15], why: "words beside U+0000" },
     { q: "aloe\0vera", ids: [15], why: "words that have U+0000 between them" },
     { q: '"quoted"', ids: [11], why: "quotes are plain text" },
@@ -239,7 +250,7 @@ describe("random searches", () => {
       const some = searches.slice(at, at + 50);
       const found = await Promise.all(some.map((one) => search(one.q, { on: own, ...(one.tag === undefined ? {} : { tag: one.tag }) })));
       for (const [offset, { q, tag: wanted }] of some.entries()) {
-        const words = tokenize(q);
+        const words = withoutImplied(tokenize(q));
         const expected = plants.filter((plant) => isFound(plant, { words, tag: wanted })).map(({ id }) => Number(id));
         if (words.length > 0 && expected.length > 0) hits += 1;
         // The marker plant is found only by a search that finds every plant.

@@ -200,6 +200,19 @@ describe("a plant", () => {
     await until("The dialog has what is stored", async () => (await field("Name").inputValue()) === "Theirs");
   });
 
+  it("is a hybrid, was searched for with an x, and stays in view when it is changed", async () => {
+    expect((await place.service.post('{"id":1,"name":"Salix × sepulcralis"}')).status).toBe(200);
+    const { signIn, button, field, sees, reads } = await place.visit("/?q=salix%20x%20sepul");
+    await signIn();
+    await sees(["Salix × sepulcralis"]);
+    await button("Edit Salix × sepulcralis").click();
+    await field("Name").fill("Salix ×sepulcralis");
+    await button("Save").click();
+    await reads("is saved");
+    await sees(["Salix ×sepulcralis"]);
+    await reads("1 plant found.");
+  });
+
   it("can be recognized even if its name and tag are invisible", async () => {
     await place.service.post(`{"id":${OTHER},"name":" ","tag":"\\n"}`);
     const { signIn, button, rows, reads } = await place.visit();

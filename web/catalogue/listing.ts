@@ -1,5 +1,5 @@
 import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
-import { isFound, tokenize } from "../../src/tokenizer.ts";
+import { isFound, tokenize, withoutImplied } from "../../src/tokenizer.ts";
 import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";
@@ -176,7 +176,7 @@ function isUnderWay(phase: Listed["phase"]): boolean {
 
 /** The plant, if the view shows it. */
 export function inView(view: View, plant: Plant | undefined): Plant | undefined {
-  return plant && isFound(plant, { words: tokenize(view.q), tag: view.tag }) ? plant : undefined;
+  return plant && isFound(plant, { words: withoutImplied(tokenize(view.q)), tag: view.tag }) ? plant : undefined;
 }
 
 /** At least so many rows, if there are, and where the next page begins. */
