@@ -130,6 +130,20 @@ for (const { engine, openFlags } of ENGINES) {
       expect(large(await askUntil(all, (counted) => Bun.deepEquals(large(counted), expected)))).toEqual(expected);
     });
 
+    it("of tags that are equal are in the order of the tags' code points, of all plants and of what is found", async () => {
+      const own = await startTestService(await openFlags());
+      // In UTF-16 the emoji and 𠮟 come before the letters from U+E000 on, of which a short list then has others.
+      const tags = ["", "A", "é", "桜", "桜Ａ", "桜🌸", "﨑", "Ａ", "🌸", "𠮟"];
+      await Promise.all(tags.toReversed().map((tag, id) => own.post(JSON.stringify({ id, name: "Prunus", tag }))));
+      for (const query of ["", "q=prunus"]) {
+        const counted = async () => (await (await own.request(`/tags?${query}`)).json()) as { tag: string }[];
+        expect((await askUntil(counted, ({ length }) => length === tags.length)).map(({ tag }) => tag)).toEqual(tags);
+        const few = (await (await own.request(`/tags?limit=8&${query}`)).json()) as { tag: string }[];
+        expect(few.map(({ tag }) => tag)).toEqual(tags.slice(0, 8));
+      }
+      await own.stop();
+    });
+
     it("of tags have a tag that alone is longer than that, where a body may be so long", async () => {
       const patient = await startTestService({ ...(await openFlags()), bodyBytesMax: String(2 ** 22) });
       const [long, short] = ["x".repeat(2 ** 20 + 1), "fern"];

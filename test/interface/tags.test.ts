@@ -33,7 +33,7 @@ function times(count: number, tag: string | undefined): (string | undefined)[] {
 }
 
 describe.concurrent("GET /tags", () => {
-  it("lists tags of what a search finds, as many of each, by code units", async () => {
+  it("lists tags of what a search finds, as many of each, by code points", async () => {
     const service = await startTestService();
     for (const [id, tag] of ["b", "a", "B"].entries()) await service.post(`{"id":${id},"name":"Aloe","tag":"${tag}"}`);
     const response = await askUntil(
