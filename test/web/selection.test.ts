@@ -368,6 +368,19 @@ describe("a tag", () => {
     expect(await page.evaluate("sessionStorage.getItem('plant-store-/-renaming')")).toBeNull();
   });
 
+  it("that is not among the thousand that are listed is still said to be that of a plant already", async () => {
+    const visit = await open(Array.from({ length: 1200 }, (_, at) => `${at + 1},Plant ${at + 1},Bed ${at + 1001}`));
+    const { button, field, reads } = visit;
+    await button(/^Bed 1001/)
+      .first()
+      .click();
+    await button("Rename this tag…").click();
+    await field("Tag").fill("Bed 2200");
+    await reads("1 plant has this tag already: nothing will tell it apart from these.");
+    await field("Tag").fill("Bed 2201");
+    await reads("Leave it empty to remove the tag.");
+  });
+
   it("whose renaming a reload has cut off can be renamed to the end", async () => {
     const visit = await open(Array.from({ length: 2500 }, (_, at) => `${at + 1},Plant ${at + 1},tre`));
     const { page, button, field, reads } = visit;

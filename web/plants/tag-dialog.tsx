@@ -1,3 +1,4 @@
+import { useEffect, useState } from "preact/hooks";
 import type { TagCount } from "../../src/client/client.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
@@ -9,8 +10,8 @@ import { TagField } from "./tag-field.tsx";
 
 type TagDialogProps = Readonly<{
   title: string;
-  /** What happens with the tag that is typed. */
-  toHint: (tag: string | undefined) => string;
+  /** What is to be known of the tag that is typed, if there is anything. */
+  findWarning?: (tag: string | undefined, signal: AbortSignal) => Promise<string | undefined>;
   /** The tag to begin with. */
   tag: string;
   tags: readonly TagCount[];
@@ -21,11 +22,19 @@ type TagDialogProps = Readonly<{
 }>;
 
 /** Asks for the tag of many plants. */
-export function TagDialog({ title, toHint, tag, tags, action, notices, onTag, onClose }: TagDialogProps) {
+export function TagDialog({ title, findWarning, tag, tags, action, notices, onTag, onClose }: TagDialogProps) {
   const { value: text, set: setText, forget, isBack } = useKept(`tag-${action}-${tag}`, () => tag);
   useHold(text !== tag);
   // The tag to begin with may have spaces at its ends.
   const typed = text === tag && tag !== "" ? tag : typedTag(text.toWellFormed());
+  const [warning, setWarning] = useState<string>();
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const show = (found: string | undefined) => void (signal.aborted || setWarning(found));
+    findWarning?.(typed, signal).then(show, () => show(undefined));
+    return () => stop.abort();
+  }, [typed]);
 
   function cancel(): void {
     forget();
@@ -50,7 +59,7 @@ export function TagDialog({ title, toHint, tag, tags, action, notices, onTag, on
             }}
           />
         ) : null}
-        <TagField value={text} onValue={setText} tags={tags} hint={toHint(typed)} isFirst />
+        <TagField value={text} onValue={setText} tags={tags} hint={warning ?? "Leave it empty to remove the tag."} isFirst />
       </form>
       <footer>
         <button class="button" type="button" onClick={cancel}>
