@@ -200,6 +200,21 @@ describe("a plant", () => {
     await until("The dialog has what is stored", async () => (await field("Name").inputValue()) === "Theirs");
   });
 
+  it("is offered a hundred tags, first those that hold what is typed, also rare ones", async () => {
+    const families = Array.from({ length: 300 }, (_, at) => `Family ${at + 100}`);
+    await place.plant([...families, ...families.slice(0, 299)].map((tag, at) => `${at + 1},Plant ${at + 1},${tag}`));
+    const { page, signIn, button, field } = await place.visit();
+    await signIn();
+    await button("Add plant").click();
+    const offered = () => page.locator("datalist option").evaluateAll((options) => options.map((option) => option.getAttribute("value")));
+    await until("The most frequent are offered", async () => Bun.deepEquals(await offered(), families.slice(0, 100)));
+    await field("Tag").fill("FAMILY 39");
+    const like = families.slice(290);
+    await until("Those that hold it are the first", async () => Bun.deepEquals((await offered()).slice(0, 10), like));
+    await field("Tag").fill("mily 399");
+    await until("The rarest is", async () => Bun.deepEquals(await offered(), ["Family 399", ...families.slice(0, 99)]));
+  });
+
   it("is a hybrid, was searched for with an x, and stays in view when it is changed", async () => {
     expect((await place.service.post('{"id":1,"name":"Salix × sepulcralis"}')).status).toBe(200);
     const { signIn, button, field, sees, reads } = await place.visit("/?q=salix%20x%20sepul");

@@ -14,8 +14,11 @@ type TagFieldProps = Readonly<{
 
 const TAGS_OFFERED = 100;
 
-/** A tag, with those that there are to choose from. */
+/** A tag, with those that there are to choose from: first those that hold what is typed, as a browser shows no others then. */
 export function TagField({ value, onValue, tags, hint, isFirst = false, isFixed = false }: TagFieldProps) {
+  const typed = value.toLowerCase();
+  const fitting = tags.filter(({ tag }) => tag.toLowerCase().includes(typed));
+  const offered = [...new Set([...fitting, ...tags])].slice(0, TAGS_OFFERED);
   return (
     <Field label="Tag" hint={hint}>
       {(id, hintId) => (
@@ -35,7 +38,7 @@ export function TagField({ value, onValue, tags, hint, isFirst = false, isFixed 
             autocapitalize="none"
           />
           <datalist id={`${id}-tags`}>
-            {tags.slice(0, TAGS_OFFERED).map(({ tag }) => (
+            {offered.map(({ tag }) => (
               <option key={tag} value={tag} />
             ))}
           </datalist>
