@@ -262,6 +262,19 @@ describe("the catalogue", () => {
     await sees([...ALL, "Quercus robur"]);
   });
 
+  it("does not say that a thousand tags are all that there are", async () => {
+    const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at},Plant,Bed ${from + at}`);
+    await place.plant(rows(0, 999));
+    const { page, signIn, button, reads } = await place.visit();
+    await signIn();
+    await button("Show all 999").click();
+    await place.plant(rows(999, 1001));
+    await page.reload();
+    await reads("1,001 plants.");
+    await button("Show the first 1,000").click();
+    expect(await page.locator(".tag-bars li").count()).toBe(1001);
+  });
+
   it("loads ten thousand plants while you scroll, and keeps only the visible ones in the page", async () => {
     await place.plant(Array.from({ length: 10_000 }, (_, at) => `${BASE + BigInt(at)},Plant ${at},tag ${at % 7}`));
     const { page, signIn, rows, reads } = await place.visit();

@@ -14,6 +14,9 @@ type TagBarsProps = Readonly<{
 
 const BARS_SHOWN = 12;
 
+/** The service lists no more, so there may be others. */
+const LISTED_MAX = 1000;
+
 /** Plants per tag, as bars; a click shows only those. */
 export function TagBars({ counts, chosen, onChoose, onRename }: TagBarsProps) {
   const [isWhole, setWhole] = useState(false);
@@ -61,7 +64,7 @@ export function TagBars({ counts, chosen, onChoose, onRename }: TagBarsProps) {
       ) : null}
       {counts.length > BARS_SHOWN ? (
         <button class="button quiet tag-bars-all" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? "Show fewer" : `Show all ${counts.length.toLocaleString()}`}
+          {isWhole ? "Show fewer" : `Show ${counts.length < LISTED_MAX ? "all" : "the first"} ${counts.length.toLocaleString()}`}
         </button>
       ) : null}
     </aside>
