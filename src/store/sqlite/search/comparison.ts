@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { tokenize } from "../../../tokenizer.ts";
 import { pragma } from "../engine/requirements.ts";
-import { prepareChangeReads } from "./changes.ts";
 import type { Position } from "./changes.ts";
 import { openForLook, prepareStateRead } from "./index-file.ts";
 import type { LookedAt } from "./index-file.ts";
 import { tokensOf } from "./plant-tokens.ts";
 import type { PlantRow } from "./plant-tokens.ts";
+import { prepareChangeReads } from "./recorded-changes.ts";
 
 /** The index beside the plants of one moment. */
 export type Comparison = Readonly<{

@@ -11,9 +11,10 @@ import { createTally } from "./tally.ts";
 import type { Tally } from "./tally.ts";
 import { removeWordIndex } from "./index-file.ts";
 import type { PlantRow } from "./plant-tokens.ts";
+import { prepareChangeReads } from "./recorded-changes.ts";
 import { openWordIndex } from "./word-index.ts";
 import type { FindQuery } from "./word-index.ts";
-import { NOTHING_INDEXED, prepareChangeReads } from "./changes.ts";
+import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
 /** What a step did. Behind "indexed" there may be more to index; "forgot": nothing is left but words of no use. */
