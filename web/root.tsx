@@ -1,6 +1,5 @@
 import { useMemo } from "preact/hooks";
 import type { Session } from "../src/client/client.ts";
-import { accessOf } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
 import { createCatalogue } from "./catalogue/catalogue.ts";
 import { CataloguePage } from "./catalogue/catalogue-page.tsx";
@@ -33,7 +32,7 @@ export function Root({ context }: { context: AppContext }) {
 }
 
 function SignedIn({ context, who }: { context: AppContext; who: Session }) {
-  // Another token with the same scopes goes on with what the one before had.
-  const catalogue = useMemo(() => createCatalogue(context, accessOf(who)), [context, who.scopes.join()]);
+  // Another token goes on with what the one before had: what waits, and what can be undone, is of this catalogue.
+  const catalogue = useMemo(() => createCatalogue(context), [context]);
   return <CataloguePage context={context} catalogue={catalogue} who={who} />;
 }

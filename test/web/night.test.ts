@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { until } from "../support/until.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -116,6 +117,35 @@ describe("many changes", () => {
     await button("Undo").click();
     await reads("plants are as before.");
     expect(await stored()).toBe(before);
+  });
+
+  it("are undone, and a deletion that waits is made, in what a token of other scopes shows", async () => {
+    place.expectStatus(401);
+    const { id, token } = await makeToken();
+    const { page, button, field, reads, rows, sees } = await open(3, token);
+    await page.getByRole("checkbox", { name: "Select Plant 1", exact: true }).click();
+    await page.getByRole("checkbox", { name: "Select Plant 2", exact: true }).click();
+    await button("Remove tag").click();
+    await reads("2 plants are without a tag now.");
+    await page.clock.install();
+    await button("Delete Plant 3").click();
+    await place.service.request(`/tokens/${id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await Bun.sleep(700);
+    await button("Refresh").click();
+    // Of the administrator.
+    await field("Token").fill(place.service.token);
+    await button("Sign in").click();
+    await field("Token").waitFor({ state: "detached" });
+    await sees(["Plant 1", "Plant 2"]);
+    await reads("2 plants selected");
+    await button("Undo").first().click();
+    await reads("2 plants are as before.");
+    expect(await rows.allInnerTexts()).toEqual(["1\nPlant 1\ntree", "2\nPlant 2\ntree"]);
+    await page.clock.fastForward(9_000);
+    await until("the third is deleted", async () => !(await stored()).includes("Plant 3"));
+    await page.getByText("will be deleted").first().waitFor({ state: "detached" });
+    await sees(["Plant 1", "Plant 2"]);
   });
 
   it("of which nobody knows how many they are say what was left when the service refuses the rest", async () => {

@@ -1,5 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
+import { accessOf } from "../access.ts";
 import type { Access } from "../access.ts";
 import type { AppContext } from "../app-context.ts";
 import { isGone } from "../session.ts";
@@ -26,7 +27,8 @@ import type { Ticks } from "./ticks.ts";
 /** What the signed-in user works with. */
 export type Catalogue = Readonly<{
   client: Client;
-  access: Access;
+  /** What the token may do that is in use now. */
+  readonly access: Access;
   listing: Listing;
   tagCounts: LiveTagCounts;
   deletions: Deletions;
@@ -57,16 +59,17 @@ const TIMEOUT_MS = 15_000;
 /** The tags of more changes are counted again by the service. */
 const COUNTED_MAX = 200;
 
-export function createCatalogue({ base, session, reaching, notices, keptUndo, views, tabs }: AppContext, access: Access): Catalogue {
-  function token(): string {
+export function createCatalogue({ base, session, reaching, notices, keptUndo, views, tabs }: AppContext): Catalogue {
+  function signedIn() {
     const now = session.state.get();
-    return (now.kind === "in" ? now : now.before)?.token ?? "";
+    return now.kind === "in" ? now : now.before;
   }
+  const accessNow = () => accessOf(signedIn()?.who);
   const signOut = new AbortController();
   const { fetch, changesSent } = createSignedInFetch(createCatalogueFetch(reaching.fetch, tabs.tell), signOut.signal);
   const client = createClient({
     url: base,
-    token,
+    token: () => signedIn()?.token ?? "",
     fetch,
     retries: RETRIES,
     timeoutMs: TIMEOUT_MS,
@@ -80,7 +83,7 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
     tagging.note(changes);
   }
   function note(before: Plant | undefined, after: Plant | undefined): void {
-    if (!access.read) return;
+    if (!accessNow().read) return;
     noteWaiting([{ before, after }]);
     listing.note(before, after);
     tagCounts.note(before, after);
@@ -94,7 +97,7 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
     else for (const { before, after } of changes) tagCounts.note(before, after);
   }
   async function reload(): Promise<void> {
-    if (access.read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
+    if (accessNow().read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
   }
   const bulkChanges = createBulkChanges({ client, notices, keptUndo, changesSent, signedOut: signOut.signal, onChanged: noteAll });
   const ticks = createTicks({ client, listing, notices });
@@ -108,7 +111,9 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
   });
   return {
     client,
-    access,
+    get access() {
+      return accessNow();
+    },
     listing,
     tagCounts,
     deletions,
@@ -120,14 +125,14 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
     revealed,
     newSecret: createState<string | undefined>(undefined),
     reveal(plant) {
-      if (!access.read) return;
+      if (!accessNow().read) return;
       if (!listing.state.get().plants.some(({ id }) => id === plant.id)) views.show({ q: "", tag: undefined, sort: "newest" }, "replace");
       revealed.set(plant.id);
     },
     reload,
     retry: () => (listing.state.get().plants.length === 0 ? reload() : listing.loadMore()),
     async refresh() {
-      if (access.read) await Promise.all([listing.refresh(), tagCounts.load()]);
+      if (accessNow().read) await Promise.all([listing.refresh(), tagCounts.load()]);
     },
   };
 }

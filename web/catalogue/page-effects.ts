@@ -15,7 +15,7 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
   const listed = useValue(listing.state).view;
   const opened = useValue(opening.state);
   const newSecret = useValue(catalogue.newSecret);
-  useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view]);
+  useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view, access.read]);
   useFreshness(tabs, catalogue.refresh);
   useEffect(() => {
     function save(): void {
@@ -28,14 +28,14 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
     return () => document.removeEventListener("visibilitychange", save);
   }, [listing]);
   // Nobody should change what is out of sight; another order shows the same plants. Until the plants of another view are
-  // here, those of the one before are in sight.
-  useLayoutEffect(() => ticks.clear(), [ticks, listed.q, listed.tag]);
+  // here, those of the one before are in sight. Another token may see none.
+  useLayoutEffect(() => ticks.clear(), [ticks, listed.q, listed.tag, access.read]);
   useEffect(() => {
     if (!access.read || !access.write) return;
     bulkChanges.offer();
     renaming.offer();
-  }, [renaming]);
-  useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view]);
+  }, [renaming, access.read, access.write]);
+  useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view, access.read]);
   // What failed while nobody was signed in.
   useEffect(() => void (listing.state.get().phase === "failed" && catalogue.retry()), [who]);
   useEffect(() => {
