@@ -39,6 +39,11 @@ async function change(name: string): Promise<void> {
   });
 }
 
+async function makeToken(): Promise<Readonly<{ id: string; token: string }>> {
+  const body = JSON.stringify({ name: "short", scopes: ["plants:read"] });
+  return (await (await place.service.request("/tokens", { method: "POST", body })).json()) as { id: string; token: string };
+}
+
 describe("the list", () => {
   it("leaves the focus with its plant when another comes above it, so that no other one is deleted", async () => {
     await place.plant(FEW);
@@ -119,6 +124,49 @@ describe("the list", () => {
     late.resolve();
     await sees(["Ginkgo"]);
     expect(await field("Search names").inputValue()).toBe("ginkgo");
+  });
+
+  it("is read again when somebody has signed in again, as it may have been old for hours", async () => {
+    place.expectStatus(401);
+    await place.plant(FEW);
+    const [old, next] = [await makeToken(), await makeToken()];
+    const { page, signIn, sees, field } = await place.visit();
+    await signIn(old.token);
+    await sees(["Acer", "Ginkgo"]);
+    await change("Ginkgo biloba");
+    await place.service.request(`/tokens/${old.id}`, { method: "DELETE" });
+    // The service remembers a token for half a second.
+    await Bun.sleep(700);
+    await showAgain(page);
+    await field("Token").waitFor();
+    await signIn(next.token);
+    await sees(["Acer", "Ginkgo biloba"]);
+  });
+
+  it("is read again when the service is reached again, and has nothing of what nobody knew to be deleted", async () => {
+    place.expectStatus(0);
+    await place.plant(FEW);
+    const { page, signIn, sees, reads, button } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await page.clock.install();
+    // The service makes the change, and its response is lost, at each try.
+    await page.route("**/plants/changes", async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await button("Delete Acer").click();
+    await page.clock.fastForward(9_000);
+    await until("it is deleted", async () => (await place.service.request("/plants/1")).status === 404);
+    await until("the page knows nothing", async () => {
+      await page.clock.fastForward(1_000);
+      return page.getByText("It is not certain that “Acer” is deleted.").first().isVisible();
+    });
+    await reads("The service does not respond");
+    await page.clock.fastForward(4_000);
+    await page.getByText("The service does not respond").waitFor({ state: "detached" });
+    await page.clock.fastForward(1_000);
+    await sees(["Ginkgo"]);
   });
 
   it("is not taken for an empty store if it is behind what was imported, and is read again", async () => {

@@ -48,7 +48,7 @@ export type Catalogue = Readonly<{
   reload: () => Promise<void>;
   /** Asks again for what did not come: the rows behind those that are here, or all. */
   retry: () => Promise<void>;
-  /** Asks the service for all that is shown, again, without moving it. */
+  /** Asks the service for all that is shown, again, without moving it; where the rows behind it did not come, for those. */
   refresh: () => Promise<void>;
 }>;
 
@@ -99,6 +99,9 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
   async function reload(): Promise<void> {
     if (accessNow().read) await Promise.all([listing.show(views.state.get()), tagCounts.load()]);
   }
+  async function retry(): Promise<void> {
+    await (listing.state.get().plants.length === 0 ? reload() : listing.loadMore());
+  }
   const bulkChanges = createBulkChanges({ client, notices, keptUndo, changesSent, signedOut: signOut.signal, onChanged: noteAll });
   const ticks = createTicks({ client, listing, notices });
   const renaming = createRenaming({ client, bulkChanges, notices, storage: tabStorage() });
@@ -130,8 +133,9 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
       revealed.set(plant.id);
     },
     reload,
-    retry: () => (listing.state.get().plants.length === 0 ? reload() : listing.loadMore()),
+    retry,
     async refresh() {
+      if (listing.state.get().phase === "failed") return retry();
       if (accessNow().read) await Promise.all([listing.refresh(), tagCounts.load()]);
     },
   };

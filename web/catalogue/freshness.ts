@@ -1,11 +1,14 @@
 import { useEffect } from "preact/hooks";
-import type { Tabs } from "../tabs.ts";
+import type { AppContext } from "../app-context.ts";
 
 /** Changes that come together are one. */
 const TOGETHER_MS = 300;
 
-/** Calls `onStale` when what is shown may be old: the page comes into sight again, or another tab has changed something. */
-export function useFreshness(tabs: Tabs, onStale: () => Promise<void>): void {
+/**
+ * Calls `onStale` when what is shown may be old: the page comes into sight again, another tab has changed something, or the service is
+ * reached again.
+ */
+export function useFreshness({ tabs, reaching }: Pick<AppContext, "reaching" | "tabs">, onStale: () => Promise<void>): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isStale = false;
@@ -22,13 +25,13 @@ export function useFreshness(tabs: Tabs, onStale: () => Promise<void>): void {
       if (isStale) ask();
     }
     document.addEventListener("visibilitychange", ask);
-    const end = tabs.watch(ask);
+    const ends = [tabs.watch(ask), reaching.state.watch(() => reaching.state.get() === "reached" && ask())];
     return () => {
       // Nor after what is on its way.
       isStale = false;
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", ask);
-      end();
+      for (const end of ends) end();
     };
-  }, [tabs, onStale]);
+  }, [tabs, reaching, onStale]);
 }

@@ -16,7 +16,7 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
   const opened = useValue(opening.state);
   const newSecret = useValue(catalogue.newSecret);
   useEffect(() => void (access.read && listing.show(view, rowsDownTo(views.position()))), [listing, view, access.read]);
-  useFreshness(tabs, catalogue.refresh);
+  useFreshness({ tabs, reaching }, catalogue.refresh);
   useEffect(() => {
     function save(): void {
       const { plants, view: shown } = listing.state.get();
@@ -36,8 +36,8 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
     renaming.offer();
   }, [renaming, access.read, access.write]);
   useEffect(() => void (access.read && tagCounts.load()), [tagCounts, view, access.read]);
-  // What failed while nobody was signed in.
-  useEffect(() => void (listing.state.get().phase === "failed" && catalogue.retry()), [who]);
+  // What came to nothing while nobody was signed in.
+  useEffect(() => void (listing.state.get().phase !== "searching" && catalogue.refresh()), [who]);
   useEffect(() => {
     document.title = [view.q, view.tag === null ? WITHOUT_TAG : (view.tag ?? ""), "Plant Store"].filter((part) => part !== "").join(" – ");
   }, [view]);
@@ -49,11 +49,4 @@ export function usePageEffects({ views, tabs, reaching, opening }: AppContext, c
     // Back does not take it away either, nor closing the dialog before the service has made it.
     if (newSecret !== undefined && opened.kind !== "tokens") opening.open({ kind: "tokens" });
   }, [newSecret, opened]);
-  useEffect(
-    () =>
-      reaching.state.watch(() => {
-        if (reaching.state.get() === "reached" && listing.state.get().phase === "failed") void catalogue.retry();
-      }),
-    [catalogue],
-  );
 }
