@@ -169,6 +169,46 @@ describe("the list", () => {
     await sees(["Ginkgo"]);
   });
 
+  it("shows what its dialog has met, though nothing is changed there", async () => {
+    await place.plant(FEW);
+    const { page, signIn, sees, field, button, dialog } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await change("Ginkgo biloba");
+    await button("Edit Ginkgo").click();
+    await until("the dialog has it", async () => (await field("Name").inputValue()) === "Ginkgo biloba");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await sees(["Acer", "Ginkgo biloba"]);
+  });
+
+  it("stays where it is when many deletions are undone", async () => {
+    await place.plant(MANY);
+    const { page, signIn, reads, button } = await place.visit();
+    await signIn();
+    await reads("3,000 plants.");
+    const box = (name: string) => page.getByRole("checkbox", { name, exact: true });
+    // All are loaded before any is selected.
+    for (let rows = 0; rows < 2_900; rows = Number(await page.locator("table.plant-table tbody tr").last().getAttribute("data-at")))
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    await page.evaluate("scrollTo(0, 0)");
+    await box("Select Plant 0").click();
+    await page.evaluate("scrollTo(0, 300 * document.querySelector('tbody tr').offsetHeight)");
+    await box("Select Plant 299").click({ modifiers: ["Shift"] });
+    await reads("300 plants selected");
+    await page.clock.install();
+    await button("Delete selected").click();
+    await page.clock.fastForward(9_000);
+    await reads("300 plants are deleted.");
+    await page.evaluate("scrollTo(0, 2_000 * document.querySelector('tbody tr').offsetHeight)");
+    await page.locator('tr[data-at="2005"]').waitFor();
+    const before = await rowInSight(page);
+    await button("Undo").click();
+    await reads("300 plants are as before.");
+    await page.locator('section[aria-busy="false"]').waitFor();
+    await expectInSight(page, before);
+  });
+
   it("is not taken for an empty store if it is behind what was imported, and is read again", async () => {
     await place.plant(FEW);
     const { page, signIn, reads, sees } = await place.visit("/?sort=name");

@@ -171,6 +171,25 @@ describe("on a slow connection", () => {
     await sees(["Acer", "Maidenhair", "Salix"]);
   });
 
+  it("a change of somebody else stays in sight when an earlier one of one's own is answered after it", async () => {
+    await place.plant(["7,Acer,tree", "8,Ginkgo,tree"]);
+    const { page, signIn, button, field, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await button("Edit Acer").click();
+    const saving = await hold(page, asks("PUT", /^\/plants\/7/), "answer");
+    await field("Name").fill("Mine");
+    await button("Save").click();
+    await saving.came;
+    await put(7, '{"name":"Theirs","tag":"tree"}');
+    await page.keyboard.press("Escape");
+    await button("Refresh").click();
+    await sees(["Theirs", "Ginkgo"]);
+    saving.release();
+    await reads("“Mine” is saved.");
+    await sees(["Theirs", "Ginkgo"]);
+  });
+
   it("many plants that were deleted do not come back with a list that was read before", async () => {
     await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},tree`));
     const { page, signIn, button, reads, sees } = await place.visit();

@@ -1,4 +1,5 @@
 import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
+import { isSame } from "../../src/plant.ts";
 import { isFound, tokenize, withoutImplied } from "../../src/tokenizer.ts";
 import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
@@ -27,7 +28,7 @@ export type Listing = Readonly<{
   refresh: () => Promise<void>;
   /** Loads the next page, if there is one and none is on its way. */
   loadMore: () => Promise<void>;
-  /** Takes over a change that was made here, as the service's search follows a moment later. */
+  /** Takes over a change that was made or met here, as the service's search follows a moment later. */
   note: (before: Plant | undefined, after: Plant | undefined) => void;
   /** Takes over many changes at once. */
   noteAll: (changes: readonly NotedChange[]) => void;
@@ -111,11 +112,14 @@ export function createListing(client: Client, view: View): Listing {
     }
   }
 
+  /** How many rows of the wanted view are here, as far as they can be asked for at once. */
+  function rowsHere(): number {
+    return wanted.view === all.view ? Math.min(all.plants.length, ROWS_AT_ONCE_MAX) : 0;
+  }
+
   async function refresh(): Promise<void> {
-    const { view: shown, plants } = all;
-    if (plants.length > ROWS_AT_ONCE_MAX) return;
-    const isAgain = wanted.view === shown;
-    await load(wanted.view, TOP, { rows: Math.max(wanted.rows, isAgain ? plants.length : 0), isAgain });
+    if (all.plants.length > ROWS_AT_ONCE_MAX) return;
+    await load(wanted.view, TOP, { rows: Math.max(wanted.rows, rowsHere()), isAgain: wanted.view === all.view });
   }
 
   return {
@@ -131,6 +135,9 @@ export function createListing(client: Client, view: View): Listing {
       await load(asked, next, { rows: NEXT_PAGE });
     },
     note(before, after) {
+      const here = all.plants.find(({ id }) => id === after?.id);
+      // The answer was late, and a list has come since: somebody else has changed the plant after this.
+      if (before && here && !isSame(here, before)) return;
       const change = { at: performance.now(), before, after };
       changes.push(change);
       set(withChange(all, change));
@@ -142,7 +149,7 @@ export function createListing(client: Client, view: View): Listing {
       const appearing = noted.filter(({ after }) => after && !here.has(after.id));
       const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
       if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
-      if (appearing.length > NOTED_MAX) void load(wanted.view, TOP, { rows: FIRST_PAGE });
+      if (appearing.length > NOTED_MAX) void load(wanted.view, TOP, { rows: Math.max(wanted.rows, rowsHere()) });
       else {
         set(appearing.reduce(withChange, { ...all, plants }));
         // What is on its way may have been read before.

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Plant, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { retryText } from "../failure-text.ts";
+import { isSame } from "../../src/plant.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
@@ -18,7 +19,7 @@ type Step =
   | Readonly<{ kind: "loading" }>
   | Readonly<{ kind: "absent"; wasShown: boolean }>
   | Readonly<{ kind: "editing"; seen: StoredPlant }>
-  | Readonly<{ kind: "conflict"; seen: StoredPlant; mine: Plant; theirs: StoredPlant | undefined }>;
+  | Readonly<{ kind: "conflict"; mine: Plant; theirs: StoredPlant | undefined }>;
 
 /** What is typed, and what it is to replace: somebody else may change the plant before it is saved. */
 type Typed = Readonly<{ draft: Draft; name: string; tag?: string; etag: string }>;
@@ -74,12 +75,18 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
       notices.add({ kind: "problem", text: failedText(draft.name, text) });
   }
 
+  /** Takes over into the list what became of the plant. Returns whether it was there. */
+  function meet(now: Plant | undefined): boolean {
+    const shown = listing.state.get().plants.find((plant) => plant.id === id);
+    if (shown && !isSame(shown, now)) note(shown, now);
+    return shown !== undefined;
+  }
+
   async function read(): Promise<void> {
     const seen = await client.find(id);
+    const wasShown = meet(seen?.plant);
     if (seen) return setStep({ kind: "editing", seen });
-    const shown = listing.state.get().plants.find((plant) => plant.id === id);
-    if (shown) note(shown, undefined);
-    setStep({ kind: "absent", wasShown: shown !== undefined });
+    setStep({ kind: "absent", wasShown });
   }
 
   function load(): void {
@@ -90,10 +97,12 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
   }, []);
 
   /** `current` is what `mine` may replace. */
-  async function write(mine: Plant, seen: StoredPlant, current: StoredPlant | undefined): Promise<void> {
+  async function write(mine: Plant, current: StoredPlant | undefined): Promise<void> {
     const saved = await savePlant(client, mine, current);
-    if (saved.kind === "conflict" && !isShown()) return fail("Someone changed it in the meantime.");
-    if (saved.kind === "conflict") return setStep({ kind: "conflict", seen, mine, theirs: saved.theirs });
+    if (saved.kind === "conflict") {
+      meet(saved.theirs?.plant);
+      return isShown() ? setStep({ kind: "conflict", mine, theirs: saved.theirs }) : fail("Someone changed it in the meantime.");
+    }
     typed.forget();
     note(current?.plant, saved.plant);
     notices.add({ kind: "done", text: `${quote(saved.plant.name)} is saved.`, together: SAVED, lastsMs: DONE_MS });
@@ -111,13 +120,12 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     },
     load,
     save() {
-      if (step.kind === "conflict") void attempt(() => write(step.mine, step.seen, step.theirs));
-      else if (step.kind === "editing" && draft) void attempt(() => write(toPlant(id, draft, step.seen.plant), step.seen, step.seen));
+      if (step.kind === "conflict") void attempt(() => write(step.mine, step.theirs));
+      else if (step.kind === "editing" && draft) void attempt(() => write(toPlant(id, draft, step.seen.plant), step.seen));
     },
     keepTheirs() {
       if (step.kind !== "conflict") return;
       typed.forget();
-      note(step.seen.plant, step.theirs?.plant);
       onClose();
     },
     discard() {
