@@ -138,7 +138,9 @@ describe("the list", () => {
 
 describe("what is selected", () => {
   it("is what the list has now, and beyond it what was changed here", async () => {
-    const pages = [pageOf(plant(1, "One"), plant(2, "Two")), pageOf(plant(1, "Theirs"))];
+    // As others came before the second, it is not loaded any more.
+    const loaded = [plant(1, "Theirs"), ...Array.from({ length: 99 }, (_, at) => plant(-at, "Other"))];
+    const pages = [pageOf(plant(1, "One"), plant(2, "Two")), Promise.resolve({ plants: loaded, next: { after: 1n } })];
     const client = clientOf(() => pages.shift()!);
     const listing = createListing(client, ALL);
     const ticks = createTicks({ client, listing, notices: createNotices() });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { until } from "../support/until.ts";
+import { asks, hold } from "../support/web/hold.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
 
@@ -254,6 +255,53 @@ describe("plants that are selected", () => {
     await sees([1, 3, 5, 7, 9].map((at) => `Plant ${at}`));
     expect(await page.getByText("1 plant selected").count()).toBe(0);
     expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(0);
+  });
+
+  it("are taken as they are when one of them was changed by itself, and has left the view", async () => {
+    const visit = await open();
+    const { page, button, field, reads, sees } = visit;
+    await button(/^tree/).first().click();
+    await sees(["Plant 1", "Plant 3", "Plant 5", "Plant 7", "Plant 9"]);
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await button("Edit Plant 1").click();
+    await field("Tag").fill("herb");
+    await button("Save").click();
+    await sees(["Plant 3", "Plant 5", "Plant 7", "Plant 9"]);
+    await button("Remove tag").click();
+    await reads("5 plants are without a tag now.");
+    expect((await stored()).filter(({ tag }) => tag !== undefined)).toEqual([]);
+  });
+
+  it("are no longer selected once the list is read again without them, as somebody has deleted them or put them elsewhere", async () => {
+    const visit = await open();
+    const { page, button, reads } = visit;
+    await button(/^tree/).first().click();
+    await reads("5 plants found.");
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    await place.service.request("/plants/1", { method: "DELETE" });
+    await put(3, '{"name":"Plant 3","tag":"herb"}');
+    await put(5, '{"name":"Theirs","tag":"tree"}');
+    await button("Refresh").click();
+    await reads("3 plants selected");
+    const [file] = await Promise.all([page.waitForEvent("download"), button("Save CSV").click()]);
+    expect(readFileSync(await file.path(), "utf8")).toBe("id,name,tag\n5,Theirs,tree\n7,Plant 7,tree\n9,Plant 9,tree\n");
+  });
+
+  it("are not those that wait for their deletion", async () => {
+    const visit = await open(Array.from({ length: 300 }, (_, at) => `${at + 1},Plant ${at + 1},`));
+    const { page, button, reads, rows } = visit;
+    // All others are asked for by themselves, and are not there yet.
+    const more = await hold(page, asks("GET", /^\/plants\?limit=500/));
+    await page.reload();
+    await more.came;
+    await rows.first().waitFor();
+    await page.clock.install();
+    await page.clock.pauseAt((await page.evaluate<number>("Date.now()")) + 1_000);
+    await button("Delete Plant 3").click();
+    await box(visit, 1).click();
+    await button("Select all").click();
+    await reads("299 plants selected");
+    more.release();
   });
 
   it("can be stopped on the way, and all of what was done is undone", async () => {

@@ -85,6 +85,7 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
   function note(before: Plant | undefined, after: Plant | undefined): void {
     if (!accessNow().read) return;
     noteWaiting([{ before, after }]);
+    ticks.note([{ before, after }]);
     listing.note(before, after);
     tagCounts.note(before, after);
   }

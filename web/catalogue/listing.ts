@@ -35,6 +35,7 @@ export type Listing = Readonly<{
   /** Leaves out plants that are about to be deleted. */
   hide: (ids: readonly bigint[]) => void;
   unhide: (ids: readonly bigint[]) => void;
+  isHidden: (id: bigint) => boolean;
 }>;
 
 /** A page cannot scroll further in all browsers. */
@@ -164,6 +165,7 @@ export function createListing(client: Client, view: View): Listing {
       for (const id of ids) hidden.delete(id);
       set(all);
     },
+    isHidden: (id) => hidden.has(id),
   };
 }
 

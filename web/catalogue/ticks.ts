@@ -47,6 +47,18 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
   /** What people deselected while all was being selected. */
   const left = new Set<bigint>();
 
+  let before = listing.state.get();
+  listing.state.watch(() => {
+    const now = listing.state.get();
+    // What a whole list that was read again has no more, somebody else has deleted, or changed so that the view does not show it.
+    if (before.phase === "searching" && now.phase === "whole") {
+      const here = new Set(now.plants.map(({ id }) => id));
+      for (const { id } of before.plants) if (!here.has(id)) plants.delete(id);
+      publish();
+    }
+    before = now;
+  });
+
   function publish(): void {
     state.set({ plants, isGathering: gathering !== undefined, isCut });
   }
@@ -65,7 +77,7 @@ export function createTicks({ client, listing, notices }: TicksOptions): Ticks {
       if (signal.aborted) return;
       isCut = plants.size >= ROWS_MAX && !plants.has(plant.id);
       if (isCut) return;
-      if (!left.has(plant.id)) plants.set(plant.id, plant);
+      if (!left.has(plant.id) && !listing.isHidden(plant.id)) plants.set(plant.id, plant);
       onMore(plants.size);
     }
   }
