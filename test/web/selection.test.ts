@@ -304,6 +304,25 @@ describe("plants that are selected", () => {
     more.release();
   });
 
+  it("are undone though the browser has sent their change twice by itself, and heard only that it was so already", async () => {
+    const visit = await open();
+    const { page, button, reads } = visit;
+    const before = await stored();
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    // As Chromium does when a connection that it has used before is reset after the service has got the request.
+    await page.route("**/plants/changes", async (route) => {
+      await route.fetch();
+      await route.continue();
+    });
+    await button("Remove tag").click();
+    await reads("5 plants were so already.");
+    expect((await stored()).filter(({ tag }) => tag !== undefined)).toEqual([]);
+    await page.unrouteAll();
+    await button("Undo").click();
+    await reads("5 plants are as before.");
+    expect(await stored()).toEqual(before);
+  });
+
   it("can be stopped on the way, and all of what was done is undone", async () => {
     const visit = await open(Array.from({ length: 3000 }, (_, at) => `${at + 1},Plant ${at + 1},tree`));
     const { page, button, reads } = visit;

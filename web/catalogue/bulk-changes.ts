@@ -137,7 +137,10 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   function tell(result: BulkResult, bulk: Bulk, replaces: readonly Offer[]): void {
     const { made, already, conflicts, unknown, failure } = result;
     // What may have been made can be undone like what was: if it was not, the plant is as it was already.
-    const undoable = [...made, ...unknown];
+    const mine = [...made, ...unknown];
+    // Where all was so already, it may have been this page: a browser sends a request again by itself when a connection breaks that it had
+    // used before, and hears only what the second one came to.
+    const undoable = mine.length > 0 ? mine : already;
     const isPlain = unknown.length === 0 && conflicts.length === 0 && failure === undefined;
     if (bulk.isQuiet === true && isPlain && made.length + already.length <= 1) return;
     const kind = failure === undefined ? "done" : "problem";
