@@ -12,7 +12,6 @@ const place = usePlace();
 const CHANGES = asks("POST", /^\/plants\/changes$/);
 const CREATE = asks("POST", /^\/plants$/);
 const LIST = asks("GET", /^\/plants\?/);
-const TAGS = asks("GET", /^\/tags/);
 
 const REFUSED = '{"error":40101,"message":"It was revoked."}';
 
