@@ -355,10 +355,10 @@ describe("replicas of the version before", () => {
     await until("The next version builds", () => isBuilding(database));
     const again = serve(database);
     await again.started;
+    await until("The next version tells how far it is", () => next.lines.some((line) => line.includes('"event":"index_build"')));
     expect(await isBuilding(database)).toBe(true);
     await reader.end();
     await next.started;
-    expect(next.lines.some((line) => line.includes('"event":"index_build"'))).toBe(true);
     await serve(database).started;
     const { answered, others } = await flood.stop();
     expect(answered.length).toBeGreaterThan(10);
