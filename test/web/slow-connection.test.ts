@@ -192,6 +192,23 @@ describe("on a slow connection", () => {
     await sees(["Theirs", "Ginkgo"]);
   });
 
+  it("a change of somebody else stays in sight when an earlier one of many plants is answered after it", async () => {
+    await place.plant(["7,Acer,tree", "8,Ginkgo,tree"]);
+    const { page, signIn, button, sees, reads } = await place.visit();
+    await signIn();
+    await sees(["Acer", "Ginkgo"]);
+    await page.getByRole("checkbox", { name: "Select all plants that are loaded" }).click();
+    const changing = await hold(page, CHANGES, "answer");
+    await button("Remove tag").click();
+    await changing.came;
+    await put(7, '{"name":"Theirs","tag":"herb"}');
+    await button("Refresh").click();
+    await sees(["Theirs", "Ginkgo"]);
+    changing.release();
+    await reads("2 plants are without a tag now.");
+    await sees(["Theirs", "Ginkgo"]);
+  });
+
   it("many plants that were deleted do not come back with a list that was read before", async () => {
     await place.plant(Array.from({ length: 300 }, (_, at) => `${at},Plant ${at},tree`));
     const { page, signIn, button, reads, sees } = await place.visit();

@@ -143,10 +143,15 @@ export function createListing(client: Client, view: View): Listing {
       changes.push(change);
       set(withChange(all, change));
     },
-    noteAll(noted) {
+    noteAll(told) {
       const at = performance.now();
+      const here = new Map(all.plants.map((plant) => [plant.id, plant]));
+      // What is neither as before nor as after was told late, or is old here: the list is asked for again, unless it is too long.
+      const noted = told.filter(({ before, after }) => {
+        const plant = here.get((before ?? after)!.id);
+        return !plant || isSame(plant, before) || isSame(plant, after) || here.size > ROWS_AT_ONCE_MAX;
+      });
       const afters = new Map(noted.map(({ before, after }) => [(before ?? after)!.id, after]));
-      const here = new Set(all.plants.map(({ id }) => id));
       const appearing = noted.filter(({ after }) => after && !here.has(after.id));
       const plants = all.plants.flatMap((plant) => (afters.has(plant.id) ? (inView(all.view, afters.get(plant.id)) ?? []) : [plant]));
       if (noted.length <= NOTED_MAX) changes.push(...noted.map((change) => ({ at, ...change })));
@@ -154,7 +159,7 @@ export function createListing(client: Client, view: View): Listing {
       else {
         set(appearing.reduce(withChange, { ...all, plants }));
         // What is on its way may have been read before.
-        if (noted.length > NOTED_MAX && isUnderWay(all.phase)) void refresh();
+        if (noted.length < told.length || (noted.length > NOTED_MAX && isUnderWay(all.phase))) void refresh();
       }
     },
     hide(ids) {
