@@ -169,6 +169,25 @@ describe("the list", () => {
     await sees(["Ginkgo"]);
   });
 
+  it("is read again from its beginning when asked for, also after the rows behind it did not come", async () => {
+    place.expectStatus(500);
+    await place.plant(MANY);
+    const { page, signIn, button } = await place.visit();
+    await page.route("**/plants?*after=*", (route) => route.fulfill({ status: 500 }));
+    await signIn();
+    await page.getByText("Plant 0", { exact: true }).waitFor();
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    await button("Try again").waitFor();
+    await page.evaluate("scrollTo(0, 0)");
+    await page.getByText("Plant 0", { exact: true }).waitFor();
+    await place.service.request("/plants/0", { method: "DELETE" });
+    await page.unrouteAll();
+    await button("Refresh").click();
+    await page.getByText("Plant 0", { exact: true }).waitFor({ state: "detached" });
+    await page.evaluate("scrollTo(0, 300 * document.querySelector('tbody tr').offsetHeight)");
+    await page.locator('tr[data-at="300"]').waitFor();
+  });
+
   it("shows what its dialog has met, though nothing is changed there", async () => {
     await place.plant(FEW);
     const { page, signIn, sees, field, button, dialog } = await place.visit();

@@ -12,7 +12,7 @@ import type { BulkChanges } from "./bulk-changes.ts";
 import { createCatalogueFetch } from "./catalogue-fetch.ts";
 import { createDeletions } from "./deletions.ts";
 import type { Deletions } from "./deletions.ts";
-import { createListing } from "./listing.ts";
+import { createListing, ROWS_AT_ONCE_MAX } from "./listing.ts";
 import type { Listing, NotedChange } from "./listing.ts";
 import { createRenaming } from "./renaming.ts";
 import type { Renaming } from "./renaming.ts";
@@ -48,7 +48,7 @@ export type Catalogue = Readonly<{
   reload: () => Promise<void>;
   /** Asks again for what did not come: the rows behind those that are here, or all. */
   retry: () => Promise<void>;
-  /** Asks the service for all that is shown, again, without moving it; where the rows behind it did not come, for those. */
+  /** Asks the service for all that is shown, again, without moving it; behind a list that is too long for that, for the rows that did not come. */
   refresh: () => Promise<void>;
 }>;
 
@@ -136,8 +136,10 @@ export function createCatalogue({ base, session, reaching, notices, keptUndo, vi
     reload,
     retry,
     async refresh() {
-      if (listing.state.get().phase === "failed") return retry();
-      if (accessNow().read) await Promise.all([listing.refresh(), tagCounts.load()]);
+      if (!accessNow().read) return;
+      const { phase, plants } = listing.state.get();
+      const isTooLong = plants.length > ROWS_AT_ONCE_MAX;
+      await Promise.all([phase === "failed" && isTooLong ? retry() : listing.refresh(), tagCounts.load()]);
     },
   };
 }
