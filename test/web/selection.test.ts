@@ -448,6 +448,19 @@ describe("a tag", () => {
     await reads("Leave it empty to remove the tag.");
   });
 
+  it("is not said to be in use because the one typed before it is", async () => {
+    const { page, button, field, reads } = await open(["1,Acer,tree", "2,Salvia,herb"]);
+    await button(/^tree/).first().click();
+    await button("Rename this tag…").click();
+    await field("Tag").fill("herb");
+    await reads("1 plant has this tag already");
+    const count = await hold(page, asks("GET", /^\/plants\/count\?tag=herbs/));
+    await field("Tag").fill("herbs");
+    await count.came;
+    expect(await page.getByText("has this tag already").count()).toBe(0);
+    count.release();
+  });
+
   it("whose renaming a reload has cut off can be renamed to the end", async () => {
     const visit = await open(Array.from({ length: 2500 }, (_, at) => `${at + 1},Plant ${at + 1},tre`));
     const { page, button, field, reads } = visit;

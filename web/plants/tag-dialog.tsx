@@ -29,6 +29,7 @@ export function TagDialog({ title, findWarning, tag, tags, action, notices, onTa
   const typed = text === tag && tag !== "" ? tag : typedTag(text.toWellFormed());
   const [warning, setWarning] = useState<string>();
   useEffect(() => {
+    setWarning(undefined);
     const stop = new AbortController();
     const { signal } = stop;
     const show = (found: string | undefined) => void (signal.aborted || setWarning(found));
