@@ -7,8 +7,9 @@ import type { Plant } from "./plant.ts";
 export type PlantChange = Readonly<{ from: Plant | undefined; to: Plant | undefined }>;
 
 /**
- * What a change came to. "changed": it was made. "same": the plant was as wanted already; if
- * `isRetried`, an earlier try may have made the change, though its response was lost or said "failed". A browser may have tried by itself. "conflict": the plant is something else and was not changed; `now` is what it is, null if
+ * What a change came to. "changed": it was made. "same": the plant was as wanted already; if `isRetried`, an earlier
+ * try may have made the change, though its response was lost or said "failed". A browser may have tried by itself, of
+ * which nothing is known. "conflict": the plant is something else and was not changed; `now` is what it is, null if
  * there is none, undefined if the service did not say. "failed": `error` and `message` say why; it may or may not have
  * been made, and trying again is safe.
  */

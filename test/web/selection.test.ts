@@ -323,6 +323,28 @@ describe("plants that are selected", () => {
     expect(await stored()).toEqual(before);
   });
 
+  it("that others had changed already take no undo away from what was done before", async () => {
+    const visit = await open();
+    const { page, reads } = visit;
+    const before = await stored();
+    async function setTag(from: number, to: number): Promise<void> {
+      await box(visit, from).click();
+      await box(visit, to).click({ modifiers: ["Shift"] });
+      await visit.button("Set tag").click();
+      await visit.field("Tag").fill("herb");
+      await page.getByRole("dialog").getByRole("button", { name: "Set tag" }).click();
+    }
+    await setTag(1, 2);
+    await reads("2 plants are tagged “herb” now.");
+    for (const id of [3, 4]) await put(id, `{"name":"Plant ${id}","tag":"herb"}`);
+    await setTag(3, 4);
+    await reads("2 plants were so already.");
+    await page.locator(".notice", { hasText: "are tagged" }).getByRole("button", { name: "Undo" }).click();
+    await reads("2 plants are as before.");
+    expect((await stored()).slice(0, 2)).toEqual(before.slice(0, 2));
+    expect((await stored("tag=herb")).map(({ id }) => id)).toEqual([3, 4]);
+  });
+
   it("can be stopped on the way, and all of what was done is undone", async () => {
     const visit = await open(Array.from({ length: 3000 }, (_, at) => `${at + 1},Plant ${at + 1},tree`));
     const { page, button, reads } = visit;

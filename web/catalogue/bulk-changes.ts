@@ -139,7 +139,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     // What may have been made can be undone like what was: if it was not, the plant is as it was already.
     const mine = [...made, ...unknown];
     // Where all was so already, it may have been this page: a browser sends a request again by itself when a connection breaks that it had
-    // used before, and hears only what the second one came to.
+    // used before, and hears only what the second one came to. Or it was somebody else: then what was done before is still this page's last.
     const undoable = mine.length > 0 ? mine : already;
     const isPlain = unknown.length === 0 && conflicts.length === 0 && failure === undefined;
     if (bulk.isQuiet === true && isPlain && made.length + already.length <= 1) return;
@@ -148,7 +148,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     // Who has to sign in again may take a while: what went wrong is still there then.
     if (signedOut.aborted || (undoable.length === 0 && failure !== undefined)) notices.add({ kind, text });
     else if (undoable.length === 0) notices.add({ kind, text, lastsMs: PROBLEM_MS });
-    else offer({ kind, text, changes: undoable, label: "Undo" }, replaces);
+    else offer({ kind, text, changes: undoable, label: "Undo" }, mine.length > 0 ? replaces : []);
   }
 
   /** Sends the changes, and takes over what was done, unless the page is somebody else's then. Meanwhile `undoable` is kept. */

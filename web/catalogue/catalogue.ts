@@ -28,7 +28,7 @@ import type { Ticks } from "./ticks.ts";
 export type Catalogue = Readonly<{
   client: Client;
   /** What the token may do that is in use now. */
-  readonly access: Access;
+  access: Access;
   listing: Listing;
   tagCounts: LiveTagCounts;
   deletions: Deletions;
