@@ -282,7 +282,11 @@ describe("a client of a service that stands still, as on a paused machine", () =
   });
 
   it.concurrent("would visibly be cut off if the pause counted as its silence", async () => {
-    const [asking, sending, filing] = await sendDuringPause(await open(plantBugs([HURRY, ...PAUSES_COUNTED])));
+    const place = await open(plantBugs([HURRY, ...PAUSES_COUNTED]));
+    let statuses = await sendDuringPause(place);
+    // Now and then the service reads what was sent before it looks who was silent.
+    for (let tries = 1; tries < 3 && statuses.includes(200); tries += 1) statuses = await sendDuringPause(place);
+    const [asking, sending, filing] = statuses;
     expect([asking, sending]).toEqual(["cut", "cut"]);
     // The service answers and closes. What the client still sends then resets the connection, and the 408 may be lost.
     expect([408, "cut"]).toContain(filing!);
