@@ -57,11 +57,13 @@ describe("messages", () => {
       const box = (await first.boundingBox())!;
       // Before it says what it did, in the same place.
       const undoing = await hold(page, asks("POST", /^\/plants\/changes$/));
-      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-      await page.mouse.dblclick(x, y);
+      // A moment later it says what it does.
+      await page.evaluate(`addEventListener("click", ({ detail, target }) => {
+        if (detail === 2) globalThis.under = target.closest(".notice").innerText;
+      }, true)`);
+      await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 2);
       await deleted.waitFor({ state: "detached" });
-      const under = `document.elementFromPoint(${x}, ${y}).closest(".notice").innerText`;
-      expect(await page.evaluate<string>(under)).toContain("2 plants are tagged");
+      expect(await page.evaluate<string>("under")).toContain("2 plants are tagged");
       undoing.release();
       await tagged.getByRole("button", { name: "Undo" }).click();
       await reads("2 plants are as before.");
