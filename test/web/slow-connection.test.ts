@@ -664,7 +664,7 @@ describe("on a slow connection", () => {
     });
     await button("Create token").click();
     await reads("The service cannot be reached: check the connection, then try again.");
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "wait" });
     await button("Back").click();
     await dialog.getByRole("rowheader", { name: "robot" }).waitFor();
     expect(await dialog.getByRole("alert").count()).toBe(0);
