@@ -28,20 +28,28 @@ const SLOW_TIMES = 5;
 /** How long a caller waits for a count, in milliseconds. The count then goes on without it. */
 const WAIT_MS_MAX = 5000;
 
-/** The most frequent tags, by number of plants, then by code points: as many as a list may have. */
+/** The characters by which texts have another order as code units than as code points: an emoji is before U+E000 then. */
+const UNLIKE_UNITS = /[\ud800-\uffff]/;
+
+/** The most frequent tags, by number of plants, then by code points, as databases sort: as many as a list may have. */
 export function mostFrequent(tags: readonly TagCount[]): TagCount[] {
-  const sorted = tags.toSorted((left, right) => right.plants - left.plants || compareText(left.tag, right.tag)).slice(0, TAGS_MAX);
+  // The language compares code units, twice as fast, and a count must not hold up other requests.
+  const compare = tags.some(({ tag }) => UNLIKE_UNITS.test(tag)) ? compareCodePoints : compareUnits;
+  const sorted = tags.toSorted((left, right) => right.plants - left.plants || compare(left.tag, right.tag)).slice(0, TAGS_MAX);
   let bytes = 0;
   const last = sorted.findIndex(({ tag }) => (bytes += Buffer.byteLength(tag)) >= TAGS_BYTES_MAX);
   return last === -1 ? sorted : sorted.slice(0, last + 1);
 }
 
-/** As databases compare texts, byte by byte in UTF-8. The language compares code units, by which emoji are before U+E000. */
-function compareText(left: string, right: string): number {
-  for (let at = 0; ; at += 1) {
-    const [one, other] = [left.codePointAt(at) ?? -1, right.codePointAt(at) ?? -1];
-    if (one !== other || one === -1) return one - other;
-  }
+function compareUnits(left: string, right: string): number {
+  return left < right ? -1 : 1;
+}
+
+function compareCodePoints(left: string, right: string): number {
+  const end = Math.min(left.length, right.length);
+  for (let at = 0; at < end; at += 1)
+    if (left.charCodeAt(at) !== right.charCodeAt(at)) return left.codePointAt(at)! - right.codePointAt(at)!;
+  return left.length - right.length;
 }
 
 type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number }>;
