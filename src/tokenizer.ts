@@ -13,16 +13,25 @@ const WORD_LENGTH_MAX = 100;
 const SEARCHED = new RegExp(`^.{0,${SEARCHED_LENGTH_MAX}}`, "su");
 
 /**
- * A mark, also one that appears when characters are decomposed. Putting a run of marks into order takes time quadratic
- * in its length. No language needs 30 in a row (UAX #15, 13: Stream-Safe Text Format).
+ * Marks, also those that appear when characters are decomposed. Putting a run of them into order takes time quadratic in
+ * its length. No language needs 30 in a row (UAX #15, 13: Stream-Safe Text Format).
  */
-const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
-const LONG_RUN = new RegExp(`(${MARK}{30})${MARK}+`, "gu");
+const LONG_RUN = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 
-const ALONE = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
+/**
+ * Letters, their marks and digits in a row. In scripts that are written without spaces each character is a word. Letters
+ * that stand for an apostrophe, as in ʻōhiʻa and мʼята, separate words like any apostrophe.
+ */
+const WORD = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u02b9-\u02bf]]+/gv;
 
-/** Letters, their marks and digits in a row. In scripts that are written without spaces each character is a word. */
-const WORD = new RegExp(String.raw`${ALONE}|[[\p{L}\p{M}\p{N}]--${ALONE}]+`, "gv");
+/**
+ * What makes no difference: accents of Latin, Greek and Cyrillic, the points of Hebrew and Arabic, and what nobody sees,
+ * such as a soft hyphen and the mark that gives an emoji its colours.
+ */
+const IGNORED = /[\u0300-\u036f\u0640[\p{M}&&[\p{scx=Hebr}\p{scx=Arab}]]\u00ad\u200d\p{VS}]/gv;
+
+/** Letters that are equal in the order by name too, although they do not decompose. */
+const SPELLED: Readonly<Record<string, string>> = { æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", ħ: "h", ς: "σ", ґ: "г" };
 
 /**
  * The words of the first SEARCHED_LENGTH_MAX characters of a name or a search, with letter case and accents folded:
@@ -54,16 +63,17 @@ export function isFound({ name, tag }: Readonly<{ name: string; tag?: string | n
 }
 
 /**
- * Decomposes characters, drops the accents of European scripts, and composes the others again. It goes through upper
- * case, because lower case alone keeps ß from ss. It uses one sigma, because lower case has another one at the end of a
- * word.
+ * Decomposes characters, drops what makes no difference, and composes the others again. It goes through upper case,
+ * because lower case alone keeps ß from ss. Decomposed, a ™ would be two letters of the word before it.
  */
 function foldUnicode(text: string): string {
-  const plain = text
-    .replaceAll(LONG_RUN, "$1")
-    .normalize("NFKD")
-    .replaceAll(/[\u0300-\u036f]/g, "");
-  return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
+  const plain = text.replaceAll("™", " ").replaceAll(LONG_RUN, "$1").normalize("NFKD").replaceAll(IGNORED, "");
+  return plain
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(/[æœøłđðħςґ]/g, (letter) => SPELLED[letter]!)
+    .normalize("NFC");
 }
 
 /** Never cuts a surrogate pair in half. */

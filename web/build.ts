@@ -100,6 +100,7 @@ const ERROR_NAMES: BunPlugin = {
 const WAYS = [
   { [constants.BROTLI_PARAM_NPOSTFIX]: 0, [constants.BROTLI_PARAM_NDIRECT]: 4 },
   { [constants.BROTLI_PARAM_NPOSTFIX]: 1, [constants.BROTLI_PARAM_NDIRECT]: 8, [constants.BROTLI_PARAM_LGBLOCK]: 16 },
+  { [constants.BROTLI_PARAM_NPOSTFIX]: 1, [constants.BROTLI_PARAM_NDIRECT]: 0 },
   { [constants.BROTLI_PARAM_NPOSTFIX]: 2, [constants.BROTLI_PARAM_NDIRECT]: 0, [constants.BROTLI_PARAM_LGBLOCK]: 16 },
 ].map((way) => ({ ...way, [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }));
 

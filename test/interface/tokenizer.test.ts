@@ -1,4 +1,5 @@
 import { describe, expect, it } from "bun:test";
+import { nameKey } from "../../src/name-order.ts";
 import { asPlantId } from "../../src/plant.ts";
 import { isFound, SEARCHED_LENGTH_MAX, tokenize } from "../../src/tokenizer.ts";
 
@@ -15,7 +16,24 @@ describe("tokenize", () => {
     { text: "Ệ ñ ç Å", words: ["e", "n", "c", "a"], why: "so are two at once, and those of other languages" },
     { text: "Weißdorn WEISSDORN", words: ["weissdorn", "weissdorn"], why: "ß is ss" },
     { text: "ẞ", words: ["ss"], why: "the capital ß too" },
-    { text: "Œillet Æther Øl", words: ["œillet", "æther", "øl"], why: "letters without accents stay" },
+    { text: "Œillet ÆTHER ǽ", words: ["oeillet", "aether", "ae"], why: "œ is oe, and æ is ae" },
+    { text: "Øl Łopian żółty Đậu ĦÐ", words: ["ol", "lopian", "zolty", "dau", "hd"], why: "a stroke through a letter is dropped" },
+    { text: "Knock Out™ x™y", words: ["knock", "out", "x", "y"], why: "the sign of a trade mark is no letters" },
+    {
+      text: "ʻŌhiʻa мʼята м'ята ʿArabī",
+      words: ["ohi", "a", "м", "ята", "м", "ята", "arabi"],
+      why: "letters for an apostrophe separate words",
+    },
+    { text: "lo\u00adbe\u00adlia", words: ["lobelia"], why: "soft hyphens do not" },
+    { text: "🌶\ufe0fPaprika 葛\u{e0100}城", words: ["paprika", "葛", "城"], why: "what chooses a variant is dropped" },
+    { text: "שׁוֹשַׁן שושן", words: ["שושן", "שושן"], why: "so are the points of Hebrew" },
+    {
+      text: "وَرْدَة زهـــرة أحمر",
+      words: ["وردة", "زهرة", "احمر"],
+      why: "those of Arabic, with the hamza on its letter, and what makes a word longer",
+    },
+    { text: "می\u200cخواهم", words: ["می", "خواهم"], why: "the narrow space of Persian separates words" },
+    { text: "ක්\u200dෂ", words: ["ක්ෂ"], why: "what joins letters does not" },
     { text: "ΣΊΣΥΦΟΣ σίσυφος", words: ["σισυφοσ", "σισυφοσ"], why: "all forms of sigma are one" },
     { text: "İris IRIS", words: ["iris", "iris"], why: "the Turkish capital i is an i" },
     { text: "Берёза", words: ["береза"], why: "ё is е" },
@@ -41,10 +59,10 @@ describe("tokenize", () => {
     { text: `${" ".repeat(997)}oak elm`, words: ["oak"], why: "text after 1,000 characters is not searched" },
     { text: `${"🌿".repeat(997)}oak elm`, words: ["oak"], why: "and a character beyond U+FFFF is one of them" },
     { text: `${"🌿".repeat(999)}\u{1e922}`, words: ["\u{1e922}"], why: "which is not cut in two there either" },
-    { text: `a${"\u05b0".repeat(30)}`, words: [`a${"\u05b0".repeat(30)}`], why: "30 marks in a row stay" },
+    { text: `a${"\u0e48".repeat(30)}`, words: [`a${"\u0e48".repeat(30)}`], why: "30 marks in a row stay" },
     {
-      text: `a${"\u05b0".repeat(31)}b`,
-      words: [`a${"\u05b0".repeat(30)}b`],
+      text: `a${"\u0e48".repeat(31)}b`,
+      words: [`a${"\u0e48".repeat(30)}b`],
       why: "from the 31st on they are dropped, without separating words",
     },
   ]) {
@@ -72,9 +90,29 @@ describe("tokenize", () => {
     expect(SEARCHED_LENGTH_MAX * bytesMax).toBeLessThan(2 ** 19);
   });
 
-  it("returns its own words unchanged", () => {
+  it("returns its own words unchanged, whichever character is in them", () => {
+    const characters = Array.from({ length: 0x2_0000 }, (_, code) => String.fromCodePoint(code)).filter((character) =>
+      /\P{Cn}/u.test(character),
+    );
+    const inWords = characters.filter((character) => character.isWellFormed()).map((character) => `a${character}b`);
+    for (let at = 0; at < inWords.length; at += 100) {
+      const words = tokenize(inWords.slice(at, at + 100).join(" "));
+      expect(tokenize(words.join(" "))).toEqual(words);
+    }
     const words = tokenize("Délicio WEIẞDORN Σίσυφος 銀杏 ガ 은행나무 ﬁcus İ Ǆ ŉ");
     expect(tokenize(words.join(" "))).toEqual(words);
+  });
+
+  it("makes no difference between letters that the order by name has together, in the scripts of Europe", () => {
+    const letters = Array.from({ length: 0x530 }, (_, code) => String.fromCharCode(code)).filter((letter) =>
+      /[\p{L}--\p{Lm}]/v.test(letter),
+    );
+    const together = Map.groupBy(letters, nameKey);
+    expect(together.size).toBeLessThan(letters.length / 2);
+    for (const [key, equal] of together) {
+      if (key === "") continue;
+      expect(new Set(equal.map((letter) => tokenize(letter).join(" "))), equal.join("")).toHaveProperty("size", 1);
+    }
   });
 });
 

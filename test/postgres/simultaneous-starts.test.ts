@@ -6,7 +6,7 @@ import { describe, expect, it } from "bun:test";
 import { parseConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { start } from "../../src/service.ts";
-import { VERSION } from "../../src/store/postgres/engine/schema.ts";
+import { VERSION, WORDS_VERSION } from "../../src/store/postgres/engine/schema.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
@@ -47,7 +47,10 @@ describe(`${TOGETHER} services starting at the same moment on a new database`, (
       const folders = Array.from({ length: TOGETHER }, () => temporaryFolder());
       const services = await Promise.all(folders.map((data) => startHere(data, database)));
 
-      expect(await server.query("SELECT id, version FROM plant_store_schema", name)).toEqual([{ id: "1", version: String(VERSION) }]);
+      expect(await server.query("SELECT id, version FROM plant_store_schema ORDER BY id", name)).toEqual([
+        { id: "1", version: String(VERSION) },
+        { id: "2", version: String(WORDS_VERSION) },
+      ]);
       const indexes = "SELECT indexrelid::regclass::text AS name, indisvalid FROM pg_index WHERE indrelid = 'plants'::regclass ORDER BY 1";
       const expected = ["plants_by_name", "plants_by_newest", "plants_by_tag", "plants_by_word", "plants_pkey", "plants_without_tag"].map(
         (index) => ({ name: index, indisvalid: true }),

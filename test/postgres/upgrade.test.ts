@@ -373,6 +373,59 @@ describe("replicas of the version before", () => {
   });
 });
 
+describe("plants with words of the version before", () => {
+  const NAMES = ["Œillet d’Inde", "Łopian większy", "Rødgran", "Monstera deliciosa"];
+
+  async function makeOld(): Promise<Database> {
+    const database = await makeDatabase(RELEASED.length, 0);
+    const words = ["'œillet' 'd' 'inde'", "'łopian' 'wiekszy'", "'rødgran'", "'monstera' 'deliciosa'"];
+    for (const [at, name] of NAMES.entries())
+      await database.query(`INSERT INTO plants (id, name, words) VALUES (${at}, '${name}', $$${words[at]}$$::tsvector)`);
+    return database;
+  }
+
+  const isNoted = async ({ query }: Database) => (await query("SELECT FROM plant_store_schema WHERE id = 2")).length > 0;
+  const wordsOf = async ({ query }: Database) =>
+    (await query("SELECT words::text AS words FROM plants ORDER BY id")).map((row) => row["words"]);
+  const RENEWED = ["'d' 'inde' 'oeillet'", "'lopian' 'wiekszy'", "'rodgran'", "'deliciosa' 'monstera'"];
+
+  it("get those of today in the background, once, and are found as people type them", async () => {
+    const database = await makeOld();
+    const { started, data, end } = serve(database);
+    const client = createClient({ url: (await started)["address"]!, token: await readToken(data) });
+    await until("All are renewed", () => isNoted(database));
+    expect(await wordsOf(database)).toEqual(RENEWED);
+    for (const [at, q] of ["oeillet inde", "lopian", "rødgran", "monstera"].entries())
+      expect(await Array.fromAsync(client.list({ q }))).toMatchObject([{ name: NAMES[at] }]);
+    await end("SIGTERM");
+
+    await database.query("UPDATE plants SET words = $$'ours'$$ WHERE id = 2");
+    const next = serve(database, [], data);
+    await next.started;
+    await next.end("SIGTERM");
+    expect((await wordsOf(database))[2]).toBe("'ours'");
+    expect(next.lines.join("\n")).not.toContain("words_renewing");
+  });
+
+  it("get them after a failure too", async () => {
+    const database = await makeOld();
+    const locker = new Client({ connectionString: database.url });
+    await locker.connect();
+    await locker.query("BEGIN; SELECT FROM plants WHERE id = 0 FOR UPDATE");
+    const { started, lines } = serve(database);
+    await started;
+    await until("It waits for the lock", async () => {
+      await database.query(
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE plants%'",
+      );
+      return lines.some((line) => line.includes('"event":"words_behind"'));
+    });
+    await locker.end();
+    await until("All are renewed", () => isNoted(database));
+    expect(await wordsOf(database)).toEqual(RENEWED);
+  });
+});
+
 it("has never changed a step that was released", () => {
   expect(STEPS.slice(0, RELEASED.length).map(({ text }) => text)).toEqual([...RELEASED]);
 });

@@ -240,7 +240,7 @@ describe("many changes", () => {
       route.fulfill({ status: 429, headers: { "retry-after": "60" }, contentType: "application/json", body }),
     );
     await button("Remove tag").click();
-    await reads("Too much was asked from here: wait a moment, then try again.");
+    await reads("Too much was asked from here: try again in a moment.");
     expect(await stored()).toBe(before);
     await reads("5 plants selected");
   });

@@ -18,6 +18,7 @@ import { openServer } from "./pooled-server.ts";
 import { createServerPlants } from "./server-plants.ts";
 import { beginMoment, takeSnapshot } from "./snapshot.ts";
 import { createTokens } from "./tokens.ts";
+import { renewWords } from "./word-renewal.ts";
 import { createWorkers } from "./workers.ts";
 
 type PostgresOptions = Readonly<{
@@ -80,6 +81,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await execute.lists(FIRST_PLANT, [], { isRepeatable: true });
     return takeSnapshot(begin);
   });
+  const words = isServing ? renewWords({ execute: execute.imports, log }) : undefined;
   const nameKeys = isServing ? keepNameKeys({ execute, log, now }) : undefined;
   const { plants, queues } = createPlants({ servers: workers, execute: execute.lists, nameKeys, snapshots, now: limits.now });
   const { tokens, queue } = createTokens({ execute, limits, meter });
@@ -99,7 +101,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async close() {
       health.close();
       snapshots.close();
-      await Promise.all([workers.close(), queue.close(), nameKeys?.close()]);
+      await Promise.all([workers.close(), queue.close(), nameKeys?.close(), words?.close()]);
       await server.close();
     },
   };

@@ -42,18 +42,27 @@ export const STEPS: readonly Statement[] = [
  */
 export const VERSION = 8;
 
+/** Which words `tokenize` returns. Whoever changes them raises it: then each store gets new ones (word-renewal.ts). */
+export const WORDS_VERSION = 2;
+
 /** The indexes that a store has, besides those of its keys. */
 export const INDEX_NAMES = STEPS.flatMap((step) => indexName(step) ?? []);
 
-/** The version of the schema, in one row. */
+/** The version of the schema, in one row, and in a second one that of the words that all plants have. */
 export const SCHEMA = {
   isThere: {
     text: `SELECT to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL OR to_regclass('tokens') IS NOT NULL`,
   },
   make: { text: `CREATE TABLE IF NOT EXISTS plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)` },
-  begin: { text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING RETURNING id` },
+  begin: {
+    text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0), (2, ${WORDS_VERSION}) ON CONFLICT (id) DO NOTHING RETURNING id`,
+  },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
+  readWords: { text: `SELECT version FROM plant_store_schema WHERE id = 2` },
+  noteWords: {
+    text: `INSERT INTO plant_store_schema (id, version) VALUES (2, ${WORDS_VERSION}) ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
+  },
   /** Fails when there is no table of plants. Workers of Citus have none of the others. */
   isAllowed: {
     text: `SELECT has_table_privilege('plants', 'SELECT') AND has_table_privilege('plants', 'INSERT')

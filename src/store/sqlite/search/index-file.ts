@@ -14,15 +14,7 @@ import type { Position } from "./changes.ts";
 export type IndexState = { buildFrom: bigint | null; indexed: Position; mark: string };
 
 /** Written into the file. A file with another number is rebuilt. */
-const VERSION = 8;
-
-/**
- * The last word that was looked at: else each start would look at the same words again, and restarts would keep the rest for
- * ever. An index of the first release has none.
- */
-const LOOKED_AT = `
-    CREATE TABLE IF NOT EXISTS looked_at (word TEXT NOT NULL) STRICT;
-    INSERT INTO looked_at SELECT '' WHERE NOT EXISTS (SELECT 1 FROM looked_at);`;
+const VERSION = 9;
 
 /** Opens the index. Creates a new one when there is none, or when it is damaged or has another version. */
 export function openOrCreate(path: string): DatabaseSync {
@@ -43,19 +35,20 @@ export function openOrCreate(path: string): DatabaseSync {
     INSERT INTO names (names, rank) VALUES ('automerge', 8);
     CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     CREATE TABLE state (build_from INTEGER, changes INTEGER NOT NULL, bulk_changes INTEGER NOT NULL, mark TEXT NOT NULL) STRICT;
-    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');${LOOKED_AT}
+    INSERT INTO state VALUES (${PLANT_ID_MIN}, 0, 0, 'none none');
+    CREATE TABLE looked_at (word TEXT NOT NULL) STRICT;
+    INSERT INTO looked_at VALUES ('');
     PRAGMA user_version = ${VERSION};
     COMMIT;`);
   return db;
 }
 
-/** Also reads each table, as the first page does not show all damage, and adds the one that an index of the first release lacks. */
+/** Also reads each table, as the first page does not show all damage. */
 function isOurs(db: DatabaseSync): boolean {
   try {
     makeDurable(db);
     if (pragma(db, "PRAGMA user_version") !== VERSION) return false;
-    db.exec(LOOKED_AT);
-    for (const table of ["names", "words", "state"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
+    for (const table of ["names", "words", "state", "looked_at"]) db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get();
     return true;
   } catch (reason) {
     if (isCorrupt(reason)) return false;

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../log.ts";
+import { MEND_WRONG } from "./check-statements.ts";
+import { walkPlants } from "./contents.ts";
+import type { Execute } from "./engine/retry.ts";
+import { SCHEMA, WORDS_VERSION } from "./engine/schema.ts";
+import { searchableColumnsOf } from "./plant-columns.ts";
+
+/** The pause between pages of plants, so that others have their turn, and the one after a failure, in milliseconds. */
+const PAGE_MS = 20;
+const RETRY_MS = 5000;
+
+/** How long closing waits for the statement that runs, in milliseconds. */
+const CLOSE_MS_MAX = 300;
+
+/** How long a statement may take, in milliseconds. */
+const OPTIONS = { statementMs: 20_000, isRepeatable: true } as const;
+
+/** Names in ASCII have the same words in all versions. */
+const ASCII = /^[\0-\x7f]*$/;
+
+/** The renewal of the words of plants that an older version wrote. */
+export type WordRenewal = Readonly<{
+  /** Leaves what is not done to the next start. */
+  close(): Promise<void>;
+}>;
+
+/**
+ * Gives each plant the words that `tokenize` returns today, once for each store, in the background. Until then it is
+ * found by its words of before. A replica of the version before may write such words later: `check` finds and mends them.
+ */
+export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: Log }>): WordRenewal {
+  const closing = new AbortController();
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { ref: false, signal: closing.signal }).catch(() => {});
+  }
+
+  async function renew(): Promise<void> {
+    const [[version] = []] = await execute<[version: bigint]>(SCHEMA.readWords, [], OPTIONS);
+    if (version !== undefined && version >= WORDS_VERSION) return;
+    log.info("words_renewing");
+    let renewed = 0;
+    for await (const plants of walkPlants(execute)) {
+      const named = plants.filter(({ name }) => !ASCII.test(name));
+      if (named.length > 0) renewed += (await execute(MEND_WRONG, await searchableColumnsOf(named), OPTIONS)).length;
+      await pause(PAGE_MS);
+      if (closing.signal.aborted) return;
+    }
+    await execute(SCHEMA.noteWords, [], OPTIONS);
+    log.info("words_renewed", { plants: renewed });
+  }
+
+  async function renewUntilDone(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        return await renew();
+      } catch (reason) {
+        // What is left behind at the end may fail.
+        if (!closing.signal.aborted) log.warn("words_behind", { reason });
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  const done = renewUntilDone();
+  return {
+    async close() {
+      closing.abort();
+      await Promise.race([done, sleep(CLOSE_MS_MAX, undefined, { ref: false })]);
+    },
+  };
+}
