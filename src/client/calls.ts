@@ -44,7 +44,7 @@ export type Client = Readonly<{
   /** The plant with this id, or undefined if there is none. */
   find: (id: bigint, options?: CallOptions) => Promise<StoredPlant | undefined>;
   /**
-   * All matching plants by id, fetched page by page. `limit` is the page size: to stop early, break out of the loop.
+   * All matching plants by id, or as `sort` says, fetched page by page. `limit` is the page size: to stop early, break out of the loop.
    */
   list: (options?: CallOptions & ListQuery) => AsyncIterable<Plant>;
   /** One page of plants. Pass its `next` to get the following page. */
