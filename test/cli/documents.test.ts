@@ -162,6 +162,7 @@ describe("docs/how-to/call-the-api.md", () => {
     expect([status, stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
     expect(stdout).toContain('[{"id":11,"name":"Monstera deliciosa","tag":"tropical"}]');
     expect(stdout).toContain('{"id":11,"name":"Ficus lyrata"}');
+    expect(stdout).toContain('{"read":2,"created":2,');
     expect(stdout.match(/"outcome":"\w+"/g)).toEqual(['"outcome":"changed"', '"outcome":"changed"']);
   });
 
