@@ -6,7 +6,8 @@ const LEAST = 0.0001;
 
 /**
  * The coding with the highest weight, the first among equals. Uncompressed when none is accepted: everybody can read
- * that (RFC 9110, 12.5.3).
+ * that (RFC 9110, 12.5.3). `*` stands for gzip alone: Prism, a proxy that checks contracts, always sends it and reads no
+ * zstd. Who reads a newer coding names it.
  */
 export function chooseCoding<Choice extends Coding>(accepted: string | null, codings: readonly Choice[]): Choice | "identity" {
   if (accepted === null) return "identity";
@@ -14,7 +15,7 @@ export function chooseCoding<Choice extends Coding>(accepted: string | null, cod
   let best: Choice | "identity" = "identity";
   let most = weights.get("identity") ?? weights.get("*") ?? LEAST;
   for (const coding of codings) {
-    const weight = weights.get(coding) ?? weights.get("*") ?? 0;
+    const weight = weights.get(coding) ?? (coding === "gzip" ? weights.get("*") : undefined) ?? 0;
     // At the same weight, a smaller body beats an uncompressed one.
     if (weight > most || (weight === most && weight > 0 && best === "identity")) [best, most] = [coding, weight];
   }
