@@ -11,7 +11,8 @@ export function toErrorResponse({ code, message, status, headers, number }: Plan
   return {
     status,
     body: JSON.stringify({ error: number, message } satisfies Schemas["Error"]),
-    headers: { ...usualHeaders(code), ...headers },
+    // A cache may keep a 404 or a 405 by itself (RFC 9110, 15.1), and others if its operator says so: for everybody.
+    headers: { "cache-control": "no-store", ...usualHeaders(code), ...headers },
   };
 }
 
@@ -32,9 +33,6 @@ function usualHeaders(code: ErrorCode): Record<string, string> {
     case "draining":
     case "index_building":
       return { "retry-after": RETRY_AFTER_SECONDS };
-    case "unknown_path":
-      // A cache may keep a 404 (RFC 9110, 15.1), and another version of the service may have this path.
-      return { "cache-control": "no-store" };
     case "unsupported_media_type":
     case "unsupported_charset":
       return { accept: "application/json" };

@@ -53,6 +53,7 @@ export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPl
         headers: {
           "content-type": form.format === "csv" ? CSV : NDJSON,
           ...(coding === "identity" ? {} : { "content-encoding": coding }),
+          "cache-control": "no-store",
           vary: "Accept, Accept-Encoding",
           "content-disposition": `attachment; filename="plants.${form.format}"`,
           ...(lastId === undefined ? {} : { "x-last-id": String(lastId) }),

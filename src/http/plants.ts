@@ -10,6 +10,7 @@ import type { PlantStore, Swap } from "../store/plants.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { createAuditedSwap } from "./audited-swap.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
+import { OF_ONE_CLIENT } from "./representation.ts";
 import type { Fields } from "./wire/fields.ts";
 import type { Call, Handlers } from "./router.ts";
 
@@ -103,7 +104,7 @@ function toChanged(plant: NewPlant, status: 200 | 201): HttpResponse {
 function toFound(found: NewPlant | undefined, requested: Fields): HttpResponse {
   const plant = expectFound(found);
   checkIfMatch(requested, plant);
-  const headers = { etag: etagOf(plant) };
+  const headers = { etag: etagOf(plant), "cache-control": OF_ONE_CLIENT };
   return isRuledOut(requested, plant) ? { status: 304, headers } : { status: 200, body: toText(plant), headers };
 }
 

@@ -19,6 +19,12 @@ type Text = HttpResponse & Readonly<{ body: string }>;
  */
 export type Represent = (response: Text, requested: Pick<Fields, "get">) => HttpResponse | Promise<HttpResponse>;
 
+/**
+ * What a cache may do with plants. Private, because Squid keeps what only says no-cache for everybody, also with a
+ * token, and nginx with `proxy_cache_valid` what says nothing.
+ */
+export const OF_ONE_CLIENT = "private, no-cache";
+
 /** zstd compresses four to ten times as fast as gzip, and smaller, so it wins where both are equally welcome. */
 const PACKINGS = ["zstd", "gzip"] as const satisfies readonly Packing[];
 
@@ -53,8 +59,7 @@ export function createRepresent(): Represent {
     // tag: the rest of the Link follows from the page.
     const tag = `"${hash("sha256", body, "base64url").slice(0, 22)}${"link" in given ? "+" : ""}"`;
     // Weak, because the compressed forms share it (RFC 9110, 8.8.3.3).
-    // Private, because Squid keeps what only says no-cache for everybody, also with a token.
-    const headers = { ...given, etag: `W/${tag}`, "cache-control": "private, no-cache", vary: "Accept-Encoding" };
+    const headers = { ...given, etag: `W/${tag}`, "cache-control": OF_ONE_CLIENT, vary: "Accept-Encoding" };
     const known = requested.get("if-none-match");
     if (known !== null && namesWeakly(known, tag)) return { status: 304, headers };
     const coding = body.length < LENGTH_MIN || running >= AT_A_TIME_MAX ? "identity" : choosePacking(requested);

@@ -40,8 +40,8 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
       const found = await tokens.list({ after: cursor, limit: size + 1 });
       if (!found) throw unknownCursor();
       const page: Schemas["TokenList"] = found.slice(0, size).map((token) => toTokenJson(usage.complete(token)));
-      const isLast = found.length <= size;
-      return { status: 200, body: JSON.stringify(page), headers: isLast ? {} : linkTo({ limit: size, cursor: page.at(-1)!.id }) };
+      const next = found.length <= size ? {} : linkTo({ limit: size, cursor: page.at(-1)!.id });
+      return { status: 200, body: JSON.stringify(page), headers: { "cache-control": "no-store", ...next } };
     },
     async createToken(call) {
       const { body, headers, principal } = call;

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { OPERATIONS } from "../../contract/generated/operations.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
+  await service.post('{"id":1,"name":"Acer"}');
 });
 afterAll(() => service.stop());
 
@@ -19,7 +21,32 @@ describe("a cache that all clients share", () => {
   });
 
   it("keeps no plants, tags or counts of one token", async () => {
-    const paths = ["/plants", "/plants?q=aloe", "/tags", "/plants/count"];
+    const paths = ["/plants", "/plants?q=aloe", "/plants/1", "/tags", "/plants/count"];
     expect(await Promise.all(paths.map(cacheControlOf))).toEqual(paths.map(() => "private, no-cache"));
+  });
+
+  it("is told of every answer that needs a token that it may not keep it", async () => {
+    const reads = OPERATIONS.filter(({ method, scope }) => method === "GET" && scope !== undefined);
+    expect(reads.length).toBeGreaterThan(6);
+    for (const { path } of reads) {
+      const response = await service.request(path.replace("{id}", "1"));
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(response.headers.get("cache-control")).toMatch(/^(private, no-cache|no-store)$/);
+    }
+  });
+
+  it("keeps no error, such as that a plant is not there or that a token is missing", async () => {
+    const missing = await service.request("/plants/2");
+    const others = [service.request("/plants", { method: "PUT" }), service.request("/plants?nothing=1"), fetch(`${service.url}/plants/1`)];
+    const errors = [missing, ...(await Promise.all(others))];
+    expect(errors.map(({ status, headers }) => [status, headers.get("cache-control")])).toEqual(
+      [404, 405, 400, 401].map((status) => [status, "no-store"]),
+    );
+    await service.post('{"id":2,"name":"Betula"}');
+    const [read, unchanged] = [
+      await service.request("/plants/2"),
+      await service.request("/plants/2", { headers: { "if-none-match": "*" } }),
+    ];
+    expect([read.status, unchanged.status, unchanged.headers.get("cache-control")]).toEqual([200, 304, "private, no-cache"]);
   });
 });
