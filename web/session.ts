@@ -1,6 +1,6 @@
 import type { Session } from "../src/client/client.ts";
 import { forgetAllKept, KEPT_PREFIX } from "./kept.ts";
-import { keepItem } from "./storage.ts";
+import { deviceStorage, keepItem } from "./storage.ts";
 import { createState } from "./state.ts";
 import type { State } from "./state.ts";
 
@@ -32,6 +32,12 @@ const ON_DEVICE = "";
 /** On the device, in the place of a token that the service no longer accepts. */
 const ENDED = "";
 
+/**
+ * On the device after a sign-out with a token of the tab alone, because Firefox reopens a tab with what it held up to
+ * 15 s before it was closed. The end of a token is the checksum of the rest, and lets nobody in.
+ */
+const outOf = (token: string) => `${KEPT_PREFIX}out-${token.slice(-6)}`;
+
 /** Whether somebody has signed out, and nothing waits for them to come back. */
 export function isGone(state: SessionState): boolean {
   return state.kind === "out" && state.before === undefined;
@@ -39,7 +45,8 @@ export function isGone(state: SessionState): boolean {
 
 /** Keeps the token as long as the tab is open; in `device` too if people ask for it, until somebody signs out. */
 export function createSession(tab: Storage, device?: Storage): PageSession {
-  const kept = findKept(tab, device);
+  const marks = deviceStorage();
+  const kept = findKept();
   const state = createState<SessionState>(
     kept === null ? { kind: "out", reason: undefined, before: undefined } : { kind: "in", token: kept, who: undefined },
   );
@@ -49,7 +56,17 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     const now = state.get();
     return held !== null && held === (now.kind === "in" ? now : now.before)?.token;
   }
+  function findKept(): string | null {
+    const own = tab.getItem(KEY);
+    const shared = device?.getItem(KEY) ?? null;
+    if (own && marks?.getItem(outOf(own)) !== "") return own;
+    // Whoever it was has signed out, of this tab or of the device.
+    if (own !== null && (shared === null || own)) forgetAllKept(tab);
+    return shared || null;
+  }
   function signOut(): void {
+    const own = tab.getItem(KEY);
+    if (own && marks) keepItem(marks, outOf(own), "");
     if (device && isOurs(device.getItem(KEY))) device.removeItem(KEY);
     forgetAllKept(tab);
     state.set({ kind: "out", reason: undefined, before: undefined });
@@ -61,7 +78,7 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
   addEventListener("pageshow", ({ persisted }) => {
     const now = state.get();
     // The back button brings a page back as it was, and it heard nothing meanwhile: its user may have signed out.
-    if (!persisted || findKept(tab, device) === (now.kind === "in" ? now.token : null)) return;
+    if (!persisted || findKept() === (now.kind === "in" ? now.token : null)) return;
     state.set({ kind: "out", reason: undefined, before: undefined });
     // Once nothing that is shown could hold it.
     setTimeout(() => location.reload());
@@ -70,6 +87,7 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     state,
     canRemember: device !== undefined,
     signIn(token, who, isRemembered) {
+      marks?.removeItem(outOf(token));
       // Without room for it, it lives as long as the page.
       const isShared = device?.getItem(KEY) === token || (isRemembered === true && device && keepItem(device, KEY, token));
       keepItem(tab, KEY, isShared ? ON_DEVICE : token);
@@ -86,11 +104,4 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
       state.set({ kind: "out", reason, before: now });
     },
   };
-}
-
-function findKept(tab: Storage, device: Storage | undefined): string | null {
-  const own = tab.getItem(KEY);
-  const shared = device?.getItem(KEY) ?? null;
-  if (own === ON_DEVICE && shared === null) forgetAllKept(tab);
-  return own || shared || null;
 }

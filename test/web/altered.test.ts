@@ -62,6 +62,48 @@ describe("a page that the back button brings back as it was", () => {
   });
 });
 
+describe("a tab that Firefox reopens with what it held seconds before it was closed", () => {
+  async function reopened(path: string): Promise<Readonly<{ visit: Visit; page: Page; open: () => Promise<Page> }>> {
+    const visit = await open(["1,Acer,tree"]);
+    const { page } = visit;
+    const held = await page.evaluate<string>("JSON.stringify({ ...sessionStorage })");
+    expect(held).toContain(place.service.token);
+    await visit.button("Settings").click();
+    await visit.button("Sign out").click();
+    await visit.field("Token").waitFor();
+    const context = page.context();
+    return {
+      visit,
+      page,
+      async open() {
+        const again = await context.newPage();
+        await again.addInitScript(`Object.assign(sessionStorage, ${held})`);
+        await again.goto(`${place.service.url}${path}`);
+        return again;
+      },
+    };
+  }
+
+  for (const path of ["/", "/docs"])
+    it(`has nobody signed in at ${path} after a sign-out, and only the checksum of the token is kept for that`, async () => {
+      const { page, open: openAgain } = await reopened(path);
+      const again = await openAgain();
+      await again.getByLabel("Token").first().waitFor();
+      expect(await again.evaluate<string>("JSON.stringify({ ...sessionStorage })")).toBe("{}");
+      expect(await again.getByText("Acer").count()).toBe(0);
+      expect(await page.evaluate<string>("JSON.stringify({ ...localStorage })")).toBe(
+        JSON.stringify({ [`plant-store-/-out-${place.service.token.slice(-6)}`]: "" }),
+      );
+    });
+
+  it("has somebody signed in who came back with the same token", async () => {
+    const { visit, open: openAgain } = await reopened("/");
+    await visit.signIn();
+    await visit.sees(["Acer"]);
+    await (await openAgain()).getByText("Acer").first().waitFor();
+  });
+});
+
 describe("a deletion that waits", () => {
   it("can be undone for as long as ever after the back button has brought its page back", async () => {
     const { page, button, sees } = await open(["1,Acer,tree", "2,Betula,tree"]);
