@@ -107,6 +107,10 @@ describe.each([
     expect({ status, text: status === 0 ? "" : text }).toEqual({ status: 0, text: "" });
   });
 
+  it("keeps no image of its memory after a crash, which has tokens and plants", () => {
+    expect(readFileSync(unit, "utf8")).toMatch(/^LimitCORE=0$/m);
+  });
+
   it("forbids no system call that it makes", async () => {
     const calls = await callsOf();
     const allowed = allowedCalls(unit);
