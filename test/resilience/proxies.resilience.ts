@@ -199,3 +199,42 @@ for (const name of FRONT_NAMES) {
     });
   });
 }
+
+/** One replica of each of three versions: each has a page whose script the others do not have. */
+function startVersions() {
+  const asked: string[] = [];
+  const servers = ["one", "two", "three"].map((version) =>
+    Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch({ method, url }) {
+        // The health check of HAProxy names no host.
+        const { pathname } = new URL(url, "http://replica");
+        if (pathname === "/readyz") return new Response();
+        asked.push(`${method} ${pathname}`);
+        return pathname === `/assets/${version}.js` ? new Response(version) : new Response("", { status: 404 });
+      },
+    }),
+  );
+  return {
+    hosts: servers.map(({ port }) => `127.0.0.1:${port}`),
+    countAsked: (what: string) => asked.filter((one) => one === what).length,
+    stop: () => Promise.all(servers.map((server) => server.stop(true))),
+  };
+}
+
+for (const name of ["nginx", "haproxy"] as const) {
+  it(`${name} finds the files of a page on the replica that has them, while each is of another version, and asks once for all else`, async () => {
+    const versions = startVersions();
+    const url = await startFront(name, versions);
+    const files = Array.from({ length: 4 }, () => ["one", "two", "three"]).flat();
+    const found: string[] = [];
+    // One after the other: the turn of the replicas moves on between them.
+    for (const file of files) found.push(await (await fetch(`${url}/assets/${file}.js`)).text());
+    expect(found).toEqual(files);
+    expect((await fetch(`${url}/assets/nobodys.js`)).status).toBe(404);
+    for (const method of ["GET", "DELETE"]) expect((await fetch(`${url}/plants/1`, { method })).status).toBe(404);
+    expect(["GET /plants/1", "DELETE /plants/1"].map(versions.countAsked)).toEqual([1, 1]);
+    await versions.stop();
+  });
+}
