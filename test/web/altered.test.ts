@@ -123,6 +123,18 @@ async function bringBack(page: Page, meanwhile: string): Promise<void> {
   await page.evaluate(`{ ${meanwhile} }; dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`);
 }
 
+it("a page whose script another version of the service does not have says what to do, and is there after that", async () => {
+  place.expectStatus(404);
+  const { page, field, reads } = await place.visit();
+  const script = /\/assets\/index-\w+\.js$/;
+  await page.route(script, (route) => route.fulfill({ status: 404 }));
+  await page.reload();
+  await reads("If this stays, reload it.");
+  await page.unroute(script);
+  await page.reload();
+  await field("Token").waitFor();
+});
+
 describe("an old browser", () => {
   it("says that it is too old, and one that is not says so at no time", async () => {
     const { page, field } = await place.visit();
