@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
+import { createLog } from "../../src/log.ts";
 import { UnsentError } from "../../src/store/postgres/engine/failure.ts";
+import { createHealth } from "../../src/store/postgres/engine/health.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { FIND_ALIVE } from "../../src/store/postgres/engine/requirements.ts";
+import { withRetries } from "../../src/store/postgres/engine/retry.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
@@ -53,6 +56,21 @@ describe("the connections of a service", () => {
     );
     for (const reason of await Promise.all(asked)) expect(reason).toBeInstanceOf(UnsentError);
     await pool.close();
+  });
+
+  it("are not asked for again once they are closed, so that a command ends that is looking at its database then", async () => {
+    const pool = openPool({ hosts: parseHosts((await sharedCluster()).url()), connectionsMax: 1, serverMs: 1000 });
+    let tries = 0;
+    function query<Row extends unknown[]>(...asked: Parameters<typeof pool.query>): Promise<Row[]> {
+      tries += 1;
+      return pool.query<Row>(...asked);
+    }
+    const health = createHealth(createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now }));
+    const execute = withRetries({ database: { ...pool, query }, health, patienceMs: 5000 });
+    await pool.close();
+    const asked = execute({ text: "SELECT 1" }, [], { isRepeatable: true });
+    expect(await rejectionOf(asked)).toMatchObject({ code: "store_unavailable" });
+    expect(tries).toBe(1);
   });
 
   it("cancel what was given up on another, and neither what it runs since then nor one that is idle", async () => {

@@ -210,6 +210,8 @@ function mayAnotherDo(thrown: unknown): boolean {
 
 /** The same with the server in use. */
 async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOptions): Promise<PoolClient & DatabaseConnection> {
+  // Not an UnsentError: nobody shall try again until the patience of a command ends, and keep it from ending.
+  if (pool.ending) throw new PlantStoreError("store_unavailable");
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   const connecting = pool.connect() as Promise<PoolClient & DatabaseConnection>;
   try {
