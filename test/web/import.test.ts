@@ -598,6 +598,20 @@ describe("the preview of an import", () => {
     const stored = await (await place.service.request("/plants?after=41&limit=3")).text();
     expect(stored).toBe('[{"id":42,"name":"Rose"},{"id":43,"name":"Rose"},{"id":44,"name":"Tulpe"}]');
   });
+
+  it("replaces no plant under a number that was free at the preview, though replacing was chosen before", async () => {
+    const visit = await open();
+    await upload(visit, "liste.csv", "Pflanze\nRose\nTulpe\n");
+    const replacing = visit.page.getByText("Replace plants that have the same id.");
+    await replacing.click();
+    await visit.field("New ids").selectOption("free");
+    await visit.field("First id").waitFor();
+    expect(await replacing.count()).toBe(0);
+    await place.plant(["2,Somebody's,"]);
+    await visit.button("Import 2 plants").click();
+    await visit.reads("1 plant added, 1 refused.");
+    expect(await (await place.service.request("/plants/2")).json()).toMatchObject({ name: "Somebody's" });
+  });
 });
 
 it("a file that cannot be read in the end does not take away the preview of the one that was dropped after it", async () => {

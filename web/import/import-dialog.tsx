@@ -93,7 +93,11 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
         <ImportPreview
           step={step}
           told={told}
-          onChoose={(choices) => void choose(step, choices)}
+          onChoose={(choices) => {
+            // What has a number that was free is new: who takes it meanwhile is not to be replaced.
+            if (choices.ids !== step.choices.ids) setOnConflict("refuse");
+            void choose(step, choices);
+          }}
           onConflict={onConflict}
           onChange={setOnConflict}
           onSend={() => void send(step.checked, NOTHING_SENT)}

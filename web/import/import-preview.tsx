@@ -40,7 +40,7 @@ const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
 export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
-  const { checked, notes, choices, read } = step;
+  const { checked, notes, choices, read, isKnown } = step;
   const { forecast, failure: forecastFailure } = told;
   const { rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
@@ -91,7 +91,7 @@ export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSe
           </tbody>
         </table>
       )}
-      {good === 0 ? null : (
+      {good === 0 || (choices.ids?.kind === "free" && !isKnown) ? null : (
         <label class="check">
           <input
             type="checkbox"
