@@ -40,6 +40,8 @@ describe("where colours are forced, people still see", () => {
     await visit.signIn();
     await visit.sees(["Acer", "Rosa", "Tilia"]);
     expect((await look(visit, "td .chip")).map(({ border }) => border)).toEqual([true, true, true]);
+    // Tags are counted in a request of their own.
+    await visit.page.locator(".tag-bars-track span").nth(1).waitFor({ state: "attached" });
     expect((await look(visit, ".tag-bars-track span")).map(({ fill }) => fill)).toEqual([true, true]);
     await visit.button(/^tree/).first().click();
     await visit.sees(["Acer", "Tilia"]);
