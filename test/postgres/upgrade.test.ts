@@ -7,6 +7,7 @@ import { buildIndex, INDEX } from "../../src/store/postgres/engine/index-build.t
 import type { Statement } from "../../src/store/postgres/engine/pool.ts";
 import { PLANT_ID_MIN } from "../../src/plant.ts";
 import { STEPS } from "../../src/store/postgres/engine/schema.ts";
+import { runCheck } from "../support/checked.ts";
 import { startFlood } from "../support/flood.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
@@ -391,6 +392,12 @@ describe("plants with words of the version before", () => {
 
   it("get those of today in the background, once, and are found as people type them", async () => {
     const database = await makeOld();
+    const check = () => runCheck([], { environment: { PLANT_STORE_DATABASE: database.url } });
+    expect(await check()).toMatchObject({
+      status: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/^note +search +plants with words of an older version: 3\./m),
+    });
     const { started, data, end } = serve(database);
     const client = createClient({ url: (await started)["address"]!, token: await readToken(data) });
     await until("All are renewed", () => isNoted(database));
@@ -400,6 +407,7 @@ describe("plants with words of the version before", () => {
     await end("SIGTERM");
 
     await database.query("UPDATE plants SET words = $$'ours'$$ WHERE id = 2");
+    expect(await check()).toMatchObject({ status: 1, stdout: expect.stringMatching(/^wrong +search .*: 2$/m) });
     const next = serve(database, [], data);
     await next.started;
     await next.end("SIGTERM");

@@ -3,7 +3,7 @@ import type { Log } from "../../log.ts";
 import { MEND_WRONG } from "./check-statements.ts";
 import { walkPlants } from "./contents.ts";
 import type { Execute } from "./engine/retry.ts";
-import { SCHEMA, WORDS_VERSION } from "./engine/schema.ts";
+import { SCHEMA } from "./engine/schema.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
 /** The pause between pages of plants, so that others have their turn, and the one after a failure, in milliseconds. */
@@ -26,8 +26,9 @@ export type WordRenewal = Readonly<{
 }>;
 
 /**
- * Gives each plant the words that `tokenize` returns today, once for each store, in the background. Until then it is
- * found by its words of before. A replica of the version before may write such words later: `check` finds and mends them.
+ * Gives each plant the words that `tokenize` returns today, once for each store, in the background. Until then no search
+ * finds it by a word that is another today. A replica of the version before may write such words later: `check` finds and
+ * mends them.
  */
 export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: Log }>): WordRenewal {
   const closing = new AbortController();
@@ -37,8 +38,8 @@ export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: L
   }
 
   async function renew(): Promise<void> {
-    const [[version] = []] = await execute<[version: bigint]>(SCHEMA.readWords, [], OPTIONS);
-    if (version !== undefined && version >= WORDS_VERSION) return;
+    const [[areNew] = []] = await execute<[areNew: string]>(SCHEMA.areWordsNew, [], OPTIONS);
+    if (areNew === "t") return;
     log.info("words_renewing");
     let renewed = 0;
     for await (const plants of walkPlants(execute)) {

@@ -59,7 +59,7 @@ export const SCHEMA = {
   },
   read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
   advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
-  readWords: { text: `SELECT version FROM plant_store_schema WHERE id = 2` },
+  areWordsNew: { text: `SELECT EXISTS (SELECT 1 FROM plant_store_schema WHERE id = 2 AND version >= ${WORDS_VERSION})` },
   noteWords: {
     text: `INSERT INTO plant_store_schema (id, version) VALUES (2, ${WORDS_VERSION}) ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
   },
