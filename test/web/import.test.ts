@@ -612,6 +612,23 @@ describe("the preview of an import", () => {
     await visit.reads("1 plant added, 1 refused.");
     expect(await (await place.service.request("/plants/2")).json()).toMatchObject({ name: "Somebody's" });
   });
+
+  it("replaces no plant under a number that was free at the preview, though replacing was chosen while the file was there under others", async () => {
+    await place.plant(["1,Rose,", "2,Tulpe,"]);
+    const visit = await open();
+    await upload(visit, "liste.csv", "Pflanze\nRose\nTulpe\n");
+    await visit.field("New ids").selectOption("free");
+    await visit.reads("If you import now: 2 already there.");
+    const replacing = visit.page.getByText("Replace plants that have the same id.");
+    await replacing.click();
+    await visit.page.getByRole("checkbox", { name: "The first line names the columns." }).uncheck();
+    await visit.reads("If you import now: 3 new.");
+    expect(await replacing.count()).toBe(0);
+    await place.plant(["4,Somebody's,"]);
+    await visit.button("Import 3 plants").click();
+    await visit.reads("2 plants added, 1 refused.");
+    expect(await (await place.service.request("/plants/4")).json()).toMatchObject({ name: "Somebody's" });
+  });
 });
 
 it("a file that cannot be read in the end does not take away the preview of the one that was dropped after it", async () => {

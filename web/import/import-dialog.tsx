@@ -42,6 +42,11 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
     },
   });
   const told = useForecast(step.kind === "preview" ? step.checked : undefined, { client: catalogue.client, onConflict });
+  // What has a number that was free is new: who takes it meanwhile is not to be replaced.
+  const isNew = step.kind === "preview" && step.choices.ids?.kind === "free" && !step.isKnown;
+  useEffect(() => {
+    if (isNew) setOnConflict("refuse");
+  }, [isNew]);
   const isSending = step.kind === "sending";
   const atStake = atStakeIn(step);
   useHold(isSending || atStake === "columns" || pasted.value.trim() !== "");
@@ -93,11 +98,8 @@ export function ImportDialog({ catalogue, notices, file, onClose }: ImportDialog
         <ImportPreview
           step={step}
           told={told}
-          onChoose={(choices) => {
-            // What has a number that was free is new: who takes it meanwhile is not to be replaced.
-            if (choices.ids !== step.choices.ids) setOnConflict("refuse");
-            void choose(step, choices);
-          }}
+          isNew={isNew}
+          onChoose={(choices) => void choose(step, choices)}
           onConflict={onConflict}
           onChange={setOnConflict}
           onSend={() => void send(step.checked, NOTHING_SENT)}

@@ -13,6 +13,8 @@ import type { OnConflict } from "./send-file.ts";
 type ImportPreviewProps = Readonly<{
   step: PreviewStep;
   told: AskedForecast;
+  /** Whether each row gets a number that was free: there is nothing to replace. */
+  isNew: boolean;
   onChoose: (choices: Choices) => void;
   onConflict: OnConflict;
   onChange: (onConflict: OnConflict) => void;
@@ -39,8 +41,8 @@ const FAILURES = new Map<string, string>([
 const FORMATS = { csv: "CSV", ndjson: "NDJSON" } as const;
 
 /** What is in a file, and what is wrong with it. */
-export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
-  const { checked, notes, choices, read, isKnown } = step;
+export function ImportPreview({ step, told, isNew, onChoose, onConflict, onChange, onSend, onBack }: ImportPreviewProps) {
+  const { checked, notes, choices, read } = step;
   const { forecast, failure: forecastFailure } = told;
   const { rows, refused, plants, problems, unusedColumns, failure } = checked;
   const good = rows - refused;
@@ -91,7 +93,7 @@ export function ImportPreview({ step, told, onChoose, onConflict, onChange, onSe
           </tbody>
         </table>
       )}
-      {good === 0 || (choices.ids?.kind === "free" && !isKnown) ? null : (
+      {good === 0 || isNew ? null : (
         <label class="check">
           <input
             type="checkbox"
