@@ -38,6 +38,9 @@ const ENDED = "";
  */
 const outOf = (token: string) => `${KEPT_PREFIX}out-${token.slice(-6)}`;
 
+/** What a token looks like: the reference also takes other words, such as a password pasted by mistake, of which nothing may be kept. */
+const FORM = /^plant_\w{38}$/;
+
 /** Whether somebody has signed out, and nothing waits for them to come back. */
 export function isGone(state: SessionState): boolean {
   return state.kind === "out" && state.before === undefined;
@@ -66,7 +69,7 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
   }
   function signOut(): void {
     const own = tab.getItem(KEY);
-    if (own && marks) keepItem(marks, outOf(own), "");
+    if (own && FORM.test(own) && marks) keepItem(marks, outOf(own), "");
     if (device && isOurs(device.getItem(KEY))) device.removeItem(KEY);
     forgetAllKept(tab);
     state.set({ kind: "out", reason: undefined, before: undefined });

@@ -216,6 +216,16 @@ describe("the reference at /docs", () => {
     await expectQuiet();
   });
 
+  it("keeps nothing of a password that was pasted by mistake, once it is taken out", async () => {
+    const field = page.getByRole("textbox", { name: "Token" });
+    for (const word of ["hunter2", "correct-horse-battery-staple-correct-horse-battery"]) {
+      await field.fill(word);
+      await field.fill("");
+    }
+    expect(await inPage("localStorage.length + sessionStorage.length")).toBe(0);
+    await expectQuiet();
+  });
+
   it("has no violation of axe-core in light and dark, with everything open, and fits a phone", async () => {
     await page.setViewportSize({ width: 360, height: 800 });
     await inPage("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
