@@ -90,10 +90,11 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     state,
     canRemember: device !== undefined,
     signIn(token, who, isRemembered) {
-      marks?.removeItem(outOf(token));
       // Without room for it, it lives as long as the page.
       const isShared = device?.getItem(KEY) === token || (isRemembered === true && device && keepItem(device, KEY, token));
       keepItem(tab, KEY, isShared ? ON_DEVICE : token);
+      // Of a token that the device keeps, it stays: the sign-out from the device leaves none.
+      if (!isShared) marks?.removeItem(outOf(token));
       state.set({ kind: "in", token, who });
     },
     signOut,

@@ -102,6 +102,18 @@ describe("a tab that Firefox reopens with what it held seconds before it was clo
     await visit.sees(["Acer"]);
     await (await openAgain()).getByText("Acer").first().waitFor();
   });
+
+  it("has nobody signed in who came back with the same token, stayed signed in on the device, and signed out of that", async () => {
+    const { visit, page, open: openAgain } = await reopened("/");
+    await page.getByLabel("Stay signed in on this device").check();
+    await visit.signIn();
+    await visit.sees(["Acer"]);
+    await visit.choose("Sign out");
+    await visit.field("Token").waitFor();
+    const again = await openAgain();
+    await again.getByLabel("Token").or(again.getByText("Acer")).first().waitFor();
+    expect(await again.getByText("Acer").count()).toBe(0);
+  });
 });
 
 describe("a deletion that waits", () => {
