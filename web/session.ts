@@ -63,8 +63,8 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     const own = tab.getItem(KEY);
     const shared = device?.getItem(KEY) ?? null;
     if (own && marks?.getItem(outOf(own)) !== "") return own;
-    // Whoever it was has signed out, of this tab or of the device.
-    if (own !== null && (shared === null || own)) forgetAllKept(tab);
+    // Whoever it was has signed out, of this tab or of the device. A page without the device cannot tell.
+    if (own || (own === ON_DEVICE && device && shared === null)) forgetAllKept(tab);
     return shared || null;
   }
   function signOut(): void {

@@ -188,6 +188,20 @@ describe("signing in", () => {
     expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
   });
 
+  it("that the device keeps leaves what is typed when the reference is looked at in the same tab", async () => {
+    const { page, signIn, field, button } = await place.visit();
+    await page.getByLabel("Stay signed in on this device").check();
+    await signIn();
+    await button("Add a plant").click();
+    await field("Name").fill("Acer");
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.goto(`${place.service.url}/docs`);
+    await page.getByRole("textbox", { name: "Token" }).waitFor();
+    await page.goto(place.service.url);
+    await button("Add a plant").click();
+    expect(await field("Name").inputValue()).toBe("Acer");
+  });
+
   it("with another token goes on where the first one ended: with the view, what is typed, and the dialog", async () => {
     place.expectStatus(401);
     await place.plant(["1,Monstera deliciosa,tropical", "2,Ginkgo biloba,tree"]);
