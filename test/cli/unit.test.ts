@@ -108,7 +108,7 @@ describe.each([
   });
 
   it("keeps no image of its memory after a crash, which has tokens and plants", () => {
-    expect(readFileSync(unit, "utf8")).toMatch(/^LimitCORE=0$/m);
+    expect(readFileSync(unit, "utf8")).toMatch(/^LimitCORE=0\nCoredumpFilter=0$/m);
   });
 
   it("forbids no system call that it makes", async () => {
