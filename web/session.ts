@@ -75,8 +75,11 @@ export function createSession(tab: Storage, device?: Storage): PageSession {
     state.set({ kind: "out", reason: undefined, before: undefined });
   }
   addEventListener("storage", ({ storageArea, key, oldValue, newValue }) => {
-    // Another tab signed out what this one remembers too.
-    if (device !== undefined && storageArea === device && key === KEY && newValue === null && isOurs(oldValue)) signOut();
+    // Another tab signed out what this one holds, or remembers, too.
+    const own = tab.getItem(KEY);
+    const isHeld = own && storageArea === marks && key === outOf(own) && newValue !== null;
+    const isRemembered = device !== undefined && storageArea === device && key === KEY && newValue === null && isOurs(oldValue);
+    if (isHeld || isRemembered) signOut();
   });
   addEventListener("pageshow", ({ persisted }) => {
     const now = state.get();

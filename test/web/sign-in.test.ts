@@ -171,6 +171,27 @@ describe("signing in", () => {
     expect(await button("Settings").count()).toBe(0);
   });
 
+  it("of this tab alone ends in a tab that was signed in with the same token, and in no other", async () => {
+    const init = { method: "POST", body: JSON.stringify({ name: "own", scopes: ["plants:read"] }) };
+    const { token } = (await (await place.service.request("/tokens", init)).json()) as { token: string };
+    const { page, signIn, field, choose } = await place.visit();
+    await signIn();
+    const [same, other] = await Promise.all(
+      [place.service.token, token].map(async (typed) => {
+        const visit = toVisit(await page.context().newPage(), typed);
+        await visit.page.goto(place.service.url);
+        await visit.signIn();
+        await visit.button("Settings").waitFor();
+        return visit;
+      }),
+    );
+    await choose("Sign out");
+    await field("Token").waitFor();
+    await same!.field("Token").waitFor();
+    await other!.page.reload();
+    await other!.button("Settings").waitFor();
+  });
+
   it("ends in a tab that was at another page too, with what was typed there, when you sign out in another tab", async () => {
     const { page, signIn, field, button } = await place.visit();
     await page.getByLabel("Stay signed in on this device").check();
