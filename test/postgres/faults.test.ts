@@ -15,6 +15,9 @@ const CREATE = /^INSERT INTO plants /;
 const SWAP = /^UPDATE plants SET name/;
 /** What replaces plants, however it does: an UPDATE, or an INSERT that replaces what is in its way. */
 const REPLACE = /^(UPDATE plants SET name|INSERT INTO plants [^]*DO UPDATE)/;
+/** Begins an export: its transaction, and the moment of that. */
+const BEGIN = /^BEGIN TRANSACTION/;
+const FIX = /^SELECT set_config\('idle_in_transaction_session_timeout'/;
 const LOOK = /^SELECT id, name, tag FROM plants WHERE id = ANY/;
 const WAIT_MS = 1000;
 
@@ -201,6 +204,32 @@ describe("a service whose database fails", () => {
       await heal();
     });
   }
+
+  for (const fault of PASSING) {
+    it(`exports all plants despite ${nameOf(fault)} while it begins`, async () => {
+      const body = `{"id":${++lastId},"name":"Aloe vera"}`;
+      expect((await service.post(body)).status).toBe(200);
+      for (const statement of [BEGIN, FIX]) {
+        const struck = proxy.injected.get(nameOf(fault)) ?? 0;
+        proxy.once(fault, statement);
+        const response = await service.request("/plants/export?format=ndjson");
+        expect(response.status).toBe(200);
+        expect((await response.text()).endsWith(`${body}\n`)).toBe(true);
+        expect(proxy.injected.get(nameOf(fault))).toBeGreaterThan(struck);
+      }
+    });
+  }
+
+  it("exports all plants although the database has no connection left for a moment", async () => {
+    const body = `{"id":${++lastId},"name":"Aloe vera"}`;
+    expect((await service.post(body)).status).toBe(200);
+    // A connection of its own for each export, which no other request has opened.
+    proxy.once({ kind: "refusal", sqlstate: "53300" });
+    const response = await service.request("/plants/export?format=ndjson");
+    expect(response.status).toBe(200);
+    expect((await response.text()).endsWith(`${body}\n`)).toBe(true);
+    expect(proxy.injected.get("refusal 53300")).toBeGreaterThan(1);
+  });
 
   it("answers 503 with Retry-After if the disk of the database is full, and says so on /readyz until a change succeeds", async () => {
     proxy.randomly({ faults: [{ kind: "error", sqlstate: "53100" }], probability: 1, seed: 1, on: /^(INSERT|UPDATE)/ });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { describeFailure } from "../../system-failure.ts";
 import type { Snapshot } from "../plants.ts";
@@ -52,8 +53,10 @@ export const LOCK_STATEMENTS = [
   "LOCK TABLE plants IN SHARE MODE",
 ].map((text): Statement => ({ text })) as [Statement, ...Statement[]];
 
+/** Each may take the time of a new connection, and of the statements that begin. */
+const BEGIN_TRIES = 3;
 const LOCK_TRIES = 3;
-const LOCK_PAUSE_MS = 200;
+const PAUSE_MS_MAX = 200;
 
 /** For each statement while others wait. */
 const FIX_MS_MAX = 1000;
@@ -67,10 +70,26 @@ type MomentOptions = Readonly<{
   log: Log;
 }>;
 
-/** Begins a transaction that sees one moment. Another connection would see another one. */
-export async function beginMoment({ database, execute, locks, log }: MomentOptions): Promise<Transaction> {
-  const areOnOthers = await areDistributed((statement, values) => execute(statement, values, { isRepeatable: true }));
-  if (!areOnOthers) return beginTransaction(database, SNAPSHOT_STATEMENTS);
+/**
+ * Begins a transaction that sees one moment. Another connection would see another one. Until it has begun, nothing was read:
+ * a database that is full, or restarts under it, is asked again.
+ */
+export async function beginMoment(options: MomentOptions): Promise<Transaction> {
+  const { database, execute } = options;
+  for (let tries = 1; ; tries += 1) {
+    // While the database is away, this waits for it.
+    const areOnOthers = await areDistributed((statement, values) => execute(statement, values, { isRepeatable: true }));
+    try {
+      return await (areOnOthers ? beginEverywhere(options) : beginTransaction(database, SNAPSHOT_STATEMENTS));
+    } catch (reason) {
+      if (tries === BEGIN_TRIES || !(reason instanceof PlantStoreError) || reason.code !== "store_unavailable") throw reason;
+    }
+    await sleep(Math.random() * PAUSE_MS_MAX);
+  }
+}
+
+/** Begins it on all workers of Citus at one moment. */
+async function beginEverywhere({ database, locks, log }: MomentOptions): Promise<Transaction> {
   // Connected before anybody has to wait. The moment is that of the first statement.
   const transaction = await beginTransaction(database, [BEGIN, ...LIMIT_WORKERS]);
   const unlock = await lockWrites(locks, log);
@@ -101,7 +120,7 @@ async function lockWrites(database: Database, log: Log): Promise<() => void> {
         return () => {};
       }
     }
-    await sleep(Math.random() * LOCK_PAUSE_MS);
+    await sleep(Math.random() * PAUSE_MS_MAX);
   }
 }
 
