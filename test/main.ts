@@ -72,8 +72,12 @@ const LONGEST = [
 /** Ends a file that hangs where the limit of a test does not reach, such as in a call to the browser. */
 const FILE_MS_MAX = { short: 15 * 60_000, long: 3 * 3_600_000 };
 
+/** Of the reason why a test failed. */
+const REASON_LINES_MAX = 40;
+const REASON_CHARACTERS_MAX = 1000;
+
 type Options = Readonly<{ paths: readonly string[]; environment: NodeJS.ProcessEnv; workers: number }>;
-/** `trouble` says what failed, for the end of a long log. */
+/** `trouble` is what failed and why, for the end of a long log: of that, often only the end is kept. */
 type Outcome = Readonly<{ passed: number; failed: number; trouble: string }>;
 
 try {
@@ -187,9 +191,21 @@ async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Ou
   const failed = count("fail") + count("skip") + count("todo") + count("errors?");
   const isGood = status === 0 && failed === 0 && passed > 0;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const kept = isGood ? output.split("\n").filter((line) => /^figure: |: seed \d/.test(line)) : [output];
+  const figures = output.split("\n").filter((line) => /^figure: |: seed \d/.test(line));
   const end = isGood ? `${passed} passed` : `FAILED: ${passed} passed, ${failed} failed, ended with ${signal ?? status}`;
-  process.stdout.write([...kept, `${path}: ${end} in ${seconds} s\n`].join("\n"));
+  process.stdout.write([...(isGood ? figures : [output]), `${path}: ${end} in ${seconds} s\n`].join("\n"));
   if (isGood) return { passed, failed: 0, trouble: "" };
-  return { passed, failed: Math.max(failed, 1), trouble: [path, ...(output.match(/^\(fail\) .*$/gm) ?? [])].join("\n  ") + "\n" };
+  return { passed, failed: Math.max(failed, 1), trouble: [path, ...figures, ...findFailures(output)].join("\n  ") + "\n" };
+}
+
+/** What a file said before each test that failed, in which the reason stands, and that test; of none, how the file ended. */
+function findFailures(output: string): string[] {
+  const failures: string[] = [];
+  let said: string[] = [];
+  for (const line of output.split("\n")) {
+    said.push(line.slice(0, REASON_CHARACTERS_MAX));
+    if (line.startsWith("(fail) ")) failures.push(...said.slice(-REASON_LINES_MAX));
+    if (/^\((?:pass|fail)\) /.test(line)) said = [];
+  }
+  return failures.length > 0 ? failures : said.slice(-REASON_LINES_MAX);
 }
