@@ -6,9 +6,12 @@ import type { Execute } from "./engine/retry.ts";
 import { SCHEMA } from "./engine/schema.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
-/** The pause between pages of plants, so that others have their turn, and the one after a failure, in milliseconds. */
+/** The pause between pages of plants, so that others have their turn, in milliseconds. */
 const PAGE_MS = 20;
+
+/** The pause after a failure, which doubles with each: a statement that can never succeed fills no log. In milliseconds. */
 const RETRY_MS = 5000;
+const RETRY_MS_MAX = 10 * 60_000;
 
 /** How long closing waits for the statement that runs, in milliseconds. */
 const CLOSE_MS_MAX = 300;
@@ -53,13 +56,13 @@ export function renewWords({ execute, log }: Readonly<{ execute: Execute; log: L
   }
 
   async function renewUntilDone(): Promise<void> {
-    while (!closing.signal.aborted) {
+    for (let failed = 0; !closing.signal.aborted; failed += 1) {
       try {
         return await renew();
       } catch (reason) {
         // What is left behind at the end may fail.
         if (!closing.signal.aborted) log.warn("words_behind", { reason });
-        await pause(RETRY_MS);
+        await pause(Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** failed));
       }
     }
   }
