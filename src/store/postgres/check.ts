@@ -12,6 +12,7 @@ import { parseHosts } from "./engine/hosts.ts";
 import { INDEX } from "./engine/index-build.ts";
 import { SERVER_MS_MAX, openPool } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
+import { meetOthers } from "./engine/promotion.ts";
 import { readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import { explain, runUnlimited, startUp } from "./engine/startup.ts";
@@ -25,6 +26,7 @@ type CheckOptions = Readonly<{ url: string; firstToken: FirstTokenFile }>;
 export async function* checkPostgresStore({ url, firstToken }: CheckOptions): AsyncGenerator<CheckStep, void, void> {
   const { hosts, database, execute } = open(url);
   try {
+    await meetOthers(hosts);
     const tables = await lookAtTables(execute).catch((reason: unknown) => {
       throw explain(reason, hosts.name);
     });

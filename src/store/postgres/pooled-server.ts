@@ -7,6 +7,7 @@ import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
 import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
+import { watchOthers } from "./engine/promotion.ts";
 import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
 import { checkSettings, FIND_LOCK, INSPECT, UnfitError } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
@@ -94,7 +95,10 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
       const findRefusal = rememberTables(execute.probes);
       const tellLock = watchLocks(execute.probes, log);
       const tellIndexes = watchIndexes(execute.probes, log);
+      const tellOthers = watchOthers(hosts, log);
       health.watch(async ({ isWrite, isUnsent }) => {
+        // Not waited for: one of them may be away. What they say ends connections to this one.
+        if (isWrite) void tellOthers();
         const refusal = (await findRefusal()) ?? (await findMissingRight(execute.probes));
         // They only tell: whatever comes of it is no trouble.
         if (isWrite) {

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
 import { mendErrors } from "./error-ends.ts";
 import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
-import type { Hosts } from "./hosts.ts";
+import type { Hosts, Timeline } from "./hosts.ts";
 import {
   answerMissing,
   checkReader,
@@ -11,7 +11,9 @@ import {
   FIND_AGE,
   FIND_ALIVE,
   FIND_READER,
+  FIND_TIMELINE,
   INSPECT,
+  OvertakenError,
   pin,
   poolerUnfit,
   RESET,
@@ -64,6 +66,8 @@ export class DatabaseConnection extends pg.Client {
   #isFit = false;
   /** It has none of the settings that we pin, and no processes. */
   #isCockroach = false;
+  /** Where the server writes, if it says so. */
+  #timeline: Timeline | undefined;
   /** Why the last commit may be missing on the standby. */
   #doubt: string | undefined;
   readonly #hosts: Hosts;
@@ -103,6 +107,8 @@ export class DatabaseConnection extends pg.Client {
     }
     const [reader] = await this.send<[inHotStandby: string | null]>(FIND_READER);
     checkReader(reader!);
+    [this.#timeline] = await this.send<[...Timeline]>(FIND_TIMELINE).catch(noneIfUnknown);
+    if (this.isOvertaken()) throw new OvertakenError();
     this.#isFit = true;
     this.#isJudged = true;
   }
@@ -184,6 +190,13 @@ export class DatabaseConnection extends pg.Client {
     return alive.map(([backend]) => Number(backend));
   }
 
+  /** Whether another server was promoted since. Then the next connection goes elsewhere. */
+  isOvertaken(): boolean {
+    const isSo = this.#timeline !== undefined && this.#hosts.isOvertaken(this.#timeline);
+    if (isSo) this.#hosts.leave(this.url);
+    return isSo;
+  }
+
   isOld(): boolean {
     return performance.now() > this.#until;
   }
@@ -227,4 +240,10 @@ export class DatabaseConnection extends pg.Client {
       throw sqlStateOf(reason) === "08P01" ? poolerUnfit(reason) : reason;
     }
   }
+}
+
+/** A relative of PostgreSQL has no timelines. */
+function noneIfUnknown(thrown: unknown): [] {
+  if (isSound(thrown)) return [];
+  throw thrown;
 }

@@ -8,11 +8,21 @@ export type Hosts = Readonly<{
   current(): string;
   /** Switches to the next server, if this connection string is still the one in use. */
   leave(url: string): void;
+  /** The servers that are not in use, each alone. What their connections find out counts for all. */
+  others(): readonly Hosts[];
+  /** Notes where a server writes. Returns whether another one was promoted since, as far as connections have found out. */
+  isOvertaken(timeline: Timeline): boolean;
   /** Another server, `host:port`, with the same user, password, database and options. */
   at(server: string): Hosts;
   /** What the connections have found in front of the servers. Never forgotten: the next connection may not show it. */
   pooler: { kind: PoolerKind };
 }>;
+
+/**
+ * Where a server writes. A copy is of the same system. Its promotion begins the next timeline, in hexadecimal digits
+ * (postgresql.org/docs/current/continuous-archiving.html, "Timelines").
+ */
+export type Timeline = readonly [system: string, number: string];
 
 /**
  * A pooler may give each transaction another connection to the server. It tells its clients numbers of its own, or
@@ -65,22 +75,35 @@ export function parseHosts(text: string): Hosts {
   const { head = "", hosts = "", database = "", options: given = "" } = FORM.exec(text)?.groups ?? {};
   const options = readOptions(given);
   const names = hosts.split(",");
-  const urls = names.map((host) => `${head}${host}${database}${options}`);
+  const servers = names.map((host) => ({ host, url: `${head}${host}${database}${options}` }));
   // No URL has a user without a host, but libpq knows such an address: its options name the folder of a Unix socket.
   const isElsewhere = hosts === "" && /[?&]host=/.test(options);
-  const parsed = isElsewhere ? [`${head}localhost${database}${options}`] : urls;
+  const parsed = isElsewhere ? [`${head}localhost${database}${options}`] : servers.map(({ url }) => url);
   if (!parsed.every((url) => URL.canParse(url))) throw new Error(INVALID);
-  let at = 0;
-  return {
-    name: `PostgreSQL ${hosts}${database}`,
-    count: urls.length,
-    current: () => urls[at]!,
-    leave(url) {
-      if (url === urls[at]) at = (at + 1) % urls.length;
-    },
-    at: (server) => parseHosts(`${head}${server}${database}${options}`),
-    pooler: { kind: "none" },
-  };
+  const pooler: Hosts["pooler"] = { kind: "none" };
+  const newest = new Map<string, string>();
+
+  function open(some: typeof servers): Hosts {
+    let at = 0;
+    return {
+      name: `PostgreSQL ${some.map(({ host }) => host).join()}${database}`,
+      count: some.length,
+      current: () => some[at]!.url,
+      leave(url) {
+        if (url === some[at]!.url) at = (at + 1) % some.length;
+      },
+      others: () => some.filter((_, place) => place !== at).map((server) => open([server])),
+      isOvertaken([system, number]) {
+        const known = newest.get(system) ?? "";
+        if (number < known) return true;
+        newest.set(system, number);
+        return false;
+      },
+      at: (server) => parseHosts(`${head}${server}${database}${options}`),
+      pooler,
+    };
+  }
+  return open(servers);
 }
 
 /**

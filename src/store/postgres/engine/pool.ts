@@ -213,9 +213,12 @@ async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOption
   // Not an UnsentError: nobody shall try again until the patience of a command ends, and keep it from ending.
   if (pool.ending) throw new PlantStoreError("store_unavailable");
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
+  const until = performance.now() + limitMs;
   const connecting = pool.connect() as Promise<PoolClient & DatabaseConnection>;
   try {
-    return await inTime(connecting, limitMs);
+    const connection = await inTime(connecting, limitMs);
+    if (!connection.isOvertaken()) return connection;
+    connection.release(true);
   } catch (reason) {
     connecting.then(
       (client) => client.release(),
@@ -226,4 +229,5 @@ async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOption
     const isBusy = isLate && pool.totalCount >= connectionsMax && pool.idleCount === 0;
     throw isBusy ? new PlantStoreError("overloaded") : new UnsentError(reason);
   }
+  return connect(pool, { connectionsMax, limitMs: until - performance.now() });
 }

@@ -44,6 +44,11 @@ export const FIND_AGE = {
   text: `SELECT (extract(epoch FROM clock_timestamp() - backend_start) * 1000)::bigint FROM pg_stat_get_activity(pg_backend_pid())`,
 } as const;
 
+/** Where the server writes. Not every relative of PostgreSQL can say it. */
+export const FIND_TIMELINE = {
+  text: `SELECT system_identifier::text, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()`,
+} as const;
+
 /** For a statement that may take hours. */
 export const UNLIMIT = {
   text: `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`,
@@ -118,6 +123,16 @@ export function answerMissing(): UnfitError {
   return new UnfitError(
     "What is in front of the database drops what the last of several statements in one message returns: name the server itself, or use another pooler.",
   );
+}
+
+/** The server goes on as a primary, although another one with the same plants was promoted: what it has is out of date. */
+export class OvertakenError extends UnfitError {
+  constructor() {
+    super("Another server of the database was promoted since this one was the primary: stop it, or make it a standby (pg_rewind).", {
+      isPassing: true,
+    });
+    this.name = "OvertakenError";
+  }
 }
 
 /** Throws an UnfitError when reads go to a standby, on a connection whose `INSPECT` was answered by a primary. */

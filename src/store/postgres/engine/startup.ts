@@ -6,10 +6,11 @@ import type { Run } from "./index-build.ts";
 import { SERVER_MS_MAX } from "./pool.ts";
 import type { Database, Statement } from "./pool.ts";
 import { sqlStateOf, UnsentError } from "./failure.ts";
+import { meetOthers } from "./promotion.ts";
 import { migrate } from "./schema.ts";
 import { UnfitError, UNLIMIT } from "./requirements.ts";
 
-type StartUpOptions = Readonly<{ hosts: Pick<Hosts, "name" | "count">; isNew: boolean; waitMs: number; log: Log }>;
+type StartUpOptions = Readonly<{ hosts: Hosts; isNew: boolean; waitMs: number; log: Log }>;
 
 /** Pause between tries while the database is not up yet, in milliseconds. */
 const PAUSE_MS = 500;
@@ -23,7 +24,7 @@ const STATEMENT_MS_MAX = 30_000;
 /** The longest time that a timer knows: 24 days. */
 const FOREVER_MS = 2 ** 31 - 1;
 
-/** Migrates the database, once it is up. */
+/** Migrates the database, once it is up. Of several servers, one that was promoted after all others is used. */
 export async function startUp(database: Database, { hosts, isNew, waitMs, log }: StartUpOptions): Promise<void> {
   const { name, count } = hosts;
   const limits = { connectMs: SERVER_MS_MAX * count, statementMs: STATEMENT_MS_MAX, serversMax: count };
@@ -35,6 +36,7 @@ export async function startUp(database: Database, { hosts, isNew, waitMs, log }:
   };
   const runLong = async (statement: Statement) => void (await runUnlimited(database, statement));
 
+  await meetOthers(hosts);
   let until = performance.now() + waitMs;
   let isTold = false;
   for (let returns = 0; ;) {
