@@ -9,7 +9,7 @@ import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { watchOthers } from "./engine/promotion.ts";
 import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
-import { checkSettings, FIND_LOCK, INSPECT, UnfitError } from "./engine/requirements.ts";
+import { checkSettings, FIND_LOCK, FIND_TIME, INSPECT, UnfitError } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -95,6 +95,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
       const findRefusal = rememberTables(execute.probes);
       const tellLock = watchLocks(execute.probes, log);
       const tellIndexes = watchIndexes(execute.probes, log);
+      const tellClock = watchClock({ execute: execute.probes, now: Date.now, log });
       const tellOthers = watchOthers(hosts, log);
       health.watch(async ({ isWrite, isUnsent }) => {
         // Not waited for: one of them may be away. What they say ends connections to this one.
@@ -103,6 +104,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
         // They only tell: whatever comes of it is no trouble.
         if (isWrite) {
           void tellLock().catch(() => {});
+          void tellClock().catch(() => {});
           if (!refusal) await tellIndexes().catch(() => {});
         }
         // A look has a connection of its own, also while the server has none left for changes.
@@ -183,6 +185,30 @@ export function watchLocks(execute: Execute, log: Log): () => Promise<void> {
     } finally {
       isLooking = false;
     }
+  };
+}
+
+/** How far a clock may be from that of the server, in milliseconds. */
+const CLOCK_MS_MAX = 5000;
+
+type ClockOptions = Readonly<{ execute: Execute; now: () => number; log: Log }>;
+
+/**
+ * Tells in the log that our clock differs from that of the server, once while it does: tokens would end at another time
+ * than elsewhere, and new plants have another than expected.
+ */
+export function watchClock({ execute, now, log }: ClockOptions): () => Promise<void> {
+  let isOff = false;
+
+  return async () => {
+    const before = now();
+    const [row] = await execute<[ms: bigint]>(FIND_TIME, [], { isRepeatable: true });
+    const [after, time] = [now(), Number(row![0])];
+    const wasOff = isOff;
+    // The server took its time somewhere in between.
+    isOff = time < before - CLOCK_MS_MAX || time > after + CLOCK_MS_MAX;
+    if (isOff && !wasOff) log.warn("clock_differs", { aheadSeconds: Math.round((after - time) / 1000) });
+    if (!isOff && wasOff) log.info("clock_agrees");
   };
 }
 

@@ -44,6 +44,9 @@ export const FIND_AGE = {
   text: `SELECT (extract(epoch FROM clock_timestamp() - backend_start) * 1000)::bigint FROM pg_stat_get_activity(pg_backend_pid())`,
 } as const;
 
+/** The clock of the server, in milliseconds since 1970. */
+export const FIND_TIME = { text: `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint` } as const;
+
 /** Where the server writes. Not every relative of PostgreSQL can say it. */
 export const FIND_TIMELINE = {
   text: `SELECT system_identifier::text, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()`,
