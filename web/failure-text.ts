@@ -1,11 +1,14 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
 import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
 
+/** What the page sends in each request, or the service in each response, did not come through. */
+const ALTERED = "Something on the way to the service removes parts of what is sent: tell its operator.";
+
 /** What programs are told in their words, in those of people; the others are for both. */
 const TEXTS: Readonly<Record<number, string>> = {
   [ERROR_NUMBERS.invalid_unicode]: "The name or the tag has a broken letter: type it again.",
   [ERROR_NUMBERS.invalid_query]: "The service cannot search for this: use fewer or other words.",
-  [ERROR_NUMBERS.missing_token]: "You are not signed in any more: sign in, then try again.",
+  [ERROR_NUMBERS.missing_token]: ALTERED,
   [ERROR_NUMBERS.invalid_token]: "The service does not accept this token: it is mistyped, has expired or was revoked.",
   [ERROR_NUMBERS.plant_not_found]: "This plant no longer exists: someone deleted it.",
   [ERROR_NUMBERS.token_not_found]: "This token no longer exists.",
@@ -44,10 +47,16 @@ export function retryText(thrown: unknown): string {
   return isTokenBad ? "This was not done, as you were not signed in any more: try again." : failureText(thrown);
 }
 
+/** 511 is that of a network such as a school's (RFC 6585, 6). */
+const WANTS_SIGN_IN: readonly number[] = [401, 403, 511];
+
 function unexpectedText({ status, cause }: UnexpectedAnswerError): string {
-  if (cause instanceof TypeError && cause.message.startsWith("This browser")) return cause.message;
+  const why = cause instanceof TypeError ? cause.message : "";
+  if (why.startsWith("This browser")) return why;
+  if (why.startsWith("no header")) return `${ALTERED} A change may be stored all the same.`;
   // A proxy that wants a new sign-in redirects to it, or sends its page. Whoever goes there in this tab loses what is open.
-  const advice = status < 400 ? ", such as the sign-in of a proxy: open this page in another tab, then" : ":";
+  const advice =
+    status < 400 || WANTS_SIGN_IN.includes(status) ? ", such as the sign-in of a proxy: open this page in another tab, then" : ":";
   return `Something else responded instead of the service (${status})${advice} try again.`;
 }
 

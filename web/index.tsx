@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { ERROR_NUMBERS } from "../src/client/client.ts";
 import { watchReach } from "./reach.ts";
 import { createNotices } from "./notices.ts";
 import { createOpening } from "./opening.ts";
@@ -26,9 +27,14 @@ const reaching = watchReach({
   livenessUrl: `${base}/livez`,
   onAnswer(response, { headers }) {
     noteTime(response);
-    if (response.status === 401) session.expire(new Headers(headers).get("authorization"), EXPIRED);
+    if (response.status === 401) void expireIfRefused(response.clone(), new Headers(headers));
   },
 });
+/** A proxy that wants a sign-in of its own says 401 too: it knows nothing of the token. */
+async function expireIfRefused(response: Response, sent: Headers): Promise<void> {
+  const body = (await response.json().catch(() => undefined)) as { error?: number } | undefined;
+  if (body?.error === ERROR_NUMBERS.invalid_token) session.expire(sent.get("authorization"), EXPIRED);
+}
 const notices = createNotices();
 const keptUndo = createKeptUndo(tabStorage());
 session.state.watch(() => {

@@ -341,6 +341,62 @@ describe("something else in the place of the service", () => {
   });
 });
 
+describe("a network that is not only a way", () => {
+  for (const { status, contentType, body } of [
+    { status: 401, contentType: "text/html", body: "<h1>Sign in</h1>" },
+    { status: 401, contentType: "application/json", body: '{"error":"invalid_token"}' },
+    { status: 403, contentType: "text/html", body: "<h1>Blocked</h1>" },
+    { status: 511, contentType: "text/html", body: "<h1>Sign in</h1>" },
+  ]) {
+    it(`and answers ${status} with ${body} is named, and ends no sign-in of the service`, async () => {
+      place.expectStatus(status);
+      const { page, button, field, reads, sees } = await open(["1,Acer,tree"]);
+      await button("Edit Acer").click();
+      await field("Name").fill("Acer palmatum");
+      await page.route("**/plants/1", (route) => route.fulfill({ status, contentType, body }));
+      await button("Save").click();
+      await reads(
+        `Something else responded instead of the service (${status}), such as the sign-in of a proxy: open this page in another tab`,
+      );
+      await page.unrouteAll();
+      await button("Save").click();
+      await sees(["Acer palmatum"]);
+      await page.reload();
+      await sees(["Acer palmatum"]);
+    });
+  }
+
+  it("and takes the token away says so, and ends no sign-in", async () => {
+    place.expectStatus(401);
+    const { page, field, reads, sees } = await open(["1,Acer,tree"]);
+    await page.route("**/plants?*", async (route) => {
+      const { authorization: _, ...headers } = await route.request().allHeaders();
+      await route.fulfill({ response: await route.fetch({ headers }) });
+    });
+    await field("Search names").fill("acer");
+    await reads("Something on the way to the service removes parts of what is sent: tell its operator.");
+    await page.unrouteAll();
+    await page.reload();
+    await sees(["Acer"]);
+  });
+
+  it("and takes the ETag away says so, and that a plant may be stored, as it is", async () => {
+    const { page, button, field, reads } = await open(["1,Acer,tree"]);
+    await page.route(/\/plants(\/\d+)?$/, async (route) => {
+      const response = await route.fetch();
+      const { etag: _, ...headers } = response.headers();
+      await route.fulfill({ response, headers });
+    });
+    await button("Add plant").click();
+    await field("Name").fill("Ginkgo");
+    await button("Save").click();
+    await reads(
+      "Something on the way to the service removes parts of what is sent: tell its operator. A change may be stored all the same.",
+    );
+    expect(await (await place.service.request("/plants?q=ginkgo")).json()).toHaveLength(1);
+  });
+});
+
 describe("marks without a width, which come along from where something was copied,", () => {
   it("become no part of a name, a tag, an id or a token, and stay within a name", async () => {
     await place.plant(["1,Acer,tree"]);
