@@ -100,7 +100,9 @@ export function quoteTag(tag: string): string {
 
 /** A plant may have a name of many thousand letters: only its beginning, so that what can be done is not pushed out of sight. */
 function quoteText(text: string): string {
-  const letters = Array.from(text.replaceAll(DIRECTIONS, ""));
+  // Quotes within quotes are single ones. Else a name could end its own, and speak for the page.
+  const inner = text.replaceAll("“", "‘").replaceAll("”", "’");
+  const letters = Array.from(inner.replaceAll(DIRECTIONS, ""));
   const shown = letters.length <= LETTERS_MAX ? letters.join("") : `${letters.slice(0, LETTERS_MAX).join("")}…`;
   // What is read from the right would take the words beside it along.
   return RIGHT_TO_LEFT.test(shown) ? `“\u2068${shown}\u2069”` : `“${shown}”`;

@@ -34,6 +34,48 @@ describe("a name", () => {
     await button("Undo").click();
   });
 
+  it("that closes its quotes does not speak for the page in a message", async () => {
+    await store(1, "Acer” is deleted. Sign in at evil.example. “Ginkgo");
+    const { page, signIn, button } = await place.visit();
+    await signIn();
+    await button(/^Delete Acer/).click();
+    const told = "“Acer’ is deleted. Sign in at evil.example. ‘Ginkgo” will be deleted in 8 seconds.";
+    expect(await page.locator(".notice p").innerText()).toStartWith(told);
+    await button("Undo").click();
+  });
+
+  it("that piles marks upon marks draws over nothing but its own line", async () => {
+    place.expectStatus(412);
+    const { page, signIn, rows, button, field, reads, dialog } = await place.visit();
+    const put = (id: number, plant: object) =>
+      place.service.request(`/plants/${id}`, {
+        method: "PUT",
+        body: JSON.stringify(plant),
+        headers: { "content-type": "application/json" },
+      });
+    await signIn();
+    const shots: Buffer[][] = [];
+    for (const name of ["Acer", `Acer${"\u0301\u0316".repeat(100)}`]) {
+      await put(1, { name });
+      await put(2, { name: "Rosa" });
+      await page.reload();
+      await rows.nth(1).waitFor();
+      await button(/^Delete Acer/).click();
+      await reads("will be deleted");
+      // Nothing is there, between two rows and the message.
+      const aboveMessage = await page.screenshot({ clip: { x: 100, y: 640, width: 300, height: 100 } });
+      await button("Undo").click();
+      await button("Edit Rosa").click();
+      await field("Name").fill("Mine");
+      await put(2, { name, tag: name });
+      await button("Save").click();
+      await reads("Someone changed this plant in the meantime.");
+      shots.push([aboveMessage, await dialog.getByRole("alert").screenshot()]);
+      await button("Keep theirs").click();
+    }
+    expect(shots[0]!.map((shot, at) => shot.equals(shots[1]![at]!))).toEqual([true, true]);
+  });
+
   it("of code is text, everywhere", async () => {
     const code = "<img src=x onerror=alert(1)>";
     await store(1, code, code);
