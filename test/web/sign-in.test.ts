@@ -124,6 +124,9 @@ describe("signing in", () => {
     { pasted: (token: string) => `Authorization: Bearer ${token}\n`, what: "with its whole header" },
     { pasted: (token: string) => `"${token}",`, what: "with the quotes of a file" },
     { pasted: (token: string) => ` “${token}” `, what: "with the quotes of a letter" },
+    { pasted: (token: string) => `„${token}“.`, what: "with the quotes of a German sentence, and its full stop" },
+    { pasted: (token: string) => `«\u00a0${token}\u00a0»`, what: "with the quotes of a French one" },
+    { pasted: (token: string) => `(**${token}**)`, what: "with the marks of a chat" },
   ]) {
     it(`takes a token that is pasted ${what}`, async () => {
       const { page, signIn, reads } = await place.visit();

@@ -4,10 +4,12 @@ export function parseToken(text: string): string | undefined {
     // Chats put marks without a width into what is copied.
     .replace(/\p{Cf}/gu, "")
     .trim()
-    // A few of them: a long run would be searched for its end anew from each.
-    .replace(/^["'`“”‘’]{1,9}|["'`“”‘’,;]{1,9}$/g, "")
+    .replace(AROUND, "")
     .replace(/^(authorization:\s*)?(bearer\s+)?/i, "")
-    .replace(/^["'`“”‘’]{1,9}|["'`“”‘’]{1,9}$/g, "");
+    .replace(AROUND, "");
   // One word of ASCII, as a header can hold it; not a file that was pasted.
   return /^[\x21-\x7e]{1,999}$/.test(token) ? token : undefined;
 }
+
+/** Quotes of any language, and what ends a sentence. A few of them: a long run would be searched for its end anew from each. */
+const AROUND = /^\W{1,9}|\W{1,9}$/g;
