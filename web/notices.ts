@@ -33,7 +33,7 @@ export type Notices = Readonly<{
   /** Changes a message in its place. */
   update: (key: number, changes: Partial<Omit<Notice, "key">>) => void;
   close: (key: number) => void;
-  /** Takes the buttons away, and leaves what was said: whoever signed out can do none of it. */
+  /** Takes the buttons away, as whoever signed out can do none of it. What was said goes soon after: it is for nobody who comes next. */
   withdrawActions: () => void;
 }>;
 
@@ -81,6 +81,7 @@ export function createNotices(): Notices {
     },
     close,
     withdrawActions() {
+      for (const { key } of state.get()) setTimeout(() => close(key), PROBLEM_MS);
       state.set(state.get().map(({ action: _action, isClosable: _isClosable, ...said }) => said));
     },
   };

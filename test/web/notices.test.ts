@@ -101,6 +101,24 @@ describe("messages", () => {
     expect(await stored()).toHaveLength(5);
   });
 
+  it("that offered an undo do not stay for whoever comes after a sign-out", async () => {
+    await place.plant(SEVEN);
+    const { page, signIn, button, choose, field, reads, dialog } = await place.visit();
+    await signIn();
+    await page.clock.install();
+    await page.getByRole("checkbox", { name: "Select Plant 1", exact: true }).click();
+    await button("Set tag").click();
+    await field("Tag").fill("secret");
+    await dialog.getByRole("button", { name: "Set tag" }).click();
+    await reads("“Plant 1” is tagged “secret” now.");
+    await page.clock.fastForward(60_000);
+    await choose("Sign out");
+    await field("Token").waitFor();
+    await reads("“Plant 1” is tagged “secret” now.");
+    await page.clock.fastForward(15_000);
+    await page.getByText("secret").first().waitFor({ state: "detached" });
+  });
+
   it("of plants that are saved one soon after the other are one", async () => {
     await place.plant(SEVEN);
     const { page, signIn, button, field, reads } = await place.visit();
