@@ -243,6 +243,39 @@ describe("the readiness of three replicas", () => {
     expect(await askAll("POST", "/plants", { body: { id: 7, name: "Betula" } })).toEqual([200, 200, 200]);
   });
 
+  it("is refused while reads of tokens and plants get no connection, though changes have some, until there are more", async () => {
+    await until("All but reads have connections", async () => {
+      expect(await askAll("PUT", "/plants/7", { body: { name: "Betula" } })).toEqual([200, 200, 200]);
+      // As it is counted, or a pool opens the next one.
+      await cluster.query(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'app' AND (query LIKE '%FROM tokens%' OR query LIKE '%FROM plants%')",
+      );
+      const [row] = await cluster.query("SELECT count(*)::int AS count FROM pg_stat_activity WHERE usename = 'app'");
+      await cluster.query(`ALTER ROLE app CONNECTION LIMIT ${Number(row!["count"])}`);
+      return (await askAll("GET", "/plants/7")).every((status) => status === 503);
+    });
+    await Bun.sleep(1500);
+    await expectUnavailable([["GET", "/readyz"]]);
+    await cluster.query("ALTER ROLE app CONNECTION LIMIT -1");
+    await untilReadiness(200);
+    expect(await askAll("GET", "/plants/7")).toEqual([200, 200, 200]);
+  });
+
+  it("stays while only exports get no connection, and the log says why there are none", async () => {
+    const told = () => services.every(({ lines }) => lines.slice(before.get(lines)).some((line) => line.includes("too many connections")));
+    const before = new Map(services.map(({ lines }) => [lines, lines.length]));
+    expect(await askAll("GET", "/plants")).toEqual([200, 200, 200]);
+    await cluster.query("ALTER ROLE app CONNECTION LIMIT 0");
+    await until("Each tells it", async () => {
+      expect(await askAll("GET", "/plants/export")).toEqual([503, 503, 503]);
+      return told();
+    });
+    await untilReadiness(200);
+    expect(await askAll("GET", "/plants/7")).toEqual([200, 200, 200]);
+    await cluster.query("ALTER ROLE app CONNECTION LIMIT -1");
+    expect(await askAll("GET", "/plants/export")).toEqual([200, 200, 200]);
+  });
+
   it("is refused while the user may not write plants, and stays so; plants that a policy hides are an error", async () => {
     await cluster.query(
       "ALTER TABLE plants OWNER TO plants; GRANT ALL ON plants TO app; ALTER TABLE plants ENABLE ROW LEVEL SECURITY",

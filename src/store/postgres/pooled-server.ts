@@ -9,7 +9,7 @@ import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { watchOthers } from "./engine/promotion.ts";
 import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
-import { checkSettings, FIND_LOCK, FIND_TIME, INSPECT, UnfitError } from "./engine/requirements.ts";
+import { checkSettings, FIND_LOCK, FIND_READER, FIND_TIME, INSPECT, UnfitError } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -80,9 +80,10 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
 
   const isRead = true;
   const write = withRetries({ database: pools.writes, health, patienceMs: queueWaitMs });
+  const read = withRetries({ database: pools.reads, health, patienceMs: queueWaitMs });
   const execute = {
     writes: whileFit(write),
-    reads: whileFit(withRetries({ database: pools.reads, health, patienceMs: queueWaitMs }), { isRead }),
+    reads: whileFit(read, { isRead }),
     lists: whileFit(withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }), { isRead }),
     imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
     probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
@@ -107,7 +108,8 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
           void tellClock().catch(() => {});
           if (!refusal) await tellIndexes().catch(() => {});
         }
-        // A look has a connection of its own, also while the server has none left for changes.
+        // A look has a connection of its own, also while there is none for changes, or for the token of each request.
+        if (isUnsent && !refusal) await read(FIND_READER, [], { isRepeatable: true });
         const tryWrite = isUnsent ? write : execute.probes;
         if (isWrite && !refusal) await tryWrite(statement, [], { isRepeatable: true });
         await follow?.();

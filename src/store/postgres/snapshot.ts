@@ -4,6 +4,7 @@ import type { Log } from "../../log.ts";
 import { describeFailure } from "../../system-failure.ts";
 import type { Snapshot } from "../plants.ts";
 import type { Database, Statement } from "./engine/pool.ts";
+import type { Health } from "./engine/health.ts";
 import type { Execute } from "./engine/retry.ts";
 import { areDistributed } from "./engine/shards.ts";
 import { list } from "./plant-lists.ts";
@@ -68,6 +69,7 @@ type MomentOptions = Readonly<{
   /** Has a connection to spare for a lock. */
   locks: Database;
   log: Log;
+  health: Pick<Health, "failed">;
 }>;
 
 /**
@@ -75,14 +77,19 @@ type MomentOptions = Readonly<{
  * a database that is full, or restarts under it, is asked again.
  */
 export async function beginMoment(options: MomentOptions): Promise<Transaction> {
-  const { database, execute } = options;
+  const { database, execute, health } = options;
   for (let tries = 1; ; tries += 1) {
     // While the database is away, this waits for it.
     const areOnOthers = await areDistributed((statement, values) => execute(statement, values, { isRepeatable: true }));
     try {
       return await (areOnOthers ? beginEverywhere(options) : beginTransaction(database, SNAPSHOT_STATEMENTS));
     } catch (reason) {
-      if (tries === BEGIN_TRIES || !(reason instanceof PlantStoreError) || reason.code !== "store_unavailable") throw reason;
+      if (!(reason instanceof PlantStoreError) || reason.code !== "store_unavailable") throw reason;
+      if (tries === BEGIN_TRIES) {
+        // It has a connection of its own, so nothing else may notice.
+        if (reason.cause !== undefined) health.failed(reason, reason.cause);
+        throw reason;
+      }
     }
     await sleep(Math.random() * PAUSE_MS_MAX);
   }

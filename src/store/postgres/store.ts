@@ -75,7 +75,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     throw reason;
   }
   const { snapshots: database, lists: locks } = server.pools;
-  const begin = () => beginMoment({ database, execute: execute.lists, locks, log });
+  const begin = () => beginMoment({ database, execute: execute.lists, locks, log, health });
   const snapshots = createSnapshots(async () => {
     // As patient as a list: a short restart refuses no export. It asks every shard, as one that is away would only break it off.
     await execute.lists(FIRST_PLANT, [], { isRepeatable: true });

@@ -13,7 +13,7 @@ export type Health = Readonly<{
   /**
    * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. Only
    * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing. With `isUnsent` a
-   * statement got no connection: the write must get one where changes do.
+   * statement got no connection: the write must get one where changes do, and a read where reads do.
    */
   watch(probe: Probe): void;
   close(): void;
