@@ -218,6 +218,32 @@ describe("the SQLite store", () => {
     expect(versionOf()).toEqual({ user_version: 5 });
   });
 
+  it("leaves tables as they are that it cannot migrate, because they are not those of their version, and says what to do", async () => {
+    const path = join(temporaryFolder(), "plants.db");
+    const db = new DatabaseSync(path);
+    // As development of a day before the first release left it: version 2 got one more table later.
+    db.exec(`
+      CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+      CREATE TABLE tokens (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL,
+        created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
+      ) STRICT;
+      CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
+      CREATE TABLE changes (seq INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
+      PRAGMA application_id = 0x706c6e74; PRAGMA user_version = 2`);
+    db.close();
+    const states = () => {
+      using there = new DatabaseSync(path, { readOnly: true });
+      return [there.prepare("PRAGMA user_version").get(), ...there.prepare("SELECT sql FROM sqlite_schema").all()];
+    };
+    const before = states();
+    expect(await rejectionOf(open(path))).toHaveProperty(
+      "message",
+      "The tables are not those of version 2, so nothing was changed: export with the Plant Store that made them, and import into a new folder.",
+    );
+    expect(states()).toEqual(before);
+  });
+
   it("refuses a file made by a newer version", async () => {
     const path = join(temporaryFolder(), "plants.db");
     await (await open(path)).close();

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { isSqlError } from "./failure.ts";
 import { pragma } from "./requirements.ts";
 
 /** The highest schema version. The bits of `user_version` above it hold a mark (files.ts). */
@@ -46,7 +47,7 @@ export function migrate(db: DatabaseSync): void {
   try {
     const version = schemaVersion(db);
     expectOurs(db);
-    for (const step of MIGRATIONS.slice(version)) db.exec(step);
+    for (const step of MIGRATIONS.slice(version)) takeStep(db, { step, version });
     // A mark stays, or the WAL would seem to belong to another database.
     const marked = Number(pragma(db, "PRAGMA user_version")) - version + MIGRATIONS.length;
     if (version < MIGRATIONS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${marked};`);
@@ -54,6 +55,16 @@ export function migrate(db: DatabaseSync): void {
   } catch (reason) {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw reason;
+  }
+}
+
+function takeStep(db: DatabaseSync, { step, version }: { step: string; version: number }): void {
+  try {
+    db.exec(step);
+  } catch (cause) {
+    if (!isSqlError(cause)) throw cause;
+    const message = `The tables are not those of version ${version}, so nothing was changed: export with the Plant Store that made them, and import into a new folder.`;
+    throw new Error(message, { cause });
   }
 }
 
