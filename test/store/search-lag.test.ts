@@ -62,7 +62,8 @@ it("a plant that an import has renamed is not listed in the place of its former 
 });
 
 describe("the lag of the search index", () => {
-  it("ends when all is indexed, though the thread still looks for words of no use, and begins again with a commit", async () => {
+  /** A searcher whose steps, of a second each, do what the test says. */
+  function start() {
     let time = 0;
     /** What the next steps do, once they are let go on. */
     const steps: PromiseWithResolvers<IndexProgress>[] = [];
@@ -84,6 +85,11 @@ describe("the lag of the search index", () => {
       onFatal: () => {},
       now: () => time,
     });
+    return { searcher, end };
+  }
+
+  it("ends when all is indexed, though the thread still looks for words of no use, and begins again with a commit", async () => {
+    const { searcher, end } = start();
     searcher.follow(false);
     await end(0, "indexed");
     expect(searcher.lagMs()).toBe(1000);
@@ -92,6 +98,17 @@ describe("the lag of the search index", () => {
     searcher.follow(false);
     await end(2, "forgot");
     expect(searcher.lagMs()).toBe(1000);
+    await end(3, "nothing");
+    await until("The lag has ended", () => searcher.lagMs() === 0);
+    await searcher.close();
+  });
+
+  it("counts a build from its beginning, also where nobody changes a plant", async () => {
+    const { searcher, end } = start();
+    await end(0, "building");
+    await end(1, "building");
+    expect(searcher.lagMs()).toBe(2000);
+    await end(2, "indexed");
     await end(3, "nothing");
     await until("The lag has ended", () => searcher.lagMs() === 0);
     await searcher.close();

@@ -209,12 +209,14 @@ describe("an index of names", () => {
     db.close();
   }
 
-  it("is built from 20,000 existing plants; meanwhile searches get 503, everything else works, and no change is missed", async () => {
+  it("is built from 20,000 existing plants, as the log tells; meanwhile searches get 503, everything else works, and no change is missed", async () => {
     const data = temporaryFolder();
     const first = await startTestService({ data });
+    expect(await searchUntil(first.request, "acer", 0)).toEqual([]);
     const body = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"Acer ${id} ${id % 100 === 0 ? "rare" : ""}"}`).join("\n");
     expect((await first.request("/plants/import", { method: "POST", body })).status).toBe(200);
     await first.stop();
+    expect(first.logged.join("\n")).not.toContain("search_bui");
     rmSync(join(data, "plants.db.search"));
 
     const service = await startTestService({ data });
@@ -237,6 +239,8 @@ describe("an index of names", () => {
     expect(await searchUntil(service.request, "rare", expected.length)).toEqual(expected);
     expect(await searchUntil(service.request, "acer 19999", 1)).toEqual([19_999]);
     await service.stop();
+    const events = service.logged.map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(events.filter((event) => event.startsWith("search_"))).toEqual(["search_building", "search_built"]);
   });
 
   it("is rebuilt when a backup has replaced the store, and finds what came after it", async () => {

@@ -17,8 +17,11 @@ import type { FindQuery } from "./word-index.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
 import type { Position } from "./changes.ts";
 
-/** What a step did. Behind "indexed" there may be more to index; "forgot": nothing is left but words of no use. */
-type Did = "indexed" | "forgot" | "nothing";
+/**
+ * What a step did. "building": the index cannot be asked yet. Behind "indexed" there may be more to index; "forgot":
+ * nothing is left but words of no use.
+ */
+type Did = "building" | "indexed" | "forgot" | "nothing";
 
 /** `indexed`: what the index holds durably, even after a power cut. */
 export type IndexProgress = Readonly<{ did: Did; indexed: Position }>;
@@ -86,13 +89,17 @@ export function openIndexer(plantsPath: string) {
   }
 
   /** Indexes one step of the plants that are older than the index, from this id on. */
-  function build(from: bigint): void {
+  function build(from: bigint): Did {
     let work = 0;
     for (const row of plantsFrom.iterate(from) as Iterable<PlantRow>) {
-      if (work >= STEP_WORDS) return index.save({ buildFrom: row.id });
+      if (work >= STEP_WORDS) {
+        index.save({ buildFrom: row.id });
+        return "building";
+      }
       work += WORDS_A_PLANT + index.put(row);
     }
     index.save({ buildFrom: null });
+    return "indexed";
   }
 
   /** Indexes changes after `seq`: at least `wordsMin` words of work, or all there are. Returns the last change. */
@@ -131,8 +138,7 @@ export function openIndexer(plantsPath: string) {
     if (buildFrom === null) return catchUp(indexed) ? "indexed" : index.forgetWords() ? "forgot" : "nothing";
     // What changes during the build is indexed again afterwards.
     if (buildFrom === PLANT_ID_MIN) save(newest());
-    build(buildFrom);
-    return "indexed";
+    return build(buildFrom);
   }
 
   /** Reads plants in one transaction: a transaction for each read would take longer than the read. */

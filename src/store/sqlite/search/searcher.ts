@@ -73,6 +73,8 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
   let isClosed = false;
   /** When the oldest commit that is not indexed was made. */
   let behindSince: number | undefined;
+  /** When the build began that is not done. */
+  let buildingSince: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function follow(isBulk: boolean): void {
@@ -86,6 +88,14 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     if (isSyncFailure(reason)) onFatal(toStoreError(reason));
   }
 
+  /** Reports a build that takes more than a step: nobody can search meanwhile. */
+  function tellBuild(isBuilding: boolean, started: number): void {
+    if (isBuilding === (buildingSince !== undefined)) return;
+    if (isBuilding) log.info("search_building");
+    else log.info("search_built", { ms: Math.round(now() - buildingSince!) });
+    buildingSince = isBuilding ? started : undefined;
+  }
+
   async function catchUp(): Promise<void> {
     timer = undefined;
     isFollowing = true;
@@ -97,8 +107,10 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
         const { did, ...progress } = await thread.call("step");
         isLate = did !== "nothing";
         indexed = progress.indexed;
+        tellBuild(did === "building", started);
+        if (did === "building" || did === "indexed") behindSince ??= started;
         // What was committed meanwhile may be missing.
-        if (did !== "indexed") behindSince = isChanged ? started : undefined;
+        else behindSince = isChanged ? started : undefined;
         // A running import needs the processor more than its index does.
         if (isLate && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
