@@ -1,7 +1,8 @@
+import { connect } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import { createErrorMender } from "../../src/store/postgres/engine/error-ends.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
-import { errorResponse } from "../support/postgres/messages.ts";
+import { errorResponse, readMessages } from "../support/postgres/messages.ts";
 import { runCommand } from "../support/process.ts";
 import { listenAsStandIn } from "../support/postgres/stand-in.ts";
 import { startProxy } from "../support/postgres/proxy.ts";
@@ -15,6 +16,13 @@ afterAll(killServices);
 function mendAll(pieces: readonly Uint8Array[]): string {
   const mend = createErrorMender();
   return Buffer.concat(pieces.map((piece) => mend(Buffer.from(piece)))).toString("latin1");
+}
+
+/** What a server sends whose messages are in German, if it is an error. */
+function translate(message: Buffer): Buffer {
+  const translated = Buffer.from(message.toString("latin1").replace(/(?<=^[EN][^]{4}S)[A-Z]+/, "FEHLER"), "latin1");
+  translated.writeInt32BE(translated.length - 1, 1);
+  return translated;
 }
 
 describe("an error from a server", () => {
@@ -31,6 +39,7 @@ describe("an error from a server", () => {
     ["that has an end stays as it is", whole],
     ["that has none gets one", errorResponse("FATAL", "53300", { isEndless: true })],
     ["whose last field has none either gets both", cut],
+    ["whose severity is in the language of the server gets the English one", translate(whole)],
   ] as const) {
     const bytes = messages(error);
     it(`${name}, in whatever two pieces it arrives`, () => {
@@ -89,4 +98,26 @@ describe("a service that is refused with an error without an end", () => {
     expect(made.status).toBe(200);
     await proxy.stop();
   });
+});
+
+it("a server that says in another language that its user may not ask for the timeline is not refused", async () => {
+  const server = await sharedCluster();
+  const name = new URL(await server.createDatabase()).pathname.slice(1);
+  await server.query(`CREATE ROLE "of_${name}" LOGIN; ALTER DATABASE "${name}" OWNER TO "of_${name}"`);
+  await server.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM public", name);
+  const german = await listenAsStandIn((client) => {
+    const upstream = connect({ host: server.host, port: server.port, noDelay: true });
+    upstream.on("error", () => {}).once("close", () => client.destroy());
+    client.once("close", () => upstream.destroy());
+    void (async () => {
+      for await (const { type, bytes } of readMessages(upstream, "server")) client.write(type === "E" ? translate(bytes) : bytes);
+    })();
+    client.pipe(upstream);
+  });
+  const { stderr } = await runCommand(["token", "list", "--data", temporaryFolder()], {
+    environment: { PLANT_STORE_DATABASE: `postgres://of_${name}@127.0.0.1:${german.port}/${name}` },
+  });
+  expect(stderr).toContain("There is no store in this database");
+  await german.stop();
+  await server.query(`ALTER DATABASE "${name}" OWNER TO CURRENT_USER; DROP ROLE "of_${name}"`);
 });

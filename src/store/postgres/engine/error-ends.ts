@@ -17,7 +17,8 @@ const UNKNOWN_BYTES_MAX = 1_000_000;
  * Gives errors the end that some poolers leave out: pg-protocol 1.16 reads such an error for ever, and nothing else runs
  * any more. That of pgagroal, when its pool is full or its server away, lacks the zero byte behind the last field. What
  * cannot be read at all ends the connection: pg throws it where nobody can catch it, which would end the process. So
- * does too much from a server that is not known yet.
+ * does too much from a server that is not known yet. Gives them their severity in English too: pg reads only that in the
+ * language of the server.
  */
 export function mendErrors(connection: pg.Connection, isKnown = () => false): void {
   const wire = connection as Wire;
@@ -61,12 +62,9 @@ export function createErrorMender(): (bytes: Buffer) => Buffer {
         at = end - rest;
       } else if (end > all.length) break;
       else {
-        const missing = missingEnd(all.subarray(at, end));
-        if (missing > 0) {
-          all = Buffer.concat([all.subarray(0, end), Buffer.alloc(missing), all.subarray(end)]);
-          all.writeUInt32BE(end + missing - at - 1, at + 1);
-        }
-        at = end + missing;
+        const whole = mendError(all.subarray(at, end));
+        all = Buffer.concat([all.subarray(0, at), whole, all.subarray(end)]);
+        at += whole.length;
       }
     }
     held = Buffer.from(all.subarray(at));
@@ -74,8 +72,15 @@ export function createErrorMender(): (bytes: Buffer) => Buffer {
   };
 }
 
-/** How many zero bytes are missing: one ends the last field, and one the error. */
-function missingEnd(error: Buffer): number {
-  if (error.at(-1) !== 0) return 2;
-  return error.at(-2) === 0 || error.length === HEAD_BYTES + 1 ? 0 : 1;
+/** Ends each field with a zero byte, and the error with one more. The severity becomes that which is never translated (V). */
+function mendError(error: Buffer): Buffer {
+  const fields = error
+    .toString("latin1", HEAD_BYTES)
+    .split("\0")
+    .filter((field) => field !== "");
+  const severity = fields.find((field) => field.startsWith("V"))?.slice(1);
+  const mended = fields.map((field) => `${field.startsWith("S") && severity !== undefined ? `S${severity}` : field}\0`);
+  const whole = Buffer.concat([error.subarray(0, HEAD_BYTES), Buffer.from(`${mended.join("")}\0`, "latin1")]);
+  whole.writeUInt32BE(whole.length - 1, 1);
+  return whole;
 }
