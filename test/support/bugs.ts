@@ -89,8 +89,8 @@ export const MIGRATE_IN_PIECES: readonly PlantedBug[] = [
   { file: "src/store/sqlite/engine/schema.ts", from: 'db.exec("COMMIT");', to: "" },
   {
     file: "src/store/sqlite/engine/schema.ts",
-    from: "for (const step of MIGRATIONS.slice(version)) db.exec(step);",
-    to: 'for (const step of MIGRATIONS.slice(version).flatMap((steps) => steps.split(";"))) { db.exec(step); Bun.sleepSync(100); }',
+    from: "for (const step of MIGRATIONS.slice(version)) takeStep",
+    to: 'for (const step of MIGRATIONS.slice(version).flatMap((steps) => steps.split(";"))) Bun.sleepSync(100), takeStep',
   },
 ];
 
