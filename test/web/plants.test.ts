@@ -131,7 +131,7 @@ describe("a plant", () => {
     });
     await button("Save").click();
     await reads("The service cannot be reached");
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await button("Save").click();
     await sees(["Acer palmatum"]);
     expect(await (await place.service.request("/plants")).json()).toHaveLength(1);

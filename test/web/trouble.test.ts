@@ -31,7 +31,7 @@ describe("when things go wrong, the page", () => {
     await page.route(`${place.service.url}/**`, (route: Route) => route.abort("connectionrefused"));
     await button("Save").click();
     await reads("The service cannot be reached: check the connection, then try again.");
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await button("Save").click();
     await sees(["Monstera", "Ginkgo biloba"]);
     await page.getByText("The service does not respond.").waitFor({ state: "hidden" });
@@ -61,7 +61,7 @@ describe("when things go wrong, the page", () => {
     await button("Try again").waitFor({ state: "detached" });
     asked.resolve();
     await button("Try again").waitFor();
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     const before = await page.evaluate<number>("scrollY");
     await page.context().setOffline(false);
     await button("Try again").waitFor({ state: "detached" });
@@ -86,13 +86,13 @@ describe("when things go wrong, the page", () => {
     );
     await field("Search names").fill("m");
     await reads("The search is not ready yet: try again in a moment.");
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await field("Search names").fill("");
     await sees(["Monstera", "Ginkgo"]);
     await page.route("**/plants?*", (route) => route.fulfill({ status: 503, headers: { "retry-after": "60" }, body: "" }));
     await button(/^tree/).first().click();
     await reads("Something else responded instead of the service (503): try again.");
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await button("Try again").click();
     await sees(["Ginkgo"]);
   });
@@ -118,7 +118,7 @@ describe("when things go wrong, the page", () => {
     await signIn();
     await rows.first().waitFor();
     await reads("The first 100 plants.");
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await button("Try again").click();
     await reads(/^302 plants\.$/);
   });
