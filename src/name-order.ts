@@ -1,3 +1,5 @@
+import { normalize } from "./normalization.ts";
+
 /**
  * The order of names: the first level of Unicode's root collation (CLDR), where letter case and accents do not count. It
  * is our own table, because the collation of a database or a runtime changes with its version, which silently breaks an
@@ -83,7 +85,8 @@ export function nameKey(name: string): string {
 }
 
 function keyOfUnicode(text: string): string {
-  const spoken = text.normalize("NFC").replaceAll(VOWEL_FIRST, "$2$1$4$3");
+  // Never cut, because stores have these keys: as counted, the text is short.
+  const spoken = normalize(text, "NFC", 2 * COUNTED_MAX).replaceAll(VOWEL_FIRST, "$2$1$4$3");
   return Array.from(spoken, (character) => listed(character) ?? weightOf(character))
     .join("")
     .slice(0, KEY_LENGTH_MAX);
@@ -101,7 +104,7 @@ function weightOf(character: string): string {
 /** The weight of a character by what it consists of. */
 function weigh(character: string): string {
   // Composed again, a syllable of Hangul is one character.
-  const parts = character.normalize("NFKD").toLowerCase().replaceAll(IGNORED, "").normalize("NFC");
+  const parts = normalize(normalize(character, "NFKD").toLowerCase().replaceAll(IGNORED, ""), "NFC");
   return Array.from(parts, (part) => listed(part) ?? unlisted(part)).join("");
 }
 

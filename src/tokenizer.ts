@@ -1,3 +1,5 @@
+import { normalize } from "./normalization.ts";
+
 /**
  * What a search asks for: plants whose name contains each of the words, or a word that begins with it, and that have
  * the tag. Null finds those without a tag.
@@ -12,10 +14,7 @@ const WORD_LENGTH_MAX = 100;
 
 const SEARCHED = new RegExp(`^.{0,${SEARCHED_LENGTH_MAX}}`, "su");
 
-/**
- * Marks, also those that appear when characters are decomposed. Putting a run of them into order takes time quadratic in
- * its length. No language needs 30 in a row (UAX #15, 13: Stream-Safe Text Format).
- */
+/** The marks of a word beyond 30 in a row, also those that appear when characters are decomposed: they are not searched. */
 const LONG_RUN = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 
 /**
@@ -67,13 +66,13 @@ export function isFound({ name, tag }: Readonly<{ name: string; tag?: string | n
  * because lower case alone keeps ß from ss. Decomposed, a ™ would be two letters of the word before it.
  */
 function foldUnicode(text: string): string {
-  const plain = text.replaceAll("™", " ").replaceAll(LONG_RUN, "$1").normalize("NFKD").replaceAll(IGNORED, "");
-  return plain
+  const plain = normalize(text.replaceAll("™", " ").replaceAll(LONG_RUN, "$1"), "NFKD").replaceAll(IGNORED, "");
+  const folded = plain
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
-    .replaceAll(/[æœøłđðħςґ]/g, (letter) => SPELLED[letter]!)
-    .normalize("NFC");
+    .replaceAll(/[æœøłđðħςґ]/g, (letter) => SPELLED[letter]!);
+  return normalize(folded, "NFC");
 }
 
 /** Never cuts a surrogate pair in half. */

@@ -1,5 +1,6 @@
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { PlantStoreError } from "../errors.ts";
+import { normalize } from "../normalization.ts";
 
 /** What a column may be taken for. */
 export const FIELDS = ["id", "name", "tag"] as const;
@@ -146,8 +147,7 @@ function toWords(line: string): string[] {
 
 /** A name of signs alone, such as `#`, is its signs. */
 function toPlain(name: string): string {
-  const letters = name
-    .normalize("NFKD")
+  const letters = normalize(name, "NFKD")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
   return letters === "" ? name.trim() : letters;

@@ -207,6 +207,7 @@ export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
 /** Runs of marks of any length are put into order, in the whole name. */
 export const ORDER_ANY_MARKS: readonly PlantedBug[] = [
   { file: "src/tokenizer.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
+  { file: "src/normalization.ts", from: "text.length <= wholeMax", to: "wholeMax > 0" },
   { file: "src/tokenizer.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
 ];
 

@@ -1,4 +1,5 @@
 import type { Plant } from "../../src/client/client.ts";
+import { normalize } from "../../src/normalization.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
 
 /** A plant as it is typed. */
@@ -9,7 +10,7 @@ export const ID_RULE = `The id is a whole number from ${PLANT_ID_MIN} to ${PLANT
 /** Reads an id as it is typed: never through a number, which rounds long ones. Undefined when it is none. */
 export function parseId(text: string): bigint | undefined {
   // A Japanese keyboard types digits, and a minus, as wide as its letters.
-  const digits = trimmed(text).replace(/[\uff0d-\uff19]/g, (wide) => wide.normalize("NFKC"));
+  const digits = trimmed(text).replace(/[\uff0d-\uff19]/g, (wide) => normalize(wide, "NFKC"));
   if (!/^-?\d{1,30}$/.test(digits)) return undefined;
   const id = BigInt(digits);
   return id < PLANT_ID_MIN || id > PLANT_ID_MAX ? undefined : id;
