@@ -91,10 +91,12 @@ export function isLocked(thrown: unknown): boolean {
 
 /**
  * Whether a statement was meant for what is not there, or may not be used: its guard said so, or the server does, in one
- * of the ways of class 42. Nothing changed.
+ * of the ways of class 42, or as an internal error. That is what Citus reports of a shard that it no longer has, as after
+ * a split ("could not find valid entry for shard"), and PostgreSQL of a table that goes meanwhile. Nothing changed.
  */
 export function isMisplaced(thrown: unknown): boolean {
-  return thrown instanceof GuardError || sqlStateOf(thrown)?.startsWith("42") === true;
+  const state = sqlStateOf(thrown);
+  return thrown instanceof GuardError || state === "XX000" || state?.startsWith("42") === true;
 }
 
 /** Whether a connection may be used again after this: the statement failed, and nothing else. */
