@@ -20,10 +20,19 @@ function toError({ keyword, instancePath, params }: Violation, example: string):
   const path = instancePath.slice(1);
   const [field = "", ...inside] = path.split("/");
   if (keyword === "wellFormed") return new PlantStoreError("invalid_unicode");
+  if (keyword === "only") return invalidBody(toUnknown(path, params));
   if (keyword === "required") return invalidBody(`The field \`${path && `${path}/`}${params.missingProperty}\` is missing: add it.`);
   if (field === "") return invalidBody(`The body is not an object: send one such as ${example}.`);
   const subject = inside.length === 1 ? `Each value in the field \`${field}\`` : `The field \`${path}\``;
   return invalidBody(`${subject} ${PROBLEMS[keyword]?.(params) ?? "does not match /openapi.json: send it as described there"}.`);
+}
+
+/** The message for a field that does not exist. Its name is repeated only if it can mean nothing else to a reader. */
+function toUnknown(path: string, { unknown = "", known = [] }: Violation["params"]): string {
+  const name = /^[\p{L}\p{M}\p{N} _-]{1,50}$/u.test(unknown)
+    ? `The field \`${path && `${path}/`}${unknown}\``
+    : `A field of ${path ? `\`${path}\`` : "the body"}`;
+  return `${name} is unknown: send only ${known.map((one) => `\`${one}\``).join(", ")}.`;
 }
 
 /** Types that are not called "a" and their name. */

@@ -13,6 +13,8 @@ export type Violation = Readonly<{
     exclusiveMinimum?: number;
     maximum?: number;
     allowedValues?: readonly string[];
+    unknown?: string;
+    known?: readonly string[];
   }>;
 }>;
 
@@ -208,13 +210,19 @@ return errors === 0;
 }
 
 const isPlantPatch = validate12;
-const schema13 = {"type":"object","properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":["string","null"],"wellFormed":true}}};
+const schema13 = {"type":"object","properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":["string","null"],"wellFormed":true},"untagged":{"type":"boolean"}},"only":["id","name","tag","untagged"]};
 
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const unknown0 = Object.keys(data).find((name) => !schema13.only.includes(name));
+if(unknown0 !== undefined){
+validate12.errors = [{instancePath,schemaPath:"#/only",keyword:"only",params:{unknown: unknown0, known: schema13.only}}];
+return false;
+}
+else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "bigint"){
@@ -268,6 +276,20 @@ var valid0 = _errs4 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.untagged !== undefined){
+const _errs6 = errors;
+if(typeof data.untagged !== "boolean"){
+validate12.errors = [{instancePath:instancePath+"/untagged",schemaPath:"#/properties/untagged/type",keyword:"type",params:{type: "boolean"}}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -281,13 +303,19 @@ return errors === 0;
 }
 
 const isPlantChanges = validate13;
-const schema14 = {"type":"object","required":["changes"],"properties":{"changes":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"object","required":["id","from","to"],"properties":{"id":{"int64":true},"from":{"type":["object","null"],"required":["name"],"properties":{"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}},"to":{"type":["object","null"],"required":["name"],"properties":{"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}}}}}}};
+const schema14 = {"type":"object","required":["changes"],"properties":{"changes":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"object","required":["id"],"properties":{"id":{"int64":true},"from":{"type":["object","null"],"required":["name"],"properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}},"only":["id","name","tag"]},"to":{"type":["object","null"],"required":["name"],"properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}},"only":["id","name","tag"]},"delete":{"type":"boolean"}},"only":["id","from","to","delete"]}}},"only":["changes"]};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const unknown0 = Object.keys(data).find((name) => !schema14.only.includes(name));
+if(unknown0 !== undefined){
+validate13.errors = [{instancePath,schemaPath:"#/only",keyword:"only",params:{unknown: unknown0, known: schema14.only}}];
+return false;
+}
+else {
 let missing0;
 if((data.changes === undefined) && (missing0 = "changes")){
 validate13.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0}}];
@@ -316,8 +344,14 @@ let data1 = data0[i0];
 const _errs3 = errors;
 if(errors === _errs3){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const unknown1 = Object.keys(data1).find((name) => !schema14.properties.changes.items.only.includes(name));
+if(unknown1 !== undefined){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0,schemaPath:"#/properties/changes/items/only",keyword:"only",params:{unknown: unknown1, known: schema14.properties.changes.items.only}}];
+return false;
+}
+else {
 let missing1;
-if((((data1.id === undefined) && (missing1 = "id")) || ((data1.from === undefined) && (missing1 = "from"))) || ((data1.to === undefined) && (missing1 = "to"))){
+if((data1.id === undefined) && (missing1 = "id")){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0,schemaPath:"#/properties/changes/items/required",keyword:"required",params:{missingProperty: missing1}}];
 return false;
 }
@@ -343,18 +377,36 @@ return false;
 }
 if(errors === _errs6){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const unknown2 = Object.keys(data3).find((name) => !schema14.properties.changes.items.properties.from.only.includes(name));
+if(unknown2 !== undefined){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from",schemaPath:"#/properties/changes/items/properties/from/only",keyword:"only",params:{unknown: unknown2, known: schema14.properties.changes.items.properties.from.only}}];
+return false;
+}
+else {
 let missing2;
 if((data3.name === undefined) && (missing2 = "name")){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from",schemaPath:"#/properties/changes/items/properties/from/required",keyword:"required",params:{missingProperty: missing2}}];
 return false;
 }
 else {
-if(data3.name !== undefined){
-let data4 = data3.name;
+if(data3.id !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data4 === "string"){
-if(!data4.isWellFormed()){
+if(typeof data3.id !== "bigint"){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/id",schemaPath:"#/properties/changes/items/properties/from/properties/id/int64",keyword:"int64",params:{}}];
+return false;
+}
+var valid3 = _errs8 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data3.name !== undefined){
+let data5 = data3.name;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data5 === "string"){
+if(!data5.isWellFormed()){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/name",schemaPath:"#/properties/changes/items/properties/from/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
 return false;
 }
@@ -364,18 +416,18 @@ validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/name",sc
 return false;
 }
 }
-var valid3 = _errs8 === errors;
+var valid3 = _errs9 === errors;
 }
 else {
 var valid3 = true;
 }
 if(valid3){
 if(data3.tag !== undefined){
-let data5 = data3.tag;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data5 === "string"){
-if(!data5.isWellFormed()){
+let data6 = data3.tag;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data6 === "string"){
+if(!data6.isWellFormed()){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/tag",schemaPath:"#/properties/changes/items/properties/from/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
 return false;
 }
@@ -385,10 +437,12 @@ validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/from/tag",sch
 return false;
 }
 }
-var valid3 = _errs10 === errors;
+var valid3 = _errs11 === errors;
 }
 else {
 var valid3 = true;
+}
+}
 }
 }
 }
@@ -401,26 +455,44 @@ var valid2 = true;
 }
 if(valid2){
 if(data1.to !== undefined){
-let data6 = data1.to;
-const _errs12 = errors;
-if((!(data6 && typeof data6 == "object" && !Array.isArray(data6))) && (data6 !== null)){
+let data7 = data1.to;
+const _errs13 = errors;
+if((!(data7 && typeof data7 == "object" && !Array.isArray(data7))) && (data7 !== null)){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to",schemaPath:"#/properties/changes/items/properties/to/type",keyword:"type",params:{type: schema14.properties.changes.items.properties.to.type}}];
 return false;
 }
-if(errors === _errs12){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(errors === _errs13){
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+const unknown3 = Object.keys(data7).find((name) => !schema14.properties.changes.items.properties.to.only.includes(name));
+if(unknown3 !== undefined){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to",schemaPath:"#/properties/changes/items/properties/to/only",keyword:"only",params:{unknown: unknown3, known: schema14.properties.changes.items.properties.to.only}}];
+return false;
+}
+else {
 let missing3;
-if((data6.name === undefined) && (missing3 = "name")){
+if((data7.name === undefined) && (missing3 = "name")){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to",schemaPath:"#/properties/changes/items/properties/to/required",keyword:"required",params:{missingProperty: missing3}}];
 return false;
 }
 else {
-if(data6.name !== undefined){
-let data7 = data6.name;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data7 === "string"){
-if(!data7.isWellFormed()){
+if(data7.id !== undefined){
+const _errs15 = errors;
+if(typeof data7.id !== "bigint"){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/id",schemaPath:"#/properties/changes/items/properties/to/properties/id/int64",keyword:"int64",params:{}}];
+return false;
+}
+var valid4 = _errs15 === errors;
+}
+else {
+var valid4 = true;
+}
+if(valid4){
+if(data7.name !== undefined){
+let data9 = data7.name;
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data9 === "string"){
+if(!data9.isWellFormed()){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/name",schemaPath:"#/properties/changes/items/properties/to/properties/name/wellFormed",keyword:"wellFormed",params:{}}];
 return false;
 }
@@ -430,18 +502,18 @@ validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/name",sche
 return false;
 }
 }
-var valid4 = _errs14 === errors;
+var valid4 = _errs16 === errors;
 }
 else {
 var valid4 = true;
 }
 if(valid4){
-if(data6.tag !== undefined){
-let data8 = data6.tag;
-const _errs16 = errors;
-if(errors === _errs16){
-if(typeof data8 === "string"){
-if(!data8.isWellFormed()){
+if(data7.tag !== undefined){
+let data10 = data7.tag;
+const _errs18 = errors;
+if(errors === _errs18){
+if(typeof data10 === "string"){
+if(!data10.isWellFormed()){
 validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/tag",schemaPath:"#/properties/changes/items/properties/to/properties/tag/wellFormed",keyword:"wellFormed",params:{}}];
 return false;
 }
@@ -451,7 +523,7 @@ validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/to/tag",schem
 return false;
 }
 }
-var valid4 = _errs16 === errors;
+var valid4 = _errs18 === errors;
 }
 else {
 var valid4 = true;
@@ -460,10 +532,26 @@ var valid4 = true;
 }
 }
 }
-var valid2 = _errs12 === errors;
+}
+}
+var valid2 = _errs13 === errors;
 }
 else {
 var valid2 = true;
+}
+if(valid2){
+if(data1.delete !== undefined){
+const _errs20 = errors;
+if(typeof data1.delete !== "boolean"){
+validate13.errors = [{instancePath:instancePath+"/changes/" + i0+"/delete",schemaPath:"#/properties/changes/items/properties/delete/type",keyword:"type",params:{type: "boolean"}}];
+return false;
+}
+var valid2 = _errs20 === errors;
+}
+else {
+var valid2 = true;
+}
+}
 }
 }
 }
@@ -490,6 +578,7 @@ return false;
 }
 }
 }
+}
 else {
 validate13.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}}];
 return false;
@@ -500,13 +589,19 @@ return errors === 0;
 }
 
 const isNewToken = validate14;
-const schema15 = {"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"wellFormed":true},"scopes":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string","enum":["plants:read","plants:write","admin"],"wellFormed":true}},"days":{"within":{"exclusiveMinimum":0,"maximum":36500}}}};
+const schema15 = {"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"wellFormed":true},"scopes":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string","enum":["plants:read","plants:write","admin"],"wellFormed":true}},"days":{"within":{"exclusiveMinimum":0,"maximum":36500}},"expires":{"type":"string","wellFormed":true}},"only":["name","scopes","days","expires"]};
 
 function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const unknown0 = Object.keys(data).find((name) => !schema15.only.includes(name));
+if(unknown0 !== undefined){
+validate14.errors = [{instancePath,schemaPath:"#/only",keyword:"only",params:{unknown: unknown0, known: schema15.only}}];
+return false;
+}
+else {
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.scopes === undefined) && (missing0 = "scopes"))){
 validate14.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0}}];
@@ -629,6 +724,29 @@ var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.expires !== undefined){
+let data4 = data.expires;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data4 === "string"){
+if(!data4.isWellFormed()){
+validate14.errors = [{instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/wellFormed",keyword:"wellFormed",params:{}}];
+return false;
+}
+}
+else {
+validate14.errors = [{instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"}}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }

@@ -2,6 +2,7 @@
 // compiles anything at start, and both validate with the same code.
 import { _, Ajv } from "ajv";
 import type { KeywordCxt } from "ajv";
+import type { KeywordErrorCxt } from "ajv/dist/types/index.js";
 import standalone from "ajv/dist/standalone/index.js";
 
 /** A JSON Schema, with its numbers as doubles. */
@@ -15,6 +16,7 @@ type Schema = Readonly<{
   oneOf?: readonly Schema[];
   items?: Schema;
   properties?: Named;
+  additionalProperties?: boolean;
 }>;
 
 type Named = Readonly<Record<string, Schema>>;
@@ -54,6 +56,8 @@ function createAjv(): Ajv {
     const error = { message: "", params: ({ schemaCode }: Pick<KeywordCxt, "schemaCode">) => _`{limit: ${schemaCode}}` };
     ajv.addKeyword({ keyword, type: "string", schemaType: "number", code: (context) => context.fail(isBeyond(context)), error });
   }
+  // Before "required": a misspelt field is what is wrong, not the one that is missing for it.
+  ajv.addKeyword({ keyword: "only", type: "object", schemaType: "array", before: "required", code: checkOnly, error: UNKNOWN });
   ajv.addKeyword({ keyword: "wellFormed", type: "string", code: (context) => context.fail(_`!${context.data}.isWellFormed()`) });
   return ajv;
 }
@@ -63,6 +67,19 @@ const LENGTHS = {
   maxLength: ({ data, schemaCode }: KeywordCxt) => _`${data}.length > ${schemaCode} && Array.from(${data}).length > ${schemaCode}`,
   minLength: ({ data, schemaCode }: KeywordCxt) => _`${data}.length < ${schemaCode} * 2 && Array.from(${data}).length < ${schemaCode}`,
 };
+
+const UNKNOWN = {
+  message: "",
+  params: ({ params, schemaCode }: KeywordErrorCxt) => _`{unknown: ${params["unknown"]}, known: ${schemaCode}}`,
+};
+
+/** Refuses members with other names than these. Ajv's own keyword does not report which ones there are. */
+function checkOnly(context: KeywordCxt): void {
+  const { data, schemaCode, gen } = context;
+  const unknown = gen.const("unknown", _`Object.keys(${data}).find((name) => !${schemaCode}.includes(name))`);
+  context.setParams({ unknown });
+  context.fail(_`${unknown} !== undefined`);
+}
 
 /**
  * A number with or without a fraction. Without one it is a `bigint`, which JSON Schema's own limits do not check; it is
@@ -80,19 +97,22 @@ function checkWithin(context: KeywordCxt): void {
  * cannot express the same.
  */
 function exactSchema({ description: _description, ...schema }: Schema, named: Named): Schema {
-  const { $ref, allOf, oneOf, items, properties, ...rules } = schema;
+  const { $ref, allOf, oneOf, items, properties, additionalProperties, ...rules } = schema;
   const { type, format, ...limits } = rules;
   const exact = (one: Schema) => exactSchema(one, named);
   if ($ref !== undefined) return expectOnly(schema, ["$ref"], exact(named[$ref.split("/").at(-1)!]!));
   if (oneOf) return orNull(expectOnly(schema, ["oneOf"], exact(oneOf[0]!)), oneOf);
   if (type === "integer" && format !== "int64") throw new Error("contract: a whole number in a body is an int64.");
   if (type === "integer") return expectOnly(schema, ["type", "format"], { int64: true });
+  // The handler parses an instant, and so checks it.
+  if (format === "date-time") return expectOnly(schema, ["type", "format"], { type, wellFormed: true });
   if (type === "number") return expectOnly(limits, ["exclusiveMinimum", "maximum"], { within: limits });
   return {
     ...rules,
     ...(allOf && { allOf: allOf.map(exact) }),
     ...(items && { items: exact(items) }),
     ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exact(one)])) }),
+    ...(additionalProperties === false && { only: Object.keys(properties!) }),
     ...([type].flat().includes("string") && { wellFormed: true }),
   };
 }

@@ -41,6 +41,7 @@ export type Schema = Readonly<{
   items?: Schema;
   required?: readonly string[];
   properties?: Readonly<Record<string, Schema>>;
+  additionalProperties?: boolean;
 }>;
 
 /** The last part of a reference. */

@@ -98,6 +98,8 @@ export type Violation = Readonly<{
     exclusiveMinimum?: number;
     maximum?: number;
     allowedValues?: readonly string[];
+    unknown?: string;
+    known?: readonly string[];
   }>;
 }>;
 

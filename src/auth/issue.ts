@@ -13,8 +13,10 @@ type IssueOptions = Readonly<{
   now: () => number;
   name: string;
   scopes: readonly Scope[];
-  /** Milliseconds from now. If undefined, the token is valid until it is revoked. */
+  /** Milliseconds from now. Without it and `expires`, the token is valid until it is revoked. */
   lifetimeMs?: number | undefined;
+  /** Milliseconds since 1970. */
+  expires?: number | undefined;
   /**
    * The token that creates this one. The new token gets no scope that its maker lacks, and expires no later than it.
    * Undefined if the owner of the machine creates it.
@@ -37,12 +39,23 @@ export type Issued = Readonly<{ token: Token; secret: string; isRepeated: boolea
  * `once`. Rejects with `insufficient_scope`, with `invalid_token` if the maker has just been revoked, and with
  * `idempotency_key_reused`.
  */
-export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker, owner, once, ...given }: IssueOptions): Promise<Issued> {
+export async function issueToken({
+  tokens,
+  now,
+  name,
+  scopes,
+  lifetimeMs,
+  expires,
+  maker,
+  owner,
+  once,
+  ...given
+}: IssueOptions): Promise<Issued> {
   if (maker) for (const scope of scopes) authorize(maker, scope);
   // A secret derived from the request is the same on every replica and after a restart, and need not be stored.
   const random = once ? deriveBytes(once.makerSecret, once.key) : given.random;
   const secret = createToken(random);
-  const token = toToken({ id: randomText(random, 8), name, scopes, created: now(), lifetimeMs, maker });
+  const token = toToken({ id: randomText(random, 8), name, scopes, created: now(), lifetimeMs, expires, maker });
   const outcome = await tokens.create(token, hashToken(secret), owner);
   if (outcome === "orphaned") throw invalidToken(maker);
   if (outcome === "created" && !once) return { token, secret, isRepeated: false };
@@ -50,15 +63,15 @@ export async function issueToken({ tokens, now, name, scopes, lifetimeMs, maker,
   // Never return a secret that is not stored. The chance that a random id is in use is 1 in 62^8 for each token.
   if (!stored) throw new Error("The random id of the token is in use: try again.");
   // Compare as if both were created at the same time.
-  const isSame = isAlike(stored, toToken({ ...token, created: stored.created, lifetimeMs, maker }));
+  const isSame = isAlike(stored, toToken({ ...token, created: stored.created, lifetimeMs, expires, maker }));
   if (!isSame) throw new PlantStoreError("idempotency_key_reused");
   return { token: stored, secret, isRepeated: stored.created !== token.created };
 }
 
-type Wanted = Pick<Token, "id" | "name" | "scopes" | "created"> & Pick<IssueOptions, "lifetimeMs" | "maker">;
+type Wanted = Pick<Token, "id" | "name" | "scopes" | "created"> & Pick<IssueOptions, "lifetimeMs" | "expires" | "maker">;
 
-function toToken({ id, name, scopes, created, lifetimeMs = Infinity, maker }: Wanted): Token {
-  const expires = Math.min(created + lifetimeMs, maker?.expires ?? Infinity);
+function toToken({ id, name, scopes, created, lifetimeMs = Infinity, maker, ...wanted }: Wanted): Token {
+  const expires = Math.min(wanted.expires ?? created + lifetimeMs, maker?.expires ?? Infinity);
   return { id, name, scopes, created, ...(expires === Infinity ? {} : { expires }), ...(maker ? { parent: maker.id } : {}) };
 }
 

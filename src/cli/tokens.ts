@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { removeIfRevoked } from "../auth/first-token.ts";
 import { issueToken } from "../auth/issue.ts";
+import { parseEnd } from "../auth/token-end.ts";
 import { toTokenJson } from "../auth/token-json.ts";
 import type { Config } from "../config.ts";
 import { isScope, SCOPES } from "../scope.ts";
@@ -17,7 +18,7 @@ import type { Result } from "./result.ts";
 import { addSettings, configOf } from "./settings.ts";
 import { openOwnStore } from "./own-store.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+type CreateFlags = { name: string; scopes: Scope[]; admin?: true; days?: number; expires?: string };
 
 export function tokenCommand(): Command {
   const command = new Command("token").description("Create, list and revoke tokens, even while the service runs.");
@@ -35,15 +36,27 @@ function createCommand(): Command {
         .default(["plants:read", "plants:write"], "plants:read,plants:write"),
     )
     .addOption(new Option("--admin", "all scopes, so that it can also create and revoke tokens").conflicts("scopes"))
-    .option("--days <number>", "days until it expires; by default, it does not expire", parseDays);
+    .option("--days <number>", "days until it expires; by default, it does not expire", parseDays)
+    .addOption(new Option("--expires <instant>", "when it expires, such as 2027-11-02T09:00:00Z").conflicts("days"));
   return withTokens(command, async (tokens) => {
-    const { name, admin, days, ...given } = command.opts<{ name: string; scopes: Scope[]; admin?: true; days?: number }>();
-    const scopes = admin ? SCOPES : given.scopes;
+    const { name, admin, scopes: listed, days, expires } = command.opts<CreateFlags>();
+    const scopes = admin ? SCOPES : listed;
     // As over HTTP: a name that is empty or endless helps nobody who reads the list.
-    checkBody(createToken, { name, scopes, ...(days === undefined ? {} : { days }) });
-    const lifetimeMs = days === undefined ? undefined : Math.round(days * DAY_MS);
+    const wanted = checkBody(createToken, {
+      name,
+      scopes,
+      ...(days === undefined ? {} : { days }),
+      ...(expires === undefined ? {} : { expires }),
+    });
     // Anyone who may run commands here owns the store, so no other token limits this one.
-    const { token, secret } = await issueToken({ tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
+    const { token, secret } = await issueToken({
+      tokens,
+      random: randomBytes,
+      now: Date.now,
+      name,
+      scopes,
+      ...parseEnd(wanted, Date.now()),
+    });
     return { json: { ...toTokenJson(token), token: secret }, words: secret };
   });
 }

@@ -26,10 +26,10 @@ export function tokenCalls(context: ClientContext): TokenCalls {
       } while (cursor !== undefined);
       return all;
     },
-    async createToken({ name, scopes, days }, { signal } = {}) {
+    async createToken({ name, scopes, days, expires }, { signal } = {}) {
       // Identifies this token, so that a second try does not create a second one.
       const headers = { "content-type": "application/json", "idempotency-key": `"${createKey()}"` };
-      const body = JSON.stringify({ name, scopes, days });
+      const body = JSON.stringify({ name, scopes, days, expires });
       const outgoing = { method: "POST", path: "/tokens", headers, body, isRepeatable: true, signal } as const;
       return request(context, outgoing, ({ body: created }) => parseCreatedToken(created));
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Schemas } from "../../contract/generated/schemas.ts";
 import { changePlants } from "../../contract/generated/bodies.ts";
 import type { Audit, Who } from "../auth/audit.ts";
 import { PlantStoreError } from "../errors.ts";
@@ -119,15 +120,27 @@ export function changeHandlers({ plants, running, audit, bodyBytesMax }: ChangeO
 function parseChanges(bytes: Uint8Array, textBytesMax: number): readonly Swap[] {
   const { changes } = checkBody(changePlants, parseJson(decodeBody(bytes), LEVELS));
   const places = new Map<bigint, number>();
-  return changes.map(({ id, from, to }, at) => {
+  return changes.map((change, at) => {
+    const { id, from } = change;
+    const to = sideAfter(change, at);
     const earlier = places.get(id);
     places.set(id, at);
     if (earlier !== undefined)
       throw invalidBody(`\`changes/${earlier}\` and \`changes/${at}\` name the same plant: send one change of each.`);
     if (!from && !to) throw invalidBody(`\`changes/${at}\` has no plant in \`from\` or \`to\`: send at least one.`);
+    for (const side of [from, to])
+      if (side && (side.id ?? id) !== id) throw invalidBody(`\`changes/${at}\` has two ids: a plant keeps its id.`);
     if (to) checkSize(to, textBytesMax, `The name and tag in \`changes/${at}/to\``);
     return { from: from ? toNewPlant({ ...from, id }) : undefined, to: to ? toNewPlant({ ...to, id }) : undefined };
   });
+}
+
+/** What is wanted. A change that does not mention it is not taken for a deletion: the client may have lost it. */
+function sideAfter({ to, delete: isDeletion = false }: Schemas["PlantChange"], at: number): Schemas["PlantState"] | null {
+  if (isDeletion && to) throw invalidBody(`\`changes/${at}\` has both \`to\` and \`delete\`: send one of them.`);
+  if (to === undefined && !isDeletion)
+    throw invalidBody(`The field \`changes/${at}/to\` is missing: add it, or send \`"delete": true\` to delete the plant.`);
+  return to ?? null;
 }
 
 /** Throws the first error if every change failed, and any that is a bug. */

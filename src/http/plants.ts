@@ -8,6 +8,7 @@ import type { NewPlant } from "../plant.ts";
 import { checkSize, isFitting } from "../plant-size.ts";
 import type { PlantStore, Swap } from "../store/plants.ts";
 import type { HttpResponse } from "./wire/response.ts";
+import { invalidBody } from "../validation.ts";
 import { createAuditedSwap } from "./audited-swap.ts";
 import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
 import { OF_ONE_CLIENT } from "./representation.ts";
@@ -16,6 +17,9 @@ import type { Call, Handlers } from "./router.ts";
 
 /** The part of a call that a change needs. */
 type ChangeCall = Pick<Call<"putPlant">, "parameters" | "headers" | "principal" | "requestId">;
+
+/** Null removes the tag; undefined keeps it. */
+type Patch = Readonly<{ name: string | undefined; tag: string | null | undefined }>;
 
 type PlantHandlers = Pick<Handlers, "createPlant" | "getPlant" | "putPlant" | "patchPlant" | "deletePlant">;
 
@@ -72,9 +76,10 @@ export function plantHandlers({ plants, audit, bodyBytesMax }: PlantOptions): Pl
     async patchPlant(call) {
       const { parameters, body, principal } = call;
       expectSameId(body, parameters.id);
+      const patch = parsePatch(body);
       // The answer shows what the patch leaves out, so `{}` would be a read.
-      if (body.name === undefined || body.tag === undefined) authorize(tokenOf(principal), "plants:read", WHOLE_PATCH);
-      const { to } = await change(call, (stored) => patched(expectFound(stored), body, bodyBytesMax));
+      if (patch.name === undefined || patch.tag === undefined) authorize(tokenOf(principal), "plants:read", WHOLE_PATCH);
+      const { to } = await change(call, (stored) => patched(expectFound(stored), patch, bodyBytesMax));
       return toChanged(expectFound(to), 200);
     },
     async deletePlant(call) {
@@ -116,19 +121,23 @@ function expectFound(plant: NewPlant | undefined): NewPlant {
 /** The body may repeat the id in the path, but not change it. */
 function expectSameId({ id: given }: Readonly<{ id?: bigint }>, id: bigint): void {
   if (given === undefined || given === id) return;
-  throw new PlantStoreError("invalid_body", {
-    message: "The field `id` differs from the id in the path: send the same id, or leave it out.",
-  });
+  throw invalidBody("The field `id` differs from the id in the path: send the same id, or leave it out.");
+}
+
+/** The patch with `untagged`, which clients send that leave null out, as the null that it stands for. */
+function parsePatch({ name, tag, untagged = false }: Schemas["PlantPatch"]): Patch {
+  if (untagged && typeof tag === "string") throw invalidBody("The fields `tag` and `untagged` contradict each other: send one of them.");
+  return { name, tag: untagged ? null : tag };
 }
 
 /** Throws `body_too_large` if the patch makes a plant too large, unless it was: the limit may have been lowered since. */
-function patched(stored: NewPlant, patch: Schemas["PlantPatch"], bytesMax: number): NewPlant {
+function patched(stored: NewPlant, patch: Patch, bytesMax: number): NewPlant {
   const plant = merge(stored, patch);
   if (isFitting(stored, bytesMax)) checkSize(plant, bytesMax);
   return plant;
 }
 
 /** JSON Merge Patch (RFC 7396), with a patch that was validated against the contract. */
-function merge({ id, name, tag }: NewPlant, patch: Schemas["PlantPatch"]): NewPlant {
+function merge({ id, name, tag }: NewPlant, patch: Patch): NewPlant {
   return toNewPlant({ id, name: patch.name ?? name, tag: patch.tag === undefined ? tag : (patch.tag ?? undefined) });
 }

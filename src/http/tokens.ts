@@ -3,6 +3,7 @@ import { mayBeMade } from "../auth/audit.ts";
 import type { Audit } from "../auth/audit.ts";
 import { parseBearer } from "../auth/authenticate.ts";
 import { issueToken } from "../auth/issue.ts";
+import { parseEnd } from "../auth/token-end.ts";
 import { ownerOf, tokenOf } from "../principal.ts";
 import type { RandomBytes } from "../auth/secret.ts";
 import { toTime, toTokenJson } from "../auth/token-json.ts";
@@ -25,8 +26,6 @@ type TokenOptions = Readonly<{
   onRevoke: () => Promise<unknown>;
 }>;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
 /** How many of the tokens revoked along with another to name in the log. All are counted. */
 const CHILDREN_LOGGED_MAX = 100;
 
@@ -46,7 +45,8 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
     async createToken(call) {
       const { body, headers, principal } = call;
       const maker = tokenOf(principal);
-      const { name, scopes, days } = body;
+      const { name, scopes } = body;
+      const end = parseEnd(body, now());
       const key = parseKey(headers.get("idempotency-key"));
       const issuing = issueToken({
         tokens,
@@ -56,7 +56,7 @@ export function tokenHandlers({ tokens, usage, audit, random, now, onRevoke }: T
         scopes,
         maker,
         owner: ownerOf(principal),
-        lifetimeMs: days === undefined ? undefined : Math.ceil(days * DAY_MS),
+        ...end,
         once: key === undefined ? undefined : { key, makerSecret: parseBearer(headers.get("authorization")) },
       });
       const { token, secret, isRepeated } = await issuing.catch((reason: unknown) => {

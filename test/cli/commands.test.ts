@@ -97,8 +97,8 @@ describe("plant-store token", () => {
       "Anna's phone",
       "--scopes",
       "plants:write",
-      "--days",
-      "30",
+      "--expires",
+      new Date(Date.now() + 1e9).toISOString(),
       "--data",
       data,
     ]);

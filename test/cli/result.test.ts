@@ -161,6 +161,8 @@ describe("arguments", () => {
     ["--scopes", "admin,admin", "has a value twice"],
     ["--days", "0x10", "Use a number of days"],
     ["--days", "1e3", "Use a number of days"],
+    ["--expires", "tomorrow", "is not an instant"],
+    ["--expires", "2020-01-01T00:00:00Z", "must be in the future"],
   ] as const) {
     it(`of token create are held to what the service takes: ${flag} ${value.slice(0, 20)}`, async () => {
       const { status, stdout, stderr } = await runCommand(["token", "create", flag, value, "--data", data]);

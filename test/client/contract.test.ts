@@ -39,7 +39,7 @@ type TagsQuery = Omit<NonNullable<Parameters<Client["tags"]>[0]>, "signal">;
 // The compiler checks them: a line that is false is an error of `npm run check`.
 true satisfies Equal<Plant, Schemas["NewPlant"]>;
 true satisfies Equal<Omit<Plant, "id">, Schemas["Plant"]>;
-true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id">>;
+true satisfies Equal<PlantPatch, Omit<Schemas["PlantPatch"], "id" | "untagged">>;
 true satisfies Equal<TagCount, Schemas["TagCount"]>;
 true satisfies Equal<PlantCount, Schemas["PlantCount"]>;
 true satisfies Equal<Scope, Schemas["Scope"]>;

@@ -175,7 +175,43 @@ describe("many changes", () => {
       why: "no side to",
       body: `{"changes":[${FINE},{"id":2,"from":{"name":"x"}}]}`,
       code: "invalid_body",
-      message: "The field `changes/1/to` is missing: add it.",
+      message: 'The field `changes/1/to` is missing: add it, or send `"delete": true` to delete the plant.',
+    },
+    {
+      why: "no side to, and a deletion that is denied",
+      body: '{"changes":[{"id":1,"from":{"name":"Aloe"},"delete":false}]}',
+      code: "invalid_body",
+      message: "The field `changes/0/to` is missing",
+    },
+    {
+      why: "a misspelt side to",
+      body: '{"changes":[{"id":1,"from":{"name":"Aloe"},"too":{"name":"Acer"}}]}',
+      code: "invalid_body",
+      message: "The field `changes/0/too` is unknown: send only `id`, `from`, `to`, `delete`.",
+    },
+    {
+      why: "a plant and its deletion",
+      body: '{"changes":[{"id":1,"from":{"name":"Aloe"},"to":{"name":"Acer"},"delete":true}]}',
+      code: "invalid_body",
+      message: "`changes/0` has both `to` and `delete`",
+    },
+    {
+      why: "a deletion that is no boolean",
+      body: '{"changes":[{"id":1,"from":{"name":"Aloe"},"delete":"true"}]}',
+      code: "invalid_body",
+      message: "`changes/0/delete` must be a boolean",
+    },
+    {
+      why: "the deletion of nothing",
+      body: '{"changes":[{"id":1,"delete":true}]}',
+      code: "invalid_body",
+      message: "`changes/0` has no plant",
+    },
+    {
+      why: "another id in a side",
+      body: '{"changes":[{"id":1,"from":{"id":2,"name":"Aloe"},"to":null}]}',
+      code: "invalid_body",
+      message: "`changes/0` has two ids",
     },
     { why: "no name", body: '{"changes":[{"id":1,"from":{"tag":"x"},"to":null}]}', code: "invalid_body", message: "`changes/0/from/name`" },
     {
@@ -228,10 +264,18 @@ describe("many changes", () => {
     });
   }
 
-  it("ignore unknown fields, whatever is in them", async () => {
-    const body = '{"changes":[{"id":1,"from":{"name":"Aloe","x":{"a":1,"a":2}},"to":{"name":"Aloe","y":[1e999]},"z":0}],"w":[[{}]]}';
-    expect(await (await send(service, body)).json()).toMatchObject({ same: 1 });
-  });
+  for (const { why, first, again } of [
+    { why: "a create without from, undone with delete", first: '"to":{"name":"Acer"}', again: '"from":{"name":"Acer"},"delete":true' },
+    { why: "a create that says it is no deletion", first: '"from":null,"to":{"name":"Acer"},"delete":false' },
+    { why: "the id in a side", first: '"to":{"id":5e1,"name":"Acer"}', again: '"from":{"id":50,"name":"Acer"},"to":null,"delete":true' },
+  ])
+    it(`need no null: ${why}`, async () => {
+      expect(await (await send(service, `{"changes":[{"id":50,${first}}]}`)).json()).toMatchObject({ changed: 1 });
+      expect(await textOf(service, 50n)).toBe('{"id":50,"name":"Acer"}');
+      const undone = await send(service, `{"changes":[{"id":50,${again ?? '"from":{"name":"Acer"},"to":null'}}]}`);
+      expect(await undone.json()).toMatchObject({ changed: 1 });
+      expect(await textOf(service, 50n)).toBe("404");
+    });
 
   it("all end in the store when only three of them may wait at a time", async () => {
     const small = await startTestService({ queueMax: "3" });

@@ -113,7 +113,10 @@ describe("PATCH /plants/{id}", () => {
     { patch: "{}", text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "changes nothing if it names nothing" },
     { patch: '{"id":3}', text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "may repeat the id" },
     { patch: '{"id":3.0,"name":"b"}', text: '{"id":3,"name":"b","tag":"x"}', why: "may repeat it in another form" },
-    { patch: '{"color":null,"x":{"y":1}}', text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "ignores unknown fields" },
+    { patch: '{"untagged":true}', text: '{"id":3,"name":"Aloe vera"}', why: "removes the tag for a client that cannot send null" },
+    { patch: '{"name":"b","untagged":true,"tag":null}', text: '{"id":3,"name":"b"}', why: "takes both spellings" },
+    { patch: '{"untagged":false}', text: '{"id":3,"name":"Aloe vera","tag":"x"}', why: "keeps the tag if that is denied" },
+    { patch: '{"untagged":false,"tag":"y"}', text: '{"id":3,"name":"Aloe vera","tag":"y"}', why: "sets a tag if that is denied" },
   ]) {
     for (const type of ["application/json", "application/merge-patch+json"]) {
       it(`${why}: ${patch} as ${type}`, async () => {
@@ -133,6 +136,9 @@ describe("PATCH /plants/{id}", () => {
     { patch: '{"name":null}', code: "invalid_body", field: "`name`" },
     { patch: '{"name":["x"]}', code: "invalid_body", field: "`name`" },
     { patch: '{"tag":5}', code: "invalid_body", field: "`tag`" },
+    { patch: '{"tag":"","untagged":true}', code: "invalid_body", field: "`untagged`" },
+    { patch: '{"untagged":null}', code: "invalid_body", field: "`untagged`" },
+    { patch: '{"nmae":"b"}', code: "invalid_body", field: "`nmae` is unknown: send only `id`, `name`, `tag`, `untagged`." },
     { patch: '{"id":4}', code: "invalid_body", field: "`id`" },
     { patch: '{"id":null}', code: "invalid_body", field: "`id`" },
     { patch: '{"id":"3"}', code: "invalid_body", field: "`id`" },

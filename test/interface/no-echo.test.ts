@@ -61,7 +61,8 @@ const PLACES: Readonly<Record<string, (text: string, operation: Operation) => Se
     headers: { "x-forwarded-for": inHeader(text), "user-agent": inHeader(text), origin: inHeader(text) },
   }),
   "text that is not JSON": (text, { path }) => ({ path, body: text }),
-  "a key": (text, { path }) => ({ path, body: JSON.stringify({ [text]: 1 }) }),
+  // The plain name of an unknown field is repeated: unknown-fields.test.ts.
+  "a key": (text, { path }) => ({ path, body: JSON.stringify({ [text === MARKER ? `.${text}` : text]: 1 }) }),
   "a duplicate key": (text, { path }) => ({ path, body: `{${JSON.stringify(text)}:1,${JSON.stringify(text)}:2}` }),
   "a value where a number belongs": (text, { path }) => ({ path, body: JSON.stringify({ id: text, name: "x", scopes: [], days: text }) }),
   "a value where text belongs": (text, { path }) => ({
