@@ -23,8 +23,6 @@ type NewNotice = Omit<Notice, "key"> &
   Readonly<{
     /** Without it, it stays until it is closed. */
     lastsMs?: number;
-    /** One message for several events: it takes the place of the one before of this kind, and says how many there were. */
-    together?: Readonly<{ kind: string; toText: (count: number) => string }>;
   }>;
 
 export type Notices = Readonly<{
@@ -42,37 +40,20 @@ const NOTICES_MAX = 3;
 
 export function createNotices(): Notices {
   const state = createState<readonly Notice[]>([]);
-  const counts = new Map<string, { key: number; count: number }>();
   let last = 0;
 
   function close(key: number): void {
     state.set(state.get().filter((notice) => notice.key !== key));
   }
 
-  function isOpen(key: number | undefined): boolean {
-    return state.get().some((notice) => notice.key === key);
-  }
-
-  /** How many events of a kind there were while its message was there, with this one. */
-  function count(kind: string, key: number): number {
-    const before = counts.get(kind);
-    const isCounting = before !== undefined && isOpen(before.key);
-    if (isCounting) close(before.key);
-    const now = isCounting ? before.count + 1 : 1;
-    counts.set(kind, { key, count: now });
-    return now;
-  }
-
   return {
     state,
-    add({ lastsMs, together, ...notice }) {
+    add({ lastsMs, ...notice }) {
       const key = (last += 1);
-      const events = together ? count(together.kind, key) : 1;
-      const text = together && events > 1 ? together.toText(events) : notice.text;
       const others = state.get();
       // What asks for something stays.
       const dropped = others.length >= NOTICES_MAX ? others.find(({ action }) => action === undefined) : undefined;
-      state.set([...others.filter((other) => other !== dropped), { ...notice, text, key }]);
+      state.set([...others.filter((other) => other !== dropped), { ...notice, key }]);
       if (lastsMs !== undefined) setTimeout(() => close(key), lastsMs);
       return key;
     },
@@ -123,6 +104,3 @@ export const PROBLEM_MS = 15_000;
 export function failedText(name: string, reason: string): string {
   return `Saving ${quote(name)} failed, and what you typed is kept. ${reason}`;
 }
-
-/** Plants that are saved one soon after the other. */
-export const SAVED = { kind: "saved", toText: (count: number) => `${count} plants are saved.` };

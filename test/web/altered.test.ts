@@ -374,7 +374,7 @@ describe("a network that is not only a way", () => {
       await route.fulfill({ response: await route.fetch({ headers }) });
     });
     await field("Search names").fill("acer");
-    await reads("Something on the way to the service removes parts of what is sent: tell its operator.");
+    await reads("Something on the way to the service alters what is sent: tell its operator.");
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.reload();
     await sees(["Acer"]);
@@ -390,9 +390,7 @@ describe("a network that is not only a way", () => {
     await button("Add plant").click();
     await field("Name").fill("Ginkgo");
     await button("Save").click();
-    await reads(
-      "Something on the way to the service removes parts of what is sent: tell its operator. A change may be stored all the same.",
-    );
+    await reads("Something on the way to the service alters what is sent: tell its operator. A change may be stored all the same.");
     expect(await (await place.service.request("/plants?q=ginkgo")).json()).toHaveLength(1);
   });
 });

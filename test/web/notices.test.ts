@@ -119,18 +119,30 @@ describe("messages", () => {
     await page.getByText("secret").first().waitFor({ state: "detached" });
   });
 
-  it("of plants that are saved one soon after the other are one", async () => {
+  it("of plants that are edited one soon after the other are one, which undoes each, by keyboard and after a reload", async () => {
     await place.plant(SEVEN);
-    const { page, signIn, button, field, reads } = await place.visit();
+    const { page, signIn, button, field, reads, dialog } = await place.visit();
     await signIn();
     for (const at of [1, 2, 3]) {
-      await button(`Edit Plant ${at}`).click();
-      await field("Tag").fill("herb");
-      await button("Save").click();
-      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await button(`Edit Plant ${at}`).press("Enter");
+      await field("Name").fill("");
+      await page.keyboard.press("Enter");
+      await reads("The plant needs a name: type one.");
+      await field("Name").fill(`Herb ${at}`);
+      await field("Tag").fill("");
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
     }
-    await reads("3 plants are saved.");
+    await reads("“Herb 3” is saved.");
     expect(await page.locator(".notice").count()).toBe(1);
+    await page.reload();
+    for (const at of [3, 2, 1]) {
+      await reads(`“Herb ${at}” is saved.`);
+      await button("Undo").press("Enter");
+      await reads(`“Herb ${at}” is as before.`);
+    }
+    expect(await (await place.service.request("/plants?tag=tree&limit=1000")).json()).toHaveLength(7);
+    expect(await stored()).toEqual(SEVEN.map((row) => row.split(",")[1]!));
   });
 
   for (const width of [1280, 360]) {

@@ -1,14 +1,15 @@
 // Parts of the page by themselves, at moments that a browser does not wait for.
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "bun:test";
 import { ConnectionError, createClient } from "../../src/client/client.ts";
-import type { Client, Page, Plant } from "../../src/client/client.ts";
+import type { Client, Page, Plant, PlantChange } from "../../src/client/client.ts";
 import { PROJECT } from "../support/process.ts";
 import { savePlant } from "../../web/plants/save-plant.ts";
-import { toDraft, toPlant } from "../../web/plants/draft.ts";
+import { nameProblem, toDraft, toPlant } from "../../web/plants/draft.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 type View = Readonly<{ q: string; tag: string | undefined; sort: "id" }>;
 type State<Value> = Readonly<{ get: () => Value }>;
@@ -20,7 +21,13 @@ type Listing = Readonly<{
   note: (before: Plant | undefined, after: Plant | undefined) => void;
   noteAll: (changes: readonly Change[]) => void;
 }>;
-type Notices = Readonly<{ state: State<readonly Readonly<{ text: string }>[]>; add: (notice: object) => number }>;
+type Notice = Readonly<{ text: string; action?: Readonly<{ run: () => void }>; onClose?: () => void }>;
+type Notices = Readonly<{ state: State<readonly Notice[]>; add: (notice: object) => number }>;
+type BulkChanges = Readonly<{
+  run: (bulk: Readonly<{ changes: readonly PlantChange[]; doing: string; done: string; isQuiet?: boolean }>) => Promise<boolean>;
+  offerEdit: (change: PlantChange, said: Readonly<{ kind: "done" | "problem"; text: string }>) => void;
+  offer: () => void;
+}>;
 type Ticks = Readonly<{
   toggleLoaded: () => void;
   tickFound: () => Promise<void>;
@@ -33,9 +40,21 @@ type Send = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The parts as this test uses them. Their own types need those of a browser, which are not those of a test. */
 type Parts = Readonly<{
+  createBulkChanges: (
+    parts: Readonly<{
+      client: Client;
+      notices: Notices;
+      keptUndo: object;
+      changesSent: () => number;
+      signedOut: AbortSignal;
+      onChanged: () => void;
+    }>,
+  ) => BulkChanges;
+  createKeptUndo: (storage: Pick<Storage, "getItem" | "removeItem" | "setItem">) => object;
   createListing: (client: Client, view: View) => Listing;
   createNotices: () => Notices;
   createSignedInFetch: (fetch: Send, signedOut: AbortSignal) => Readonly<{ fetch: Send; changesSent: () => number }>;
+  failureText: (thrown: unknown) => string;
   createState: <Value>(value: Value) => State<Value>;
   createTagCounts: (client: Client, views: State<View>) => TagCounts;
   createTicks: (parts: Readonly<{ client: Client; listing: Listing; notices: Notices }>) => Ticks;
@@ -47,10 +66,12 @@ type Parts = Readonly<{
 
 // What is kept in the browser is named after where the page is.
 Object.assign(globalThis, { location: new URL("http://plants.example/") });
-const NAMES = ["catalogue/listing", "catalogue/signed-in-fetch", "catalogue/tag-counts", "catalogue/ticks", "notices", "reach", "state"];
+const CATALOGUE = ["bulk-changes", "kept-undo", "listing", "signed-in-fetch", "tag-counts", "ticks"].map((name) => `catalogue/${name}`);
+const NAMES = [...CATALOGUE, "failure-text", "notices", "reach", "state"];
 const modules = await Promise.all(NAMES.map((name) => import(join(PROJECT, "web", `${name}.ts`)) as Promise<object>));
 const parts = Object.assign({}, ...modules) as Parts;
-const { createListing, createNotices, createSignedInFetch, createState, createTagCounts, createTicks, watchReach, SignedOutError } = parts;
+const { createBulkChanges, createKeptUndo, createListing, createNotices, createSignedInFetch } = parts;
+const { failureText, createState, createTagCounts, createTicks, watchReach, SignedOutError } = parts;
 
 const ALL = { q: "", tag: undefined, sort: "id" } as const;
 const ACER = { ...ALL, q: "acer" };
@@ -276,6 +297,19 @@ describe("a plant that is changed", () => {
     expect(await savePlant(client, plant(3, "Mine"), undefined)).toMatchObject({ kind: "conflict", theirs: { plant: { name: "Theirs" } } });
   });
 
+  it("is not saved behind a proxy that makes tags weak, which is said, and shows no conflict of two equal plants", async () => {
+    await client.put(plant(4, "Acer"), {});
+    const weak: Client = {
+      ...client,
+      find: async (...given) => {
+        const found = await client.find(...given);
+        return found && { ...found, etag: `W/${found.etag}` };
+      },
+    };
+    const refusal = await rejectionOf(savePlant(weak, plant(4, "Mine"), await weak.find(4n)));
+    expect(failureText(refusal)).toBe("Something on the way to the service alters what is sent: tell its operator.");
+  });
+
   it("is not saved if it is as it was, and theirs if it is neither", async () => {
     await client.create(plant(2, "Acer"));
     const seen = await client.find(2n);
@@ -285,5 +319,166 @@ describe("a plant that is changed", () => {
       kind: "conflict",
       theirs: { plant: { name: "Theirs" } },
     });
+  });
+
+  describe("is refused without a name,", () => {
+    for (const { name, before, isRefused } of [
+      { name: "", before: undefined, isRefused: true },
+      { name: "", before: "Acer", isRefused: true },
+      { name: " \t", before: "Acer", isRefused: true },
+      { name: "\u200b", before: undefined, isRefused: true },
+      { name: "\u3164\u2800", before: "Acer", isRefused: true },
+      { name: "\u200b", before: "", isRefused: true },
+      { name: "", before: "", isRefused: false },
+      { name: "\u200b", before: "\u200b", isRefused: false },
+      { name: "A", before: "", isRefused: false },
+    ])
+      it(`${JSON.stringify(name)} after ${JSON.stringify(before)}: ${isRefused}`, () => {
+        const original = before === undefined ? undefined : plant(1, before);
+        const problem = nameProblem(plant(1, name), original);
+        expect(problem).toBe(isRefused ? "The plant needs a name: type one." : undefined);
+      });
+  });
+});
+
+describe("the undo of an edit", () => {
+  let service: TestService;
+  let client: Client;
+  let kept: Map<string, string>;
+  let signedOut: AbortController;
+  beforeAll(async () => {
+    service = await startTestService();
+    client = createClient({ url: service.url, token: service.token });
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    kept = new Map();
+    signedOut = new AbortController();
+    for (const id of [1, 2, 3]) await client.put(plant(id, `Plant ${id}`, "tree"));
+  });
+
+  /** The page as a load of it makes it: what the tab kept is there, and nothing else. */
+  function load() {
+    const storage = {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, text: string) => void kept.set(name, text),
+      removeItem: (name: string) => void kept.delete(name),
+    };
+    const notices = createNotices();
+    const signal = signedOut.signal;
+    const options = {
+      client,
+      notices,
+      keptUndo: createKeptUndo(storage),
+      changesSent: () => 0,
+      signedOut: signal,
+      onChanged: () => undefined,
+    };
+    const changes = createBulkChanges(options);
+    changes.offer();
+    const offered = () => notices.state.get().filter(({ action }) => action !== undefined);
+    return {
+      ...changes,
+      offered: () => offered().map(({ text }) => text),
+      said: () => notices.state.get().map(({ text }) => text),
+      close: () => offered()[0]!.onClose!(),
+      async undo() {
+        const results = () => notices.state.get().filter(({ text }) => /as before|in the meantime/.test(text)).length;
+        const before = results();
+        offered()[0]!.action!.run();
+        await until("the undo is over", () => results() > before);
+      },
+    };
+  }
+
+  async function edit(page: BulkChanges, to: Plant): Promise<void> {
+    const from = (await client.find(to.id))!.plant;
+    await client.put(to, {});
+    page.offerEdit({ from, to }, { kind: "done", text: `${to.name} is saved.` });
+  }
+
+  async function stored(): Promise<readonly Plant[]> {
+    return (await client.page({})).plants;
+  }
+
+  const UNTOUCHED = [1, 2, 3].map((id) => plant(id, `Plant ${id}`, "tree"));
+
+  it("is offered for each of several, the last one first, also of one plant that was edited twice", async () => {
+    const page = load();
+    for (const to of [plant(1, "One"), plant(2, "Two", ""), plant(1, "Uno", "x")]) await edit(page, to);
+    expect(page.offered()).toEqual(["Uno is saved."]);
+    await page.undo();
+    expect(await stored()).toEqual([plant(1, "One"), plant(2, "Two", ""), UNTOUCHED[2]!]);
+    expect(page.offered()).toEqual(["Two is saved."]);
+    await page.undo();
+    await page.undo();
+    expect(await stored()).toEqual(UNTOUCHED);
+    expect([page.offered(), kept.size]).toEqual([[], 0]);
+  });
+
+  it("is there after a reload", async () => {
+    const before = load();
+    for (const id of [1, 2]) await edit(before, plant(id, ""));
+    const page = load();
+    await page.undo();
+    await page.undo();
+    expect(await stored()).toEqual(UNTOUCHED);
+  });
+
+  it("leaves what somebody changed since, and says so", async () => {
+    const page = load();
+    await edit(page, plant(1, "Mine"));
+    await client.put(plant(1, "Theirs"), {});
+    await page.undo();
+    expect(page.said().at(-1)).toBe("Someone changed “Mine” in the meantime, so it was kept.");
+    expect((await stored())[0]).toEqual(plant(1, "Theirs"));
+  });
+
+  it("brings back nothing in the place of what somebody deleted since", async () => {
+    const page = load();
+    await edit(page, plant(1, "Mine"));
+    await client.remove(1n);
+    await page.undo();
+    expect(await stored()).toEqual(UNTOUCHED.slice(1));
+  });
+
+  it("stays beside the undo of many plants, unless these were changed with them", async () => {
+    const page = load();
+    for (const id of [1, 2]) await edit(page, plant(id, `Mine ${id}`, "tree"));
+    const from = plant(2, "Mine 2", "tree");
+    await page.run({ changes: [{ from, to: plant(2, "Mine 2") }], doing: "Tagging", done: "tagged" });
+    expect(page.offered()).toEqual(["Mine 1 is saved.", "“Mine 2” is tagged."]);
+  });
+
+  it("is offered to nobody after a sign-out", async () => {
+    const page = load();
+    signedOut.abort();
+    await edit(page, plant(1, "Mine"));
+    expect([page.said(), page.offered(), kept.size]).toEqual([["Mine is saved."], [], 0]);
+  });
+
+  it("goes for all of them when its message is closed", async () => {
+    const page = load();
+    for (const id of [1, 2]) await edit(page, plant(id, "Mine"));
+    page.close();
+    expect([page.offered(), kept.size]).toEqual([[], 0]);
+  });
+
+  it("is offered once for an edit that was sent twice, and not at all for one that changed nothing", async () => {
+    const page = load();
+    const change = { from: UNTOUCHED[0]!, to: plant(1, "Mine") };
+    page.offerEdit(change, { kind: "problem", text: "It is not certain." });
+    page.offerEdit(change, { kind: "done", text: "It is saved." });
+    page.offerEdit({ from: change.to, to: change.to }, { kind: "done", text: "The same is saved." });
+    expect(page.offered()).toEqual(["It is saved."]);
+    page.close();
+    expect(page.offered()).toEqual([]);
+  });
+
+  it("is kept of the last twenty", async () => {
+    const page = load();
+    for (let at = 0; at < 25; at += 1)
+      page.offerEdit({ from: plant(at, "Before"), to: plant(at, "After") }, { kind: "done", text: `${at}` });
+    expect([...kept.values()][0]!.match(/"isEdit"/g)).toHaveLength(20);
   });
 });

@@ -2,19 +2,24 @@ import { ServiceError } from "../../src/client/client.ts";
 import type { ChangeOutcome, Client, PlantChange } from "../../src/client/client.ts";
 import { failureText } from "../failure-text.ts";
 import { holdPage } from "../leaving.ts";
-import { PROBLEM_MS } from "../notices.ts";
+import { isSame } from "../../src/plant.ts";
+import { DONE_MS, PROBLEM_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { cutOffText, plantOf, resultText } from "./bulk-text.ts";
 import type { BulkResult, BulkWords } from "./bulk-text.ts";
 import type { KeptUndo, Undo } from "./kept-undo.ts";
 import type { NotedChange } from "./listing.ts";
+import { createOffers } from "./offers.ts";
+import type { Offer } from "./offers.ts";
 
 /** Changes of many plants at once, told by one message, and undone by one button. */
 export type BulkChanges = Readonly<{
   /** Resolves with whether all were made: none was stopped, failed, or left because somebody had changed the plant. */
   run: (bulk: Bulk) => Promise<boolean>;
-  /** What can be undone now. */
+  /** What changes of many plants can be undone now. */
   offers: () => readonly Offer[];
+  /** Says what became of the edit of one plant, which was sent elsewhere, and offers to undo it. */
+  offerEdit: (change: PlantChange, said: Pick<Undo, "kind" | "text">) => void;
   /** Offers to undo what was done before a reload. */
   offer: () => void;
 }>;
@@ -29,9 +34,6 @@ type Bulk = BulkWords &
     /** What could be undone when people asked for this, if that is a while ago. What they did since stays. */
     replaces?: readonly Offer[];
   }>;
-
-/** What can be undone, and the message that offers it. */
-type Offer = Readonly<{ undo: Undo; notice: number }>;
 
 type BulkOptions = Readonly<{
   client: Client;
@@ -49,10 +51,8 @@ type BulkOptions = Readonly<{
 const PROGRESS_MS = 300;
 
 export function createBulkChanges({ client, notices, keptUndo, changesSent, signedOut, onChanged }: BulkOptions): BulkChanges {
-  /** Only what was done last, and what was asked for earlier and done later. */
-  let offers: readonly Offer[] = [];
-  /** The page may be left before it hears what became of these. */
-  let underWay: readonly Undo[] = [];
+  /** Of many plants only what was done last, and what was asked for earlier and done later. */
+  const offers = createOffers({ notices, keptUndo });
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
   async function send(bulk: Bulk): Promise<BulkResult> {
@@ -126,8 +126,10 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   async function run(bulk: Bulk): Promise<boolean> {
-    const { changes, replaces = offers } = bulk;
+    const { changes, replaces = offers.ofMany() } = bulk;
     const result = await sendKept(bulk, Symbol.asyncIterator in changes ? undefined : { changes, label: "Undo" });
+    // To undo their edits would only meet what was done now.
+    if (!signedOut.aborted) offers.forgetEditsOf(new Set(result.made.map(idOf)));
     tell(result, bulk, replaces);
     const { conflicts, unknown, failure, isStopped } = result;
     return failure === undefined && !isStopped && unknown.length === 0 && conflicts.length === 0;
@@ -155,42 +157,17 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   async function sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label"> | undefined): Promise<BulkResult> {
     // It may have waited for its turn until after a sign-out: then nothing is sent.
     const kept = signedOut.aborted ? undefined : undoable && ({ kind: "problem", text: cutOffText(bulk), ...undoable } as const);
-    if (kept) {
-      underWay = [...underWay, kept];
-      keep();
-    }
+    const end = kept && offers.begin(kept);
     const result = await send(bulk);
-    underWay = underWay.filter((one) => one !== kept);
+    end?.();
     if (signedOut.aborted) return result;
-    keep();
+    offers.keep();
     noteAll(result);
     return result;
   }
 
-  /** Keeps what can be undone for a reload. */
-  function keep(): void {
-    keptUndo.keep([...offers.map((one) => one.undo), ...underWay]);
-  }
-
   function offer(undoable: Undo, replaces: readonly Offer[] = []): void {
-    const { kind, text, label, changes } = undoable;
-    const forgetIt = () => forget([made]);
-    const action = {
-      label,
-      run() {
-        forgetIt();
-        void undo(changes);
-      },
-    };
-    const made = { undo: undoable, notice: notices.add({ kind, text, isClosable: true, onClose: forgetIt, action }) };
-    offers = [...offers, made];
-    forget(replaces);
-  }
-
-  function forget(over: readonly Offer[]): void {
-    for (const { notice } of over) notices.close(notice);
-    offers = offers.filter((one) => !over.includes(one));
-    keep();
+    offers.add({ undo: undoable, run: (changes) => void undo(changes) }, replaces);
   }
 
   async function undo(changes: readonly PlantChange[]): Promise<void> {
@@ -214,7 +191,11 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
 
   return {
     run,
-    offers: () => offers,
+    offers: offers.ofMany,
+    offerEdit(change, said) {
+      if (signedOut.aborted || isSame(change.from, change.to)) notices.add({ ...said, lastsMs: DONE_MS });
+      else offer({ ...said, changes: [change], label: "Undo", isEdit: true });
+    },
     offer() {
       for (const kept of keptUndo.find()) offer(kept);
     },

@@ -4,7 +4,14 @@ import { holdPage } from "../leaving.ts";
 import { keepItem } from "../storage.ts";
 
 /** What can be undone now: the changes that were made or may have been, and the message that offers it. */
-export type Undo = Readonly<{ kind: "done" | "problem"; text: string; changes: readonly PlantChange[]; label: "Go on undoing" | "Undo" }>;
+export type Undo = Readonly<{
+  kind: "done" | "problem";
+  text: string;
+  changes: readonly PlantChange[];
+  label: "Go on undoing" | "Undo";
+  /** Whether it is one plant, changed in its dialog. */
+  isEdit?: true;
+}>;
 
 /** Keeps what can be undone in the tab, so that a reload does not lose it. What is too much for that holds the page. */
 export type KeptUndo = Readonly<{

@@ -6,14 +6,14 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, retryText } from "../failure-text.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
-import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
+import { DONE_MS, failedText, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { useValue } from "../state.ts";
 import { BackAgain } from "../ui/back-again.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { useShown } from "../ui/shown.ts";
-import { ID_RULE, parseId, toPlant } from "./draft.ts";
+import { ID_RULE, nameProblem, parseId, toPlant } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { NameAndTag } from "./name-and-tag.tsx";
 import { takeFocus } from "../ui/focus.ts";
@@ -44,7 +44,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
     setProblem(undefined);
     await Promise.resolve();
     const id = parseId(draft.id);
-    const problemText = draft.name.trim() === "" ? "The plant needs a name: type one." : id === undefined ? ID_RULE : undefined;
+    const problemText = nameProblem(toPlant(id ?? 0n, draft)) ?? (id === undefined ? ID_RULE : undefined);
     if (problemText !== undefined) setProblem({ text: problemText });
     if (id === undefined || problemText !== undefined || isBusy) return undefined;
     setBusy(true);
@@ -74,7 +74,7 @@ export function AddDialog({ catalogue, notices, onClose, onEdit }: AddDialogProp
   async function saveAndClose(): Promise<void> {
     const plant = await save();
     if (!plant) return;
-    notices.add({ kind: "done", text: `${quote(plant.name)} is saved.`, together: SAVED, lastsMs: DONE_MS });
+    notices.add({ kind: "done", text: `${quote(plant.name)} is saved.`, lastsMs: DONE_MS });
     if (isShown()) onClose();
   }
 

@@ -1,6 +1,7 @@
 import type { Plant } from "../../src/client/client.ts";
 import { normalize } from "../../src/normalization.ts";
 import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import { isInvisible } from "./label.ts";
 
 /** A plant as it is typed. */
 export type Draft = Readonly<{ id: string; name: string; tag: string }>;
@@ -29,6 +30,11 @@ export function toPlant(id: bigint, draft: Draft, original?: Plant): Plant {
   const name = original !== undefined && draft.name === before?.name ? original.name : trimmed(draft.name);
   const tag = original !== undefined && draft.tag === before?.tag ? original.tag : typedTag(draft.tag);
   return tag === undefined ? { id, name } : { id, name, tag };
+}
+
+/** What is wrong with a name that was typed: there is nothing to see. One that was so before, and is not touched, may stay. */
+export function nameProblem({ name }: Plant, original?: Plant): string | undefined {
+  return isInvisible(name) && name !== original?.name ? "The plant needs a name: type one." : undefined;
 }
 
 /** A tag as it is typed. Undefined is none. */

@@ -1,14 +1,15 @@
-import { useEffect, useState } from "preact/hooks";
-import type { Plant, StoredPlant } from "../../src/client/client.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ServiceError } from "../../src/client/client.ts";
+import type { Plant, PlantChange, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { retryText } from "../failure-text.ts";
 import { isSame } from "../../src/plant.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
-import { DONE_MS, failedText, quote, SAVED } from "../notices.ts";
+import { failedText, quote } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { useShown } from "../ui/shown.ts";
-import { toDraft, toPlant } from "./draft.ts";
+import { nameProblem, toDraft, toPlant } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { savePlant } from "./save-plant.ts";
 
@@ -46,7 +47,7 @@ type Editing = Readonly<{
 }>;
 
 export function useEditing({ id, catalogue, notices, onClose }: EditingOptions): Editing {
-  const { client, listing, note } = catalogue;
+  const { client, listing, bulkChanges, note } = catalogue;
   const typed = useKept<Typed | undefined>(`plant-${id}`, () => undefined);
   const [step, setStep] = useState<Step>(() =>
     typed.value === undefined ? { kind: "loading" } : { kind: "editing", seen: toSeen(id, typed.value) },
@@ -56,13 +57,18 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const isShown = useShown();
+  /** What was sent without a response: it may have been made. */
+  const unheard = useRef<PlantChange | undefined>(undefined);
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     setBusy(true);
+    // The same words are read out again only where they were gone.
     setProblem(undefined);
+    await Promise.resolve();
     try {
       await work();
     } catch (thrown) {
+      if (thrown instanceof ServiceError && thrown.status < 500) unheard.current = undefined;
       fail(retryText(thrown));
     } finally {
       setBusy(false);
@@ -98,15 +104,24 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
 
   /** `current` is what `mine` may replace. */
   async function write(mine: Plant, current: StoredPlant | undefined): Promise<void> {
+    const change = { from: current?.plant, to: mine };
+    unheard.current = change;
     const saved = await savePlant(client, mine, current);
+    unheard.current = undefined;
     if (saved.kind === "conflict") {
       meet(saved.theirs?.plant);
       return isShown() ? setStep({ kind: "conflict", mine, theirs: saved.theirs }) : fail("Someone changed it in the meantime.");
     }
     typed.forget();
-    note(current?.plant, saved.plant);
-    notices.add({ kind: "done", text: `${quote(saved.plant.name)} is saved.`, together: SAVED, lastsMs: DONE_MS });
+    note(current?.plant, mine);
+    bulkChanges.offerEdit(change, { kind: "done", text: `${quote(mine.name)} is saved.` });
     if (isShown()) onClose();
+  }
+
+  async function saveTyped(mine: Plant, seen: StoredPlant): Promise<void> {
+    const wrong = nameProblem(mine, seen.plant);
+    if (wrong === undefined) await write(mine, seen);
+    else setProblem(wrong);
   }
 
   return {
@@ -121,7 +136,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     load,
     save() {
       if (step.kind === "conflict") void attempt(() => write(step.mine, step.theirs));
-      else if (step.kind === "editing" && draft) void attempt(() => write(toPlant(id, draft, step.seen.plant), step.seen));
+      else if (step.kind === "editing" && draft) void attempt(() => saveTyped(toPlant(id, draft, step.seen.plant), step.seen));
     },
     keepTheirs() {
       if (step.kind !== "conflict") return;
@@ -138,6 +153,8 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     leave() {
       // What is on its way may not be saved.
       if (!isBusy) typed.forget();
+      if (!isBusy && unheard.current)
+        bulkChanges.offerEdit(unheard.current, { kind: "problem", text: `It is not certain that ${quote(draft!.name)} is saved.` });
       onClose();
     },
   };
