@@ -2,7 +2,7 @@ import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedA
 import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
 
 /** What the page sends in each request, or the service in each response, did not come through. */
-const ALTERED = "Something on the way to the service removes parts of what is sent: tell its operator.";
+const ALTERED = "Something on the way to the service alters what is sent: tell its operator.";
 
 /** What programs are told in their words, in those of people; the others are for both. */
 const TEXTS: Readonly<Record<number, string>> = {
@@ -63,7 +63,8 @@ function unexpectedText({ status, cause }: UnexpectedAnswerError): string {
 function serviceText({ error, message, status, requestId }: ServiceError): string {
   if (status === 500) return `The service failed: tell its operator the number ${requestId ?? "of this minute"}, then try again.`;
   const lacks = error === ERROR_NUMBERS.insufficient_scope ? LACKS.find(([scope]) => message.includes(scope))?.[1] : undefined;
-  return lacks ?? TEXTS[error] ?? message;
+  const altered = error === ERROR_NUMBERS.precondition_failed && message.includes("proxy") ? ALTERED : undefined;
+  return lacks ?? altered ?? TEXTS[error] ?? message;
 }
 
 /** Whether somebody called it off, which is no failure. */

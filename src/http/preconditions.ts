@@ -19,8 +19,14 @@ export function etagOf({ id, name, tag }: NewPlant): string {
 export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): void {
   const header = headers.get("if-match");
   if (header === null) return;
-  if (!stored || !names(header, etagOf(stored))) throw new PlantStoreError("precondition_failed");
+  if (stored && names(header, etagOf(stored))) return;
+  throw new PlantStoreError("precondition_failed", stored && ALTERED_TAG.test(header) ? { message: ALTERED } : {});
 }
+
+/** What proxies that compress make of our tags: a weak one (nginx, HAProxy), or one with a suffix (Apache: `-gzip`). */
+const ALTERED_TAG = /W\/"|"[\w-]{22}[^"\w]/;
+const ALTERED =
+  "The tag in If-Match is weak or has a suffix, so it matches no plant: switch off compression in the proxy that altered it (nginx: gzip off), as the service compresses by itself.";
 
 /** Whether If-None-Match rules this plant out of a response. It compares weakly (RFC 9110, 13.1.2). */
 export function isRuledOut(headers: Fields, stored: NewPlant | undefined): boolean {

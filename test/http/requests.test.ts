@@ -213,6 +213,24 @@ describe("on the wire", () => {
     expect(await sendUntilClosed("GET /livez HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 .*\{"status":"ok",.*\}$/s);
   });
 
+  for (const [version, line] of [
+    ["1.2", "HTTP/1.1 200 OK"],
+    ["1.9", "HTTP/1.1 200 OK"],
+    ["1.10", "HTTP/1.1 505 HTTP Version Not Supported"],
+    ["0.9", "HTTP/1.1 505 HTTP Version Not Supported"],
+    ["2.0", "HTTP/1.1 505 HTTP Version Not Supported"],
+    ["2.1", "HTTP/1.1 505 HTTP Version Not Supported"],
+    ["1.x", "HTTP/1.1 400 Bad Request"],
+  ] as const) {
+    // RFC 9110, 2.5: a later minor version is understood as the last one that is known.
+    it(`HTTP/${version} is answered ${line}`, async () => {
+      const request = `GET /livez HTTP/${version}\r\n${host}\r\n`;
+      const { text } = await sendRaw(service.url, [request, `GET /livez HTTP/1.1\r\n${host}Connection: close\r\n\r\n`]);
+      expect(text.split("\r\n")[0]!).toBe(line);
+      expect(statusesIn(text)).toHaveLength(line.includes("200") ? 2 : 1);
+    });
+  }
+
   it("HTTP/1.0 gets no export, because one that broke off would end like a whole one", async () => {
     const answer = await sendUntilClosed(`GET /plants/export HTTP/1.0\r\n${authorization}\r\n`);
     expect(answer).toStartWith("HTTP/1.1 426 Upgrade Required\r\n");

@@ -267,6 +267,22 @@ for (const method of METHODS) {
       });
     }
 
+    for (const { why, toTag, isAltered } of [
+      { why: "the tag made weak, as by nginx", toTag: (etag: string) => `W/${etag}`, isAltered: true },
+      { why: "another tag made weak", toTag: () => 'W/"other"', isAltered: true },
+      { why: "the tag with the suffix of Apache", toTag: (etag: string) => etag.replace(/"$/, '-gzip"'), isAltered: true },
+      { why: "the tag with another suffix", toTag: (etag: string) => etag.replace(/"$/, ';br"'), isAltered: true },
+      { why: "a list with an altered tag", toTag: (etag: string) => `"other", W/${etag}`, isAltered: true },
+      { why: "the tag of an earlier version", toTag: () => '"-_34567890123456789012"', isAltered: false },
+    ]) {
+      it(`If-Match with ${why} is answered 412 ${isAltered ? "with a message that names the proxy" : "with the usual message"}`, async () => {
+        const etag = await given(6, ALOE);
+        const response = await send(method, 6, { ...CHANGES[method], headers: { "if-match": toTag(etag) } });
+        const message = await expectRefused(method, response, "precondition_failed");
+        expect(message).toMatch(isAltered ? /proxy that altered it \(nginx: gzip off\)/ : /^The plant does not meet the condition/);
+      });
+    }
+
     for (const { why, headers, put } of [
       { why: "If-Match: *", headers: { "if-match": "*" }, put: 412 },
       { why: "If-Match with a tag", headers: { "if-match": '"other"' }, put: 412 },

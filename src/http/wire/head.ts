@@ -117,6 +117,8 @@ function readVersion(line: string): "1.0" | "1.1" {
   if (!LINE.test(line)) throw refuseLine(line);
   if (line.endsWith(" HTTP/1.1")) return "1.1";
   if (line.endsWith(" HTTP/1.0")) return "1.0";
+  // RFC 9110, 2.5: a later minor version is understood as the last one that is known.
+  if (line.at(-3) === "1") return "1.1";
   throw new PlantStoreError("unsupported_version");
 }
 

@@ -55,6 +55,11 @@ export const KNOWN: readonly Known[] = [
     text: /^(?:\r\n)?(?:CONNECT |[A-Z]+ (?:\/|https?:\/\/))[^ \r\n]+ HTTP/i,
   },
   {
+    why: "a later minor version is understood as the last one that is known (RFC 9110, 2.5)",
+    what: /^refused: HPE_INVALID_VERSION$/,
+    text: /^(?:\r\n)?[A-Z]+ [^ \r\n]+ HTTP\/1\.[2-9]\r\n/,
+  },
+  {
     why: "an extension of a chunk is ignored, whatever it is (RFC 9112, 7.1.1)",
     what: /^refused: HPE_(?:STRICT|INVALID_CHUNK_SIZE)$/,
     // Not for one that the grammar allows.

@@ -168,7 +168,6 @@ const LINES: ReadonlyArray<readonly [string, string]> = [
   ["no path", "POST HTTP/1.1"],
   ["an empty path", "POST  HTTP/1.1"],
   ["the version 0.9", "POST /plants HTTP/0.9"],
-  ["the version 1.2", "POST /plants HTTP/1.2"],
   ["the version 1.10", "POST /plants HTTP/1.10"],
   ["the version 01.1", "POST /plants HTTP/01.1"],
   ["the version 1.", "POST /plants HTTP/1."],

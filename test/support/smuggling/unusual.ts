@@ -30,6 +30,12 @@ export const UNUSUAL: readonly Unusual[] = [
   chunks("a trailer", "<s>\r\n<b>\r\n0\r\nX: y\r\n\r\n"),
   chunks("a length as trailer", "<s>\r\n<b>\r\n0\r\nContent-Length: 5\r\n\r\n"),
   chunks("a coding as trailer", "<s>\r\n<b>\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+  // RFC 9110, 2.5: a later minor version is understood as the last one that is known.
+  ...["1.2", "1.9"].map((version) => ({
+    why: `the version ${version}`,
+    bytes: (body: string) => `${HEAD.replace("HTTP/1.1", `HTTP/${version}`)}${sized(body)}`,
+    ...CREATED,
+  })),
   { why: "an empty line in front", bytes: (body) => `\r\n${HEAD}${sized(body)}`, ...CREATED },
   { why: "an empty line at the end", bytes: (body) => `${HEAD}${sized(body)}\r\n`, ...CREATED },
   { why: "OPTIONS of the whole service", bytes: () => "OPTIONS * HTTP/1.1\r\nHost: plants\r\n\r\n", statuses: [204], isStored: false },
