@@ -1,20 +1,16 @@
 /** A cell, one character per byte; undefined if it is empty and not quoted. */
 export type Cell = string | undefined;
 
-/**
- * Why a row is refused: a quote in a place where none may be; a quote that is not closed properly, in the row or within
- * the limit; more cells than columns; too long.
- */
-export type Fault = "stray_quote" | "open_quote" | "cells" | "length";
+/** Why a row is not well formed: a quote where none may be; a quote that is not closed properly, or not within the limit; too long. */
+export type Fault = "stray_quote" | "open_quote" | "length";
 
 type SplitterOptions = Readonly<{
   delimiter: string;
   /** A longer row is refused. */
   bytesMax: number;
-  /** `line`: where the row begins, from 1. Returns a fault if the cells are wrong: then the row is refused. */
-  onRow: (cells: readonly Cell[], line: number) => Fault | undefined;
-  /** `cells`: those of the row up to the fault. */
-  onFault: (fault: Fault, at: Readonly<{ line: number; cells: readonly Cell[] }>) => void;
+  /** `line`: where the row begins, from 1. */
+  onRow: (cells: readonly Cell[], line: number) => void;
+  onFault: (fault: Fault, line: number) => void;
 }>;
 
 /** Takes CSV in pieces, cut anywhere. */
@@ -25,12 +21,13 @@ const CR = 0x0d;
 const QUOTE = 0x22;
 
 /**
- * Splits CSV (RFC 4180) into rows. Each line may end in LF, CRLF or CR. Empty lines are not rows.
+ * Splits CSV (RFC 4180) into rows. Each line may end in LF, CRLF or CR. Empty lines are not rows. A well-formed quoted
+ * cell is a cell, whatever is in it.
  *
- * A faulty row consists of its first line only, and reading resumes at the next line: a quote that is never closed
- * takes no other row with it. For that, the text after the first line of an open row is kept, up to `bytesMax`. No byte
- * is read more than three times, whatever the file holds: of two lines with an odd number of quotes, the first can open
- * a quote, and the second closes it or reveals the fault.
+ * A row that is not well formed consists of its first line only, and reading resumes at the next line: a quote that is
+ * never closed takes no other row with it. For that, the text after the first line of an open row is kept, up to
+ * `bytesMax`. No byte is read more than three times, whatever the file holds: of two lines with an odd number of quotes,
+ * the first can open a quote, and the second closes it or reveals the fault.
  */
 export function createSplitter({ delimiter, bytesMax, onRow, onFault }: SplitterOptions): Splitter {
   const delimiterCode = delimiter.charCodeAt(0);
@@ -64,7 +61,9 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
   function endRow(): Fault | undefined {
     const isEmpty = state === "start" && cells.length === 0;
     endCell();
-    return isEmpty ? undefined : (lengthFault() ?? onRow(cells, rowLine));
+    const fault = lengthFault();
+    if (!isEmpty && !fault) onRow(cells, rowLine);
+    return fault;
   }
 
   function beginRow(): void {
@@ -88,7 +87,7 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
   }
 
   function refuse(fault: Fault): void {
-    onFault(fault, { line: rowLine, cells });
+    onFault(fault, rowLine);
     state = "refused";
     line = rowLine;
   }

@@ -1,3 +1,4 @@
+import { PlantStoreError } from "../errors.ts";
 import { parseInt64 } from "../json.ts";
 import { invalidBody } from "../validation.ts";
 import type { DecodeCell } from "./cell-decoder.ts";
@@ -19,11 +20,12 @@ export const SHORTENED_ID =
 
 export const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
 
-type RowOptions = RowReading & Readonly<{ line: number; layout: Layout; count: bigint }>;
+type RowOptions = RowReading & Readonly<{ line: number; layout: Layout; delimiter: string; count: bigint }>;
 
 /** The plant of a row, or why it is none. `count`: how many rows are before it. */
-export function toRow(cells: readonly Cell[], { line, layout, count, decode, csv, options }: RowOptions): Row {
+export function toRow(cells: readonly Cell[], { line, layout, delimiter, count, decode, csv, options }: RowOptions): Row {
   try {
+    checkCells(cells, layout, delimiter);
     const given = pick(cells, layout.id, layout);
     const id = isEmpty(given) ? (makeId(cells, { count, decode, csv }) ?? given) : given;
     const name = pick(cells, layout.name, layout) ?? (layout.name.some((at) => at < cells.length) ? "" : undefined);
@@ -34,7 +36,7 @@ export function toRow(cells: readonly Cell[], { line, layout, count, decode, csv
     if (isRounded(name) || isRounded(tag)) throw invalidBody(ROUNDED_TEXT);
     const plant = {
       // Anything but a whole number stays as it is: the check reports it.
-      ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (parseInt64(id.trim()) ?? id) }),
+      ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (toInt64(id) ?? id) }),
       ...(name === undefined ? {} : { name: decode(name) }),
       ...(tag === undefined || (csv.isEmptyTagNone && tag === "") ? {} : { tag: decode(tag) }),
     };
@@ -42,6 +44,23 @@ export function toRow(cells: readonly Cell[], { line, layout, count, decode, csv
   } catch (thrown) {
     return { line, refusal: expected(thrown) };
   }
+}
+
+/**
+ * A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write
+ * them.
+ */
+function checkCells(cells: readonly Cell[], { columns }: Layout, delimiter: string): void {
+  if (cells.length <= columns || countFilled(cells) <= columns) return;
+  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
+  throw new PlantStoreError("malformed_row", {
+    message: `The row has ${countFilled(cells)} cells for ${columns} columns: name a column for each cell, or empty the others. In CSV, put quotes around a cell that holds ${named}.`,
+  });
+}
+
+/** Spaces may be around an id, but no line ends. */
+function toInt64(id: string): bigint | undefined {
+  return /[\r\n]/.test(id) ? undefined : parseInt64(id.trim());
 }
 
 /** The id of a row that has none, if the sender wants one. All cells count, so that no two different rows are one plant. */

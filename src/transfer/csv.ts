@@ -1,7 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import { toByteText } from "./byte-text.ts";
 import { openCellDecoder } from "./cell-decoder.ts";
-import { countFilled } from "./csv-cell.ts";
 import { toLayout } from "./csv-layout.ts";
 import type { Layout } from "./csv-layout.ts";
 import { createSplitter } from "./csv-parser.ts";
@@ -37,19 +36,16 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
     bytesMax: options.lineBytesMax,
     onRow(cells, line) {
       if (!layout) {
-        if (isDelimiterLine(cells)) return undefined;
+        if (isDelimiterLine(cells)) return;
         layout = toLayout(cells, { delimiter, decode, csv, options });
-        if (csv.hasHeader) return undefined;
+        if (csv.hasHeader) return;
       }
-      const fault = findFault(cells, layout, delimiter);
-      if (!fault) rows.push(toRow(cells, { line, count, layout, decode, csv, options }));
-      if (!fault) count += 1n;
-      return fault;
+      rows.push(toRow(cells, { line, count, layout, delimiter, decode, csv, options }));
+      count += 1n;
     },
-    onFault(fault, { line, cells }) {
+    onFault(fault, line) {
       if (!layout && csv.hasHeader) throw new PlantStoreError("invalid_csv_header");
-      const columns = layout?.columns ?? 0;
-      rows.push({ line, refusal: toRefusal(fault, { cells, columns, delimiter, bytesMax: options.lineBytesMax }) });
+      rows.push({ line, refusal: toRefusal(fault, options.lineBytesMax) });
       count += 1n;
     },
   });
@@ -98,49 +94,9 @@ function isDelimiterLine([first = "", ...others]: readonly Cell[]): boolean {
   return DELIMITER_LINE.test(first) && others.every((cell) => cell === undefined);
 }
 
-/**
- * A row may have fewer cells than there are columns, or more if the additional ones are empty, as spreadsheets write
- * them.
- */
-function findFault(cells: readonly Cell[], layout: Layout, delimiter: string): Fault | undefined {
-  const { id, columns } = layout;
-  if (cells.length > columns && countFilled(cells) > columns) return "cells";
-  // No id spans several lines, and no cell holds rows: this is an unclosed quote that another quote further down closed.
-  if (id.some((at) => LINE_END.test(cells[at] ?? ""))) return "open_quote";
-  return cells.some((cell, at) => holdsRows(cell ?? "", { layout, delimiter, behind: cells.length - at - 1 })) ? "open_quote" : undefined;
-}
-
-const LINE_END = /[\r\n]/;
-
-/** `behind`: how many cells follow, on the line where this one ends. */
-type Inside = Readonly<{ layout: Layout; delimiter: string; behind: number }>;
-
-/** Whether one line in the cell is a row with an id or, where rows have none, all are rows. */
-function holdsRows(cell: string, { layout: { id, columns }, delimiter, behind }: Inside): boolean {
-  if (!LINE_END.test(cell)) return false;
-  const [, ...lines] = cell.split(/[\r\n]+/);
-
-  function isRow(line: string, at: number): boolean {
-    const parts = line.split(delimiter);
-    const count = parts.length + (at === lines.length - 1 ? behind : 0);
-    // In prose, a space follows a comma.
-    if (parts.length < 2 || count !== columns || parts.some((part) => part.startsWith(" "))) return false;
-    if (id.length > 0) return id.some((place) => /^-?\d+$/.test(parts[place] ?? ""));
-    return !(/\d$/.test(parts[0]!) && /^\d/.test(parts[1]!));
-  }
-
-  return id.length > 0 ? lines.some(isRow) : lines.every(isRow);
-}
-
-type FaultOptions = Readonly<{ cells: readonly Cell[]; columns: number; delimiter: string; bytesMax: number }>;
-
-function toRefusal(fault: Fault, { cells, columns, delimiter, bytesMax }: FaultOptions): PlantStoreError {
+function toRefusal(fault: Fault, bytesMax: number): PlantStoreError {
   if (fault === "length") return tooLong(bytesMax);
-  if (fault === "stray_quote") return new PlantStoreError("malformed_row");
-  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
-  const message =
-    fault === "open_quote"
-      ? "The row opens a quote that is not closed where its cell ends: close it, and write each quote inside of a cell twice."
-      : `The row has ${countFilled(cells)} cells for ${columns} columns: name a column for each cell, or empty the others. In CSV, put quotes around a cell that holds ${named}.`;
-  return new PlantStoreError("malformed_row", { message });
+  return new PlantStoreError("malformed_row", fault === "open_quote" ? { message: OPEN_QUOTE } : {});
 }
+
+const OPEN_QUOTE = "The row opens a quote that is not closed where its cell ends: close it, and write each quote inside of a cell twice.";

@@ -471,32 +471,41 @@ describe("an import of gzip", () => {
   });
 });
 
-describe("quotes of an import", () => {
-  for (const { table, query, why } of [
-    { table: 'id,name,tag\n1,Rose,"red\n2,Tulip,yellow\n3,Lily,white"\n4,Oak,x\n', query: "", why: "rows with ids" },
-    { table: 'id,name,tag\n1,"Rose,red\n2,Tulip",yellow\n4,Oak,x\n', query: "", why: "a row with a rest of cells" },
-    { table: 'id,name,tag\n"1,Rose\n2,Tulip\n3,Lily"\n4,Oak,x\n', query: "", why: "rows of fewer cells, from an id on" },
-    { table: 'name,tag\nRose,"red\nTulip,yellow\nLily,3"\nOak,x\n', query: "?ids=content", why: "rows without ids" },
+describe("a quoted cell of an import", () => {
+  for (const { table, query = "", names, why } of [
+    { table: 'id,name,tag\n9,"list:\n5,Evil,tree\nend",x\n', names: ["list:\n5,Evil,tree\nend"], why: "a row with an id" },
+    { table: 'id,name,tag\r\n9,"a\r\n5,Evil,tree\r\n",x\r\n', names: ["a\r\n5,Evil,tree\r\n"], why: "one that ends in CRLF" },
+    { table: 'id,name\n9,"\n5,""Evil""\n6,"\n', names: ['\n5,"Evil"\n6,'], why: "one with quotes" },
+    { table: 'id,name,note\n9,a,"x\n5,Evil,tree\n7,b,"\n', names: ["a"], why: "rows, in a column that is not imported" },
+    { table: 'id;name\n9;"a\n5;Evil\nb"\n', names: ["a\n5;Evil\nb"], why: "rows with another separator" },
+    {
+      table: 'name,tag\n"Rose\nEvil,red\nTulip,yellow",x\n',
+      query: "&ids=content",
+      names: ["Rose\nEvil,red\nTulip,yellow"],
+      why: "rows without ids",
+    },
+    { table: '9,"a\n5,Evil\nb"\n', query: "&header=absent", names: ["a\n5,Evil\nb"], why: "rows, in a file without a heading" },
+    { table: 'id,name,tag\n1,"Rose,red\n2,Tulip",yellow\n', names: ["Rose,red\n2,Tulip"], why: "what two odd quotes hold" },
+    { table: 'id,name,tag\n9,"list:\n5,Evil,tree\nend",x,more\n', names: [], why: "a row, beside too many cells" },
+    { table: 'id,name\n"9\n5,Evil\n",x\n', names: [], why: "a row, in the place of the id" },
+    { table: 'id,name\n"9\n",x\n', names: [], why: "an id and a line end, which are no id" },
   ]) {
-    it(`that are odd, in two lines, take no rows between them: ${why}`, async () => {
-      const { summary, stored } = await storedFrom(table, { ...CSV, query });
-      expect(summary.read).toBe(table.split("\n").length - 2);
-      expect(summary.problems.map(({ line, error }) => [line, error])[0]).toEqual([2, 40009]);
-      expect(stored).toContain('"name":"Oak","tag":"x"');
-      expect(stored).not.toContain("\\n");
+    it(`is one cell, whatever is in it: ${why}`, async () => {
+      const { summary, stored } = await storedFrom(table, { ...CSV, query: `?onConflict=replace${query}` });
+      expect(Array.from(stored.matchAll(/"name":("(?:[^"\\]|\\.)*")/g), ([, name]) => JSON.parse(name!) as string)).toEqual(names);
+      expect([summary.read, summary.refused]).toEqual([1, 1 - names.length]);
     });
   }
 
-  for (const { table, query } of [
-    { table: 'id,name,tag\n1,Rose,"sun\n2, maybe 3, pots\nsee 4,5"\n', query: "" },
-    { table: 'name,tag\nRose,"grows, slowly\n1,5 m\n"\n', query: "?ids=content" },
-    { table: 'name,tag\n"Rose\n(red)",x\n', query: "?ids=content" },
-    { table: 'name,id\n"Rose\n(red)",7\n', query: "" },
-    { table: 'name\n"Rose\nred"\n', query: "?ids=content" },
-    { table: 'name,tag,note\nRose,x,"a,b,c\nd"\n', query: "?ids=content" },
+  for (const { table, refused, why } of [
+    { table: 'id,name\n1,"a\n2,b\n3,c" d\n4,e\n', refused: [2, 4], why: "text behind its quote, some lines further down" },
+    { table: 'id,name\n1,"a\n2,b\n4,e\n', refused: [2], why: "a quote that is open at the end of the file" },
+    { table: `id,name\n1,"a\n2,b\n${"\n".repeat(140_000)}4,e"\n`, refused: [2, 140_004], why: "a quote that is open past the largest row" },
   ]) {
-    it(`may hold lines: ${JSON.stringify(table)}`, async () => {
-      expect(await importAll(table, { ...CSV, query: `${query || "?ids=file"}&dryRun=true` })).toMatchObject({ read: 1, created: 1 });
+    it(`that is not well formed takes its own line only: ${why}`, async () => {
+      const { summary, stored } = await storedFrom(table, CSV);
+      expect(stored).toContain('{"id":2,"name":"b"}\n');
+      expect(summary.problems.map(({ line, error }) => [line, error])).toEqual(refused.map((line) => [line, 40009]));
     });
   }
 });
