@@ -43,8 +43,11 @@ export function createPace(now: () => number): () => Promise<void> {
   };
 }
 
-/** For long work to call before each small part of it. Resolves when it may go on. */
-export type Pauses = () => Promise<void>;
+/**
+ * For long work to call before each small part of it. Resolves when it may go on: at once while its turn lasts, unless
+ * that `isOver`.
+ */
+export type Pauses = (isOver?: boolean) => Promise<void>;
 
 /**
  * Opens the pauses of one piece of long work of many. Each turn of the event loop belongs to one of them, in order, so
@@ -73,8 +76,8 @@ export function createSharedPauses(now: () => number): () => Pauses {
 
   return () => {
     const me = Symbol("work");
-    return async () => {
-      if (owner === me && now() - since < TURN_MS) return;
+    return async (isOver = false) => {
+      if (!isOver && owner === me && now() - since < TURN_MS) return;
       await wait();
       owner = me;
       since = now();

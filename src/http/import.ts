@@ -1,6 +1,7 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
 import { PlantStoreError } from "../errors.ts";
 import { createSharedPauses } from "../event-loop.ts";
+import type { Pauses } from "../event-loop.ts";
 import type { NewPlant } from "../plant.ts";
 import { ownerOf } from "../principal.ts";
 import { gunzip } from "../transfer/gunzip.ts";
@@ -51,7 +52,7 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
           csv,
           parsePlant,
           lineBytesMax,
-          pauses: openPauses(),
+          pauses: whileThere(openPauses(), connection),
           isReplacing: onConflict === "replace",
           isDryRun: dryRun,
           onCommit: (all) => (counts = all),
@@ -65,6 +66,14 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
         audit.note("import_ended", call, { outcome, ...counts, dryRun, ms: Math.round(now() - started) });
       }
     },
+  };
+}
+
+/** The same pauses while the sender is there. Then nobody waits for the rest of the file. */
+function whileThere(pauses: Pauses, { isGone }: Call<"importPlants">["connection"]): Pauses {
+  return async (isOver) => {
+    await pauses(isOver);
+    if (isGone()) throw new PlantStoreError("incomplete_body");
   };
 }
 

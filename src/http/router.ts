@@ -10,7 +10,7 @@ import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** What only the server can do for a request. */
-type Connection = Pick<HttpRequest, "allowSilence" | "isHttp10">;
+type Connection = Pick<HttpRequest, "allowSilence" | "isGone" | "isHttp10">;
 
 /** What a handler gets, already validated against the contract. */
 export type Call<Id extends OperationId> = Readonly<{

@@ -163,8 +163,9 @@ async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
   let length = 0;
   for await (const some of rows) {
-    // Lines that have arrived already, or are all refused, wait for nothing: other requests must still get their turn.
-    await pauses();
+    // Lines that have arrived already wait for nothing: other requests must still get their turn. Refused ones do not
+    // even wait for a commit, so each few of them end a turn: a create waits for several.
+    await pauses(some.some((row) => "refusal" in row));
     for (const row of some) {
       batch.push(row);
       if ("plant" in row) length += charactersOf(row.plant);

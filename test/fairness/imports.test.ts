@@ -1,17 +1,26 @@
 import { createMetrics } from "../../src/metrics.ts";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
+import type * as errors from "../../src/errors.ts";
 import { createFairShares } from "../../src/fair-shares.ts";
 import type { importHandlers } from "../../src/http/import.ts";
 import { createLog } from "../../src/log.ts";
 import { asPlantId } from "../../src/plant.ts";
 import type { NewPlant } from "../../src/plant.ts";
 import type { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { readCsv } from "../../src/transfer/csv.ts";
+import { readNdjson } from "../../src/transfer/ndjson.ts";
+import { parsePlant } from "../../src/validation.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const OWN_PAUSES = [{ file: "src/http/import.ts", from: "pauses: openPauses(),", to: "pauses: createSharedPauses(now)()," }];
+const OWN_PAUSES = [
+  { file: "src/http/import.ts", from: "whileThere(openPauses(), connection)", to: "whileThere(createSharedPauses(now)(), connection)" },
+];
+const LONG_REFUSALS = [
+  { file: "src/transfer/import.ts", from: 'await pauses(some.some((row) => "refusal" in row));', to: "await pauses();" },
+];
 const NO_TURNS = [
   {
     file: "src/store/sqlite/plants.ts",
@@ -26,15 +35,17 @@ const LINE_MS = 1;
 const LINES = 40;
 const TURN_MS = 5;
 
-/** The longest turn of the event loop, by that clock, while so many imports run of which each line is a piece. */
-async function longestTurn(count: number, root = PROJECT): Promise<number> {
+/** The longest turn of the event loop, by that clock, while so many imports run of which each line is a piece or more. */
+async function longestTurn(count: number, { root = PROJECT, isRefused = false } = {}): Promise<number> {
   const handlers = (await import(join(root, "src/http/import.ts"))) as { importHandlers: typeof importHandlers };
+  const { PlantStoreError } = (await import(join(root, "src/errors.ts"))) as typeof errors;
   let now = 0;
   const { importPlants } = handlers.importHandlers({
     plantsFor: () => ({ import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")) }),
     running: createFairShares(100),
     parsePlant() {
       now += LINE_MS;
+      if (isRefused) throw new PlantStoreError("invalid_body");
       return { id: asPlantId(1n), name: "x" };
     },
     lineBytesMax: 65_536,
@@ -49,7 +60,7 @@ async function longestTurn(count: number, root = PROJECT): Promise<number> {
     body: { type: "application/x-ndjson", bytes: bytes(), isPacked: false },
     headers: new Map(),
     principal: { token: undefined, address: "" },
-    connection: { allowSilence() {}, isHttp10: false },
+    connection: { allowSilence() {}, isGone: () => false, isHttp10: false },
     parameters: { onConflict: "refuse", dryRun: false, header: "present", guess: false, ids: "file", dropEmptyTags: false },
   });
   let isDone = false;
@@ -71,7 +82,26 @@ it("eight imports take about as much of a turn of the event loop as one", async 
 
 it("would visibly take eight times as much if each import had turns of its own", async () => {
   const root = plantBugs(OWN_PAUSES);
-  expect(await longestTurn(8, root)).toBeGreaterThan(4 * (await longestTurn(1, root)));
+  expect(await longestTurn(8, { root })).toBeGreaterThan(4 * (await longestTurn(1, { root })));
+});
+
+it("a turn ends behind the first piece with a refused line, because no commit paces these", async () => {
+  expect(await longestTurn(1, { isRefused: true })).toBeLessThanOrEqual(2 * LINE_MS);
+});
+
+it("would visibly take as much of a turn with refused lines as with others if each of them did not end it", async () => {
+  expect(await longestTurn(1, { isRefused: true, root: plantBugs(LONG_REFUSALS) })).toBeGreaterThanOrEqual(TURN_MS * LINE_MS);
+});
+
+it("a piece has a thousand lines at most", async () => {
+  for (const read of [readCsv, readNdjson]) {
+    async function* bytes() {
+      yield Buffer.from(`id,name\n${"a\n".repeat(10_000)}`);
+    }
+    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 65_536, onUnused: () => {} }));
+    expect(parts.flat()).toHaveLength(read === readCsv ? 10_000 : 10_001);
+    expect(Math.max(...parts.map((rows) => rows.length))).toBeLessThanOrEqual(1024);
+  }
 });
 
 /** Makes each turn of the event loop as long as on a busy machine. Call the result to end it. */

@@ -82,6 +82,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   let phase: Phase = "head";
   let isRetiring = false;
   let lingerBytes = 0;
+  /** Whether the peer can be asked if it is still there. */
+  let isAskable = true;
   const timeouts = createTimeouts(now);
   const output = createOutput({ wire, date, onWait: timeouts.onOutput });
   const input = createInput({ wire, parseHead, timeouts, onContinue: () => output.write(CONTINUE) });
@@ -140,8 +142,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     const { method, path, query, authority, section } = head;
     const { fields: headers, isHttp10 } = section;
     timeouts.reset();
+    isAskable = !isHttp10;
     try {
-      const response = answer({ method, path, query, authority, headers, body: incoming, isHttp10, address, allowSilence: timeouts.allow });
+      const allowSilence = timeouts.allow;
+      const response = answer({ method, path, query, authority, headers, body: incoming, isHttp10, address, allowSilence, isGone });
       if (response instanceof Promise) void respondLater(head, incoming, response);
       else respond(head, incoming, response);
     } catch (reason) {
@@ -185,6 +189,14 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function isClosed(): boolean {
     return phase === "closed";
+  }
+
+  function isGone(): boolean {
+    if (isClosed() || !input.hasEnded()) return isClosed();
+    if (!input.isBodyComplete()) return true;
+    if (isAskable) output.write(CONTINUE);
+    isAskable = false;
+    return isClosed();
   }
 
   /** Begins the next pipelined request, or waits for one. */

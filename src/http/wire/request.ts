@@ -15,4 +15,9 @@ export type HttpRequest = Omit<Head, "section"> &
      * limit.
      */
     allowSilence(seconds: number): void;
+    /**
+     * Whether the peer is gone, so that nobody waits for the response. One that has sent all and closed its side may only
+     * be asked: once, with an interim response, which breaks the connection if nobody is there (RFC 9110, 15.2).
+     */
+    isGone(): boolean;
   }>;
