@@ -10,7 +10,7 @@ import { makeOdd, TOKENS_TARGETS } from "../support/attack/oddities.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { inForm, tell } from "../support/run-form.ts";
 import { startCareless } from "../support/proxies/careless.ts";
-import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront } from "../support/proxies/fronts.ts";
+import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront, withCompression } from "../support/proxies/fronts.ts";
 import { runVictims } from "../support/proxies/victims.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
@@ -236,5 +236,36 @@ for (const name of ["nginx", "haproxy"] as const) {
     for (const method of ["GET", "DELETE"]) expect((await fetch(`${url}/plants/1`, { method })).status).toBe(404);
     expect(["GET /plants/1", "DELETE /plants/1"].map(versions.countAsked)).toEqual([1, 1]);
     await versions.stop();
+  });
+}
+
+/** What becomes of the tag of a plant that was read compressed: the service changes a plant on it, or says why not. */
+async function changeCompressed(url: string): Promise<Readonly<{ tag: string; status: number; message: string | undefined }>> {
+  const headers = { authorization: `Bearer ${tokens.full}`, "content-type": "application/json" };
+  const plant = `${url}/plants/${(nextId += 1)}`;
+  await fetch(plant, { method: "PUT", headers, body: JSON.stringify({ name: "Acer ".repeat(100) }) });
+  const read = await fetch(plant, { headers: { ...headers, "accept-encoding": "gzip" } });
+  const tag = read.headers.get("etag")!;
+  const changed = await fetch(plant, { method: "PATCH", headers: { ...headers, "if-match": tag }, body: '{"tag":"tree"}' });
+  const { message } = (await changed.json()) as { message?: string };
+  return { tag, status: changed.status, message };
+}
+
+const OWN = /^"[\w-]{22}"$/;
+const NAMES_PROXY = { status: 412, message: expect.stringContaining("the proxy that altered it") as string };
+
+for (const name of ["nginx", "caddy", "apache"] as const) {
+  it(`${name}, which compresses for other sites, leaves the tags of this one as they are`, async () => {
+    const url = await startFront(name, { hosts, edit: (text) => withCompression(name, text) });
+    expect(await changeCompressed(url)).toMatchObject({ tag: expect.stringMatching(OWN) as string, status: 200 });
+  });
+}
+
+for (const name of ["nginx", "haproxy", "apache"] as const) {
+  it(`${name} with compression and without its guard alters them, and the 412 names the proxy`, async () => {
+    const url = await startFront(name, { hosts, edit: (text) => withCompression(name, removeGuards(name, text)) });
+    const altered = await changeCompressed(url);
+    expect(altered.tag).not.toMatch(OWN);
+    expect(altered).toMatchObject(NAMES_PROXY);
   });
 }
