@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildExecutable } from "../deploy/executable.ts";
 import { findBinaries } from "./support/postgres/binaries.ts";
+import PACKAGES from "./support/programs.json" with { type: "json" };
 import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
 import { PROJECT } from "./support/process.ts";
 import { FORM } from "./support/run-form.ts";
@@ -72,13 +73,24 @@ const LONGEST = [
 /** Ends a file that hangs where the limit of a test does not reach, such as in a call to the browser. */
 const FILE_MS_MAX = { short: 15 * 60_000, long: 3 * 3_600_000 };
 
+/** Here each program must be there: a skip is a failure. */
+const IS_CI = process.env["CI"] === "true";
+
+/** The end of the name of a skipped test (support/program.ts). */
+const NEEDED = /\[needs ([^\]]+)\]/;
+/** Bun lists the hooks of skipped tests like tests. */
+const HOOK = " > (unnamed)";
+
 /** Of the reason why a test failed. */
 const REASON_LINES_MAX = 40;
 const REASON_CHARACTERS_MAX = 1000;
 
 type Options = Readonly<{ paths: readonly string[]; environment: NodeJS.ProcessEnv; workers: number }>;
-/** `trouble` is what failed and why, for the end of a long log: of that, often only the end is kept. */
-type Outcome = Readonly<{ passed: number; failed: number; trouble: string }>;
+/**
+ * `trouble` is what failed and why, for the end of a long log: of that, often only the end is kept. `skipped` has for
+ * each skipped test what it needs.
+ */
+type Outcome = Readonly<{ passed: number; failed: number; skipped: readonly string[]; trouble: string }>;
 
 try {
   const options = parseOptions();
@@ -143,8 +155,25 @@ async function run({ paths, environment, workers }: Options): Promise<void> {
     removeTemporaryFolders();
   }
   const sum = (name: "passed" | "failed") => outcomes.reduce((total, one) => total + one[name], 0);
-  process.stdout.write(`${outcomes.map((one) => one.trouble).join("")}${sum("passed")} tests passed, ${sum("failed")} failed\n`);
-  if (sum("failed") > 0) process.exitCode = 1;
+  const skipped = outcomes.flatMap((one) => one.skipped);
+  const failed = sum("failed") + (IS_CI ? skipped.length : 0);
+  const end = skipped.length > 0 && !IS_CI ? `, ${skipped.length} skipped` : "";
+  process.stdout.write(
+    `${outcomes.map((one) => one.trouble).join("")}${reportSkipped(skipped)}${sum("passed")} tests passed, ${failed} failed${end}\n`,
+  );
+  if (failed > 0) process.exitCode = 1;
+}
+
+/** What was not tested, and how to test it. */
+function reportSkipped(skipped: readonly string[]): string {
+  if (skipped.length === 0) return "";
+  const counts = Object.entries(Object.groupBy(skipped, (needed) => needed)).map(
+    ([needed, tests = []]) => `  ${tests.length} need ${needed}\n`,
+  );
+  const packages = skipped.flatMap((needed) => needed.split(", ")).map((name) => PACKAGES[name as keyof typeof PACKAGES]);
+  const missing = [...new Set(packages)].filter((name) => name !== undefined).toSorted();
+  const todo = missing.length === 0 ? "" : `To run them: apt-get install ${missing.join(" ")}\n`;
+  return `${IS_CI ? "Skipped tests, which fail here as CI is true" : "Skipped tests"}:\n${counts.toSorted().join("")}${todo}`;
 }
 
 /** The path below this folder. */
@@ -188,14 +217,18 @@ async function runFile(path: string, environment: NodeJS.ProcessEnv): Promise<Ou
   const [status, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   const count = (what: string) => Number(new RegExp(`^ *(\\d+) ${what}$`, "m").exec(output)?.[1] ?? 0);
   const passed = count("pass");
-  const failed = count("fail") + count("skip") + count("todo") + count("errors?");
-  const isGood = status === 0 && failed === 0 && passed > 0;
+  const skips = Array.from(output.matchAll(/^\(skip\) (.*)$/gm), ([, name]) => name!).filter((name) => !name.endsWith(HOOK));
+  const skipped = skips.flatMap((name) => NEEDED.exec(name)?.[1] ?? []);
+  const failed = count("fail") + skips.length - skipped.length + count("todo") + count("errors?");
+  const isGood = status === 0 && failed === 0 && passed + skipped.length > 0;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const figures = output.split("\n").filter((line) => /^figure: |: seed \d/.test(line));
-  const end = isGood ? `${passed} passed` : `FAILED: ${passed} passed, ${failed} failed, ended with ${signal ?? status}`;
+  const end = isGood
+    ? `${passed} passed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`
+    : `FAILED: ${passed} passed, ${failed} failed, ended with ${signal ?? status}`;
   process.stdout.write([...(isGood ? figures : [output]), `${path}: ${end} in ${seconds} s\n`].join("\n"));
-  if (isGood) return { passed, failed: 0, trouble: "" };
-  return { passed, failed: Math.max(failed, 1), trouble: [path, ...figures, ...findFailures(output)].join("\n  ") + "\n" };
+  if (isGood) return { passed, failed: 0, skipped, trouble: "" };
+  return { passed, skipped, failed: Math.max(failed, 1), trouble: [path, ...figures, ...findFailures(output)].join("\n  ") + "\n" };
 }
 
 /** What a file said before each test that failed, in which the reason stands, and that test; of none, how the file ended. */

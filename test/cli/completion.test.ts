@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "bun:test";
+import { afterAll, beforeAll, expect, it } from "bun:test";
 import { toCommandTree } from "../../src/cli/command-tree.ts";
 import type { CommandTree } from "../../src/cli/command-tree.ts";
 import { createCommandLine } from "../../src/cli/command-line.ts";
 import { SCOPES } from "../../src/scope.ts";
 import { cleanEnvironment, runCommand } from "../support/process.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
 
@@ -51,17 +51,10 @@ async function startShell(words: readonly string[], { setup, keys }: { setup: st
   };
 }
 
-const bash = await startShell(["bash", "--norc", "--noprofile", "-i"], {
-  setup: "bind 'set completion-query-items 0'; bind 'set page-completions off'; source ~/bash\n",
-  keys: "\x1b=",
-});
-const zsh = await startShell(["zsh", "-f", "-i"], {
-  // The folders of the system may have an owner that zsh asks about, unless with -u.
-  setup: "autoload -U compinit; compinit -u -D; LISTMAX=9999; source ~/zsh\n",
-  keys: "\x04",
-});
-const fish = {
-  complete(line: string): string[] {
+type Shell = Readonly<{ complete(line: string): string[] | Promise<string[]>; close?(): Promise<void> }>;
+
+const fish: Shell = {
+  complete(line) {
     const words = ["--no-config", "-c", 'source ~/fish; complete -C "$argv[1]"', line];
     const { stdout } = Bun.spawnSync([findProgram("fish"), ...words], { cwd: folder, env: { ...cleanEnvironment(), HOME: home } });
     return Array.from(stdout.toString().matchAll(/^(.*?)(?:\t.*)?$/gm), ([, word]) =>
@@ -69,9 +62,21 @@ const fish = {
     ).filter((word) => word !== "");
   },
 };
-afterAll(async () => Promise.all([bash.close(), zsh.close()]));
 
-const SHELLS = { bash, zsh, fish };
+const SHELLS: Readonly<Record<"bash" | "zsh" | "fish", () => Shell | Promise<Shell>>> = {
+  bash: () =>
+    startShell(["bash", "--norc", "--noprofile", "-i"], {
+      setup: "bind 'set completion-query-items 0'; bind 'set page-completions off'; source ~/bash\n",
+      keys: "\x1b=",
+    }),
+  zsh: () =>
+    startShell(["zsh", "-f", "-i"], {
+      // The folders of the system may have an owner that zsh asks about, unless with -u.
+      setup: "autoload -U compinit; compinit -u -D; LISTMAX=9999; source ~/zsh\n",
+      keys: "\x04",
+    }),
+  fish: () => fish,
+};
 
 type Case = Readonly<{ line: string; words: readonly string[] }>;
 
@@ -104,13 +109,18 @@ const CASES: readonly Case[] = [
   { line: "plant-store token create --name token --scopes ", words: SCOPES },
 ];
 
-it("completion in bash replaces only what is behind a colon, where bash begins a new word", async () => {
-  expect(await bash.complete("plant-store token create --scopes plants:")).toEqual(["read", "write"]);
-});
+/** Bash begins a new word behind a colon, and replaces only that. */
+const BASH_CASES: readonly Case[] = [{ line: "plant-store token create --scopes plants:", words: ["read", "write"] }];
 
-for (const [name, shell] of Object.entries(SHELLS)) {
-  describe(`completion in ${name}`, () => {
-    for (const { line, words } of CASES) {
+for (const name of ["bash", "zsh", "fish"] as const) {
+  needs(name).describe(`completion in ${name}`, () => {
+    let shell: Shell;
+    beforeAll(async () => {
+      shell = await SHELLS[name]();
+    });
+    afterAll(() => shell.close?.());
+
+    for (const { line, words } of [...CASES, ...(name === "bash" ? BASH_CASES : [])]) {
       it(`offers for \`${line}\` what the command takes, and nothing else`, async () => {
         expect((await shell.complete(line)).toSorted()).toEqual(words.toSorted());
       });

@@ -8,6 +8,7 @@ import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { createClient, type Plant } from "../../src/client/client.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
+import { needs } from "../support/program.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -31,7 +32,7 @@ describe("the program of", () => {
   }
 });
 
-it("the commands of the README, of the tutorial and the first example work one after the other in one store", async () => {
+needs("curl").it("the commands of the README, of the tutorial and the first example work one after the other in one store", async () => {
   const place = await startTestService();
   try {
     const plants = read("examples/plants.csv");
@@ -157,7 +158,7 @@ describe("docs/how-to/call-the-api.md", () => {
   const blocks = shellBlocks(read("docs/how-to/call-the-api.md"));
   const isConditional = (block: string) => block.includes("If-Match");
 
-  it("works from the top: the service does what each block asks for", async () => {
+  needs("curl").it("works from the top: the service does what each block asks for", async () => {
     const { status, stdout } = await runShell(blocks, service);
     expect([status, stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
     expect(stdout).toContain('[{"id":11,"name":"Monstera deliciosa","tag":"tropical"}]');
@@ -166,7 +167,7 @@ describe("docs/how-to/call-the-api.md", () => {
     expect(stdout.match(/"outcome":"\w+"/g)).toEqual(['"outcome":"changed"', '"outcome":"changed"']);
   });
 
-  it("changes nothing without the ETag of the plant that it should change", async () => {
+  needs("curl").it("changes nothing without the ETag of the plant that it should change", async () => {
     await service.request("/plants/11", { method: "DELETE" });
     const { status, stderr } = await runShell([blocks[0]!, blocks.find(isConditional)!], service);
     expect([status, stderr]).toEqual([expect.any(Number), expect.stringContaining("etag: was not read")]);
@@ -234,7 +235,7 @@ it("the backup that cron makes in docs/how-to/back-up-and-restore.md is the one 
   expect(read("docs/how-to/back-up-and-restore.md")).toContain(`30 3 * * * ${command} --data ${folder}\n`);
 });
 
-describe("the check of Markdown", () => {
+needs("git").describe("the check of Markdown", () => {
   const folder = temporaryFolder();
   const check = (text: string) => {
     writeFileSync(join(folder, "page.md"), text);

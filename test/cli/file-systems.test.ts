@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { runCommand } from "../support/process.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const CSV = join(import.meta.dir, "../../examples/plants.csv");
@@ -14,6 +14,8 @@ async function makeStore(): Promise<string> {
   await runCommand(["import", CSV, "--data", data]);
   return data;
 }
+
+const traced = needs("strace");
 
 /** Runs a command whose calls, on these paths or on any, are answered as another file system would. */
 function runOn(words: readonly string[], answers: readonly string[], paths: readonly string[] = []) {
@@ -33,14 +35,14 @@ describe("a backup", () => {
     { where: "on a file system without links", answer: "link,linkat:error=EINVAL", isOnFolder: false },
     { where: "on a file system that cannot sync a folder", answer: "fsync:error=EINVAL", isOnFolder: true },
   ])
-    it(`${where} is written`, async () => {
+    traced.it(`${where} is written`, async () => {
       const [data, folder] = [await makeStore(), temporaryFolder()];
       const { status, stderr } = await runOn(["backup", folder, "--data", data], [answer], isOnFolder ? [folder] : []);
       expect([status, stderr]).toEqual([0, ""]);
       expect(readdirSync(folder)).toEqual([expect.stringMatching(/^plant-store-.*Z\.gz$/)]);
     });
 
-  it("in a folder whose disk fails is not", async () => {
+  traced.it("in a folder whose disk fails is not", async () => {
     const [data, folder] = [await makeStore(), temporaryFolder()];
     const { status, stderr } = await runOn(["backup", folder, "--data", data], ["fsync:error=EIO"], [folder]);
     expect([status, stderr]).toEqual([1, `plant-store: ${folder} cannot be synced (the disk had an I/O error): check its disk.\n`]);
@@ -56,14 +58,14 @@ describe("a data folder", () => {
     { what: "that its server has lost", error: "ESTALE", says: "the server of this file system no longer knows it: mount it again." },
   ])
     for (const words of [serve, ["check", "--data"], ["backup", "x.gz", "--data"]])
-      it(`${what} is refused in words by ${words[0]}`, async () => {
+      traced.it(`${what} is refused in words by ${words[0]}`, async () => {
         const data = await makeStore();
         const answer = `stat,lstat,statx,newfstatat,access,openat:error=${error}`;
         const { status, stderr } = await runOn([...words, data], [answer], [data]);
         expect([status, stderr]).toEqual([1, `plant-store: ${data}: ${says}\n`]);
       });
 
-  it("on a file system without shared memory is refused with its kind, and what to do", async () => {
+  traced.it("on a file system without shared memory is refused with its kind, and what to do", async () => {
     const data = await makeStore();
     const { status, stderr } = await runOn([...serve, data], ["mmap:error=ENODEV", FUSE], [data, join(data, "plants.db-shm")]);
     expect(status).toBe(1);
@@ -71,7 +73,7 @@ describe("a data folder", () => {
     expect(stderr).toContain("SQLite may not be able to use this file system (fuse).");
   });
 
-  it("on a file system without locks is refused with that, and not only as in use", async () => {
+  traced.it("on a file system without locks is refused with that, and not only as in use", async () => {
     const data = await makeStore();
     const { status, stderr } = await runOn([...serve, data], ["fcntl:error=ENOLCK", NFS], [data, join(data, "plants.db.lock")]);
     expect(status).toBe(1);

@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "bun:test";
+import { beforeAll, expect, it } from "bun:test";
 import type { Command } from "commander";
 import { makeManual } from "../../deploy/manual.ts";
 import { createCommandLine } from "../../src/cli/command-line.ts";
 import { SETTINGS } from "../../src/settings.ts";
 import { PROJECT } from "../support/process.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 
 const manual = await makeManual(new Date("2026-11-23"));
 
@@ -16,14 +16,17 @@ function mandoc(words: readonly string[], page = manual): string {
   return stdout + stderr;
 }
 
-/** The page as it is read, without line ends. */
-const read = mandoc(["-T", "utf8"]).replaceAll(/.[\b]/g, "").replaceAll(/\s+/g, " ");
-
 function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
-describe("the manual page", () => {
+needs("mandoc").describe("the manual page", () => {
+  /** The page as it is read, without line ends. */
+  let read: string;
+  beforeAll(() => {
+    read = mandoc(["-T", "utf8"]).replaceAll(/.[\b]/g, "").replaceAll(/\s+/g, " ");
+  });
+
   it("has no fault that mandoc knows, not even of style", () => {
     expect(mandoc(["-T", "lint", "-W", "all"])).toBe("");
     expect(mandoc(["-T", "lint", "-W", "all"], manual.replace(".El\n", ""))).not.toBe("");
@@ -46,8 +49,8 @@ describe("the manual page", () => {
     expect(read).toContain("1: it failed, or was called in a way that it does not know");
     expect(read).not.toMatch(/`|\*\*|\]\(/);
   });
+});
 
-  it("is the same again for the same day", async () => {
-    expect(await makeManual(new Date("2026-11-23"))).toBe(manual);
-  });
+it("the manual page is the same again for the same day", async () => {
+  expect(await makeManual(new Date("2026-11-23"))).toBe(manual);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { passedSocket } from "../../src/cli/passed-socket.ts";
 import { findFreePort } from "../support/port.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { cleanEnvironment, PROJECT } from "../support/process.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { readToken } from "../support/service.ts";
@@ -101,7 +101,7 @@ describe.each([
   ["the service", SERVICE, callsOfService],
   ["a backup", BACKUP, callsOfBackup],
 ] as const)("the unit of systemd for %s", (_, unit, callsOf) => {
-  it("keeps it from what it does not need: its exposure is 2.0 or less", () => {
+  needs("systemd-analyze").it("keeps it from what it does not need: its exposure is 2.0 or less", () => {
     const { text, status } = analyze("security", "--offline=true", `--threshold=${EXPOSURE_MAX}`, unit);
     console.log(`figure: ${/Overall exposure level.*?: [\d.]+/.exec(text)?.[0]}`);
     expect({ status, text: status === 0 ? "" : text }).toEqual({ status: 0, text: "" });
@@ -111,14 +111,14 @@ describe.each([
     expect(readFileSync(unit, "utf8")).toMatch(/^LimitCORE=0\nCoredumpFilter=0$/m);
   });
 
-  it("forbids no system call that it makes", async () => {
+  needs("systemd-analyze", "strace").it("forbids no system call that it makes", async () => {
     const calls = await callsOf();
     const allowed = allowedCalls(unit);
     expect(calls).toContain("fsync");
     expect(calls.filter((name) => !allowed.has(name) && !NOT_NEEDED.includes(name))).toEqual([]);
   });
 
-  it("has settings that this systemd knows", () => {
+  needs("systemd-analyze").it("has settings that this systemd knows", () => {
     const { text } = analyze("verify", unit);
     // The executable is not installed here. Units of others that are installed may have faults of their own.
     const isOthers = (line: string) => line.includes("/usr/bin/plant-store is not executable") || /^\/(?:usr\/)?lib\/systemd\//.test(line);
@@ -131,7 +131,7 @@ it("a backup starts without its folders, and says itself which is missing: syste
   expect(folders!.split(" ")).toEqual([expect.stringMatching(/^-\//), expect.stringMatching(/^-\//)]);
 });
 
-it("a backup goes on where it may not give way to the service", async () => {
+needs("strace").it("a backup goes on where it may not give way to the service", async () => {
   expect(await callsOfBackup(["setpriority"])).toContain("setpriority");
 });
 
@@ -156,7 +156,7 @@ describe("a socket that systemd passes", () => {
     );
   }
 
-  it("is the one that the service answers on, also the request that made systemd start it", async () => {
+  needs("systemd-socket-activate").it("is the one that the service answers on, also the request that made systemd start it", async () => {
     const address = `127.0.0.1:${await findFreePort()}`;
     const { service, data } = await startFor(address);
     const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
@@ -172,7 +172,7 @@ describe("a socket that systemd passes", () => {
     expect(passedSocket({ ...given, LISTEN_FDS: "1" })).toBe(3);
   });
 
-  it("must have a port", async () => {
+  needs("systemd-socket-activate").it("must have a port", async () => {
     const path = join(temporaryFolder(), "socket");
     const words = ["-l", path, process.execPath, join(PROJECT, "src/main.ts"), "serve", "--data", temporaryFolder()];
     const service = Bun.spawn([findProgram("systemd-socket-activate"), ...words], { env: cleanEnvironment(), stderr: "pipe" });

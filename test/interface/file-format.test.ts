@@ -100,7 +100,7 @@ describe("the format of a file", () => {
     sent.length = 0;
     expect(await importByCommand(FILES)).toMatchObject({ status: 0, stderr: "" });
     expect(sent).toEqual(FILES.map(({ format }) => types[format]));
-  }, 20_000);
+  });
 
   for (const { name, text } of LISTS) {
     it(`is NDJSON for all three if it is one JSON list, as in ${name}`, async () => {
@@ -160,5 +160,5 @@ describe("the format of a file", () => {
     await child.stdin.end();
     expect(await child.exited).toBe(0);
     expect(sent).toEqual(["text/csv"]);
-  }, 20_000);
+  });
 });

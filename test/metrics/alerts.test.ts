@@ -10,7 +10,7 @@ import { plantBugs } from "../support/plant-bugs.ts";
 import { CASES, HARMLESS, HEALTHY } from "../support/prometheus/alert-cases.ts";
 import { findNamed, readLabels } from "../support/prometheus/query.ts";
 import { PROJECT } from "../support/process.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { killServices, startOn } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -63,7 +63,7 @@ async function complaints(series: Readonly<Record<string, string>>, asked: reado
   return code === 0 ? "" : said;
 }
 
-it("the rules and the example of a configuration are valid for Prometheus' own tool", async () => {
+needs("promtool").it("the rules and the example of a configuration are valid for Prometheus' own tool", async () => {
   for (const words of [
     ["rules", RULES],
     ["config", join(PROJECT, "deploy/prometheus/prometheus.yaml")],
@@ -75,7 +75,7 @@ it("the rules and the example of a configuration are valid for Prometheus' own t
 
 describe("an alert fires when its time is over, not a minute before, and no other fires", () => {
   for (const { alert, severity, why, firesAt, series } of CASES) {
-    it(why === undefined ? alert : `${alert}: ${why}`, async () => {
+    needs("promtool").it(why === undefined ? alert : `${alert}: ${why}`, async () => {
       expect(
         await complaints(series, [
           { minute: firesAt - 1, ask: FIRES, alerts: [] },
@@ -92,7 +92,7 @@ describe("an alert fires when its time is over, not a minute before, and no othe
 
 describe("no alert ever fires for", () => {
   for (const { why, series } of HARMLESS) {
-    it(why, async () => expect(await complaints(series, [{ minute: 200, ask: HAS_FIRED, alerts: [] }])).toBe(""));
+    needs("promtool").it(why, async () => expect(await complaints(series, [{ minute: 200, ask: HAS_FIRED, alerts: [] }])).toBe(""));
   }
 });
 

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { CHECKPOINT_OFTEN } from "../support/bugs.ts";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
+import { needs } from "../support/program.ts";
 import { startPrometheus } from "../support/prometheus/prometheus.ts";
 import { killServices, startOn } from "../support/service-process.ts";
 import { askUntil } from "../support/until.ts";
@@ -23,14 +24,8 @@ function fill(expr: string): string {
 }
 
 describe("the dashboard", () => {
-  const prometheus = startPrometheus();
-  afterAll(async () => {
-    await (await prometheus).stop();
-    await killServices();
-  });
-
-  it("asks nothing that a running Prometheus does not answer with numbers", async () => {
-    const { watch, query } = await prometheus;
+  needs("prometheus").it("asks nothing that a running Prometheus does not answer with numbers", async () => {
+    const { watch, query, stop } = await startPrometheus();
     const root = plantBugs(CHECKPOINT_OFTEN);
     const services = await Promise.all(ENGINES.map((engine) => startOn(engine, root, { PLANT_STORE_METRICS: "127.0.0.1:0" })));
     for (const [at, { started }] of services.entries()) watch(`service-${at}`, started["metrics"]!);
@@ -54,7 +49,9 @@ describe("the dashboard", () => {
       );
       expect([title, values.filter((value) => !Number.isNaN(value)).length]).toEqual([title, Math.max(1, values.length)]);
     }
-  }, 90_000);
+    await stop();
+    await killServices();
+  });
 
   it("has a title and a place for each panel, and no two share either id or place", () => {
     const panels = dashboard.panels;

@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { copyEmbedded } from "../support/postgres/binaries.ts";
+import { copyEmbedded, linkLibraries } from "../support/postgres/binaries.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { rejectionOf } from "../support/rejection.ts";
 
@@ -50,8 +51,10 @@ describe("a PostgreSQL server of the tests", () => {
     expect(await standby.query("SELECT count(*)::int AS rows FROM kept")).toEqual([{ rows: 21 }]);
   });
 
-  it("runs from the npm package too, with a synchronous standby", async () => {
-    const primary = await startCluster({ binaries: copyEmbedded()! });
+  it("runs from the npm package too, with a synchronous standby, even where npm has linked its libraries", async () => {
+    const binaries = copyEmbedded()!;
+    linkLibraries(join(binaries, "../.."));
+    const primary = await startCluster({ binaries });
     const standby = await primary.addStandby();
     await primary.query("CREATE TABLE kept (id int)");
     await primary.kill();

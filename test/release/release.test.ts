@@ -8,7 +8,7 @@ import { HOST } from "../../deploy/release/platforms.ts";
 import { VERSION } from "../../deploy/release/project.ts";
 import { sign } from "../../deploy/release/signature.ts";
 import { PROJECT } from "../support/process.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { testContainer } from "../support/release/container-suite.ts";
 import { testDrill } from "../support/release/drill-suite.ts";
 import { testPackage } from "../support/release/package-suite.ts";
@@ -124,7 +124,7 @@ async function bundledPackages(): Promise<readonly string[]> {
   return [...new Set(names.filter((name) => name !== undefined))];
 }
 
-describe("the signature of a release", () => {
+needs("minisign").describe("the signature of a release", () => {
   const keys = temporaryFolder();
   const [key, publicKey] = [join(keys, "secret"), join(keys, "public")];
   beforeAll(() => {

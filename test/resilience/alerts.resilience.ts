@@ -4,26 +4,32 @@ import { readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
-import { afterAll, expect, it } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { CHECKPOINT_OFTEN } from "../support/bugs.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { findFreePort } from "../support/port.ts";
 import { startCluster, stopClusters } from "../support/postgres/cluster.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { startPrometheus } from "../support/prometheus/prometheus.ts";
+import type { Prometheus } from "../support/prometheus/prometheus.ts";
 import { readToken } from "../support/service.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { askUntil, until } from "../support/until.ts";
+
+const { it, beforeAll } = needs("prometheus", "strace");
 
 /** The rules of deploy/, where each minute is a second, but never fewer than three: a busy machine may hold a service up for one. */
 const rules = readFileSync(join(PROJECT, "deploy/prometheus/alerts.yaml"), "utf8").replaceAll(
   /\b(\d+)([mh])\b/g,
   (_, count: string, unit: string) => (unit === "m" ? `${Math.max(Number(count), 3)}s` : `${count}m`),
 );
-const prometheus = startPrometheus({ rules });
+let prometheus: Prometheus | undefined;
+beforeAll(async () => {
+  prometheus = await startPrometheus({ rules });
+});
 const often = plantBugs(CHECKPOINT_OFTEN);
 
 /** What has to end with the test. */
@@ -32,7 +38,7 @@ afterAll(async () => {
   for (const end of endings) end();
   await killServices();
   await stopClusters();
-  await (await prometheus).stop();
+  await prometheus?.stop();
 });
 
 /** A service that is watched, and gets a create each 100 ms. */
@@ -68,7 +74,7 @@ async function openScene({ instance, flags = [], root = PROJECT }: Fault): Promi
     );
   }, 100);
   endings.push(() => clearInterval(timer));
-  (await prometheus).watch(instance, service.started["metrics"]!);
+  prometheus!.watch(instance, service.started["metrics"]!);
   async function restart(): Promise<ServiceProcess> {
     service = await startService({ data, flags: all, root });
     return service;
@@ -191,7 +197,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 async function expectToFire(fault: Fault): Promise<void> {
-  const { query, firing } = await prometheus;
+  const { query, firing } = prometheus!;
   const { instance, alerts } = fault;
   const scene = await openScene(fault);
   await until("it is watched", async () => (await query(`up{instance="${instance}"} == 1`)).length === 1);
@@ -211,7 +217,7 @@ async function expectToFire(fault: Fault): Promise<void> {
 }
 
 for (const fault of FAULTS) {
-  it.concurrent(`${fault.alerts.join(", ")}: silent until ${fault.what}`, () => expectToFire(fault), 90_000);
+  it.concurrent(`${fault.alerts.join(", ")}: silent until ${fault.what}`, () => expectToFire(fault));
 }
 
 it.concurrent("PlantStoreNotReady: silent until PostgreSQL stops", async () => {
@@ -224,4 +230,4 @@ it.concurrent("PlantStoreNotReady: silent until PostgreSQL stops", async () => {
     breakIt: () => cluster.stop(),
     alerts: ["PlantStoreNotReady", "PlantStoreTrouble"],
   });
-}, 90_000);
+});

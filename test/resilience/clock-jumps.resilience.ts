@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, it } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { NEVER_PROBE, TOKENS_BY_STEADY_CLOCK, TRUST_THE_FUTURE, WAIT_BY_WALL_CLOCK } from "../support/bugs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
+import { needs } from "../support/program.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
@@ -13,6 +14,8 @@ import { inForm, tell } from "../support/run-form.ts";
 import { until } from "../support/until.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { judgeFolder, SOUND } from "../support/stored.ts";
+
+const { describe, it } = needs("faketime");
 
 afterEach(killServices);
 

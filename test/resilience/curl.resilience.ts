@@ -1,14 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { afterEach, expect, it } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { findProgram } from "../support/program.ts";
+import { needs } from "../support/program.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
+
+const { it } = needs("curl");
 
 afterEach(killServices);
 
 /** Runs a line like someone who pastes it into a shell, and parses the response. */
 function paste(line: string): { status: number; headers: string; body: string } {
-  findProgram("curl");
   const { stdout, stderr } = spawnSync("sh", ["-c", `${line} -s -S -i`], { encoding: "utf8" });
   const [, status = `none: ${stderr}`, headers = "", body = ""] = /^HTTP\/1\.1 (\d+)[^\n]*\r\n(.*?)\r\n\r\n(.*)$/s.exec(stdout) ?? [];
   return { status: Number(status), headers, body };

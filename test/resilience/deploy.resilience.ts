@@ -13,7 +13,7 @@ import { findFaults, startLoad } from "../support/postgres/load.ts";
 import { until } from "../support/until.ts";
 import { PROJECT } from "../support/process.ts";
 import { readToken } from "../support/service.ts";
-import { findProgram } from "../support/program.ts";
+import { findProgram, needs } from "../support/program.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 
 const DEPLOY = join(PROJECT, "deploy");
@@ -78,7 +78,7 @@ describe("the replicas of deploy/", () => {
     expect(compose.services["balancer"]!.ports).toEqual(["127.0.0.1:8080:8080"]);
   });
 
-  it("are replaced one by one behind the balancer, under load, without a failed request", async () => {
+  needs("haproxy").it("are replaced one by one behind the balancer, under load, without a failed request", async () => {
     const database = await (await sharedCluster()).createDatabase();
     const drainDelay = compose.services[replicas[0]!]!.environment!["PLANT_STORE_DRAIN_DELAY_MS"]!;
     const folders = new Map(replicas.map((name) => [name, temporaryFolder()]));
@@ -103,7 +103,7 @@ describe("the replicas of deploy/", () => {
     expect(await findFaults(database, journal)).toEqual({ lost: [], strange: [] });
   });
 
-  it("leave it to the balancer to answer like the service when none of them is ready", async () => {
+  needs("haproxy").it("leave it to the balancer to answer like the service when none of them is ready", async () => {
     const service = await startService({ data: temporaryFolder() });
     const url = await startBalancer(new Map(replicas.map((name) => [name, new URL(service.url).host])));
     await service.end("SIGKILL");

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { ANSWER_FAILED_COMMIT, CHECKPOINT_OFTEN, GO_ON_AFTER_FAILED_SYNC, TRUST_THE_FOLDER, TRUST_THE_WAL } from "../support/bugs.ts";
+import { needs } from "../support/program.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { openRandom, seedOf } from "../support/random.ts";
@@ -7,6 +8,8 @@ import { inForm, tell } from "../support/run-form.ts";
 import { ANSWERED, openScene, STORE } from "../support/nth/scene.ts";
 import type { Fault, Served } from "../support/nth/scene.ts";
 import { killServices, startService } from "../support/service-process.ts";
+
+const { describe, it } = needs("strace");
 
 afterEach(killServices);
 

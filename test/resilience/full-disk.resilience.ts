@@ -1,12 +1,13 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "bun:test";
+import { afterEach, describe, expect } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT, runCommand } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { CHECKPOINT_OFTEN, NEVER_PROBE } from "../support/bugs.ts";
-import { DISK_KINDS, isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
+import { DISK_KINDS, mayMount, mountDisk, unmountDisks } from "../support/disk.ts";
+import { needs } from "../support/program.ts";
 import { killServices, PATIENT, startService, startTraced } from "../support/service-process.ts";
 import { parseTrace, syncsOf } from "../support/trace.ts";
 import { tell } from "../support/run-form.ts";
@@ -98,28 +99,27 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
     { why: "with 50302 when the disk fills up within a page", error: "ENOSPC", first: 162, refusal: "50302, Retry-After: 1" },
     { why: "with 50301 when the disk refuses to write", error: "EIO", first: 161, refusal: "50301, Retry-After: 1" },
   ] as const) {
-    it(why, async () => {
+    needs("strace").it(why, async () => {
       await expectHealing(await startFailing({ error, first }), refusal);
     });
   }
 
   for (const kind of DISK_KINDS) {
-    if (!isMountAllowed(kind)) {
-      tell("full disk", `${kind}: not tried, as nothing can be mounted here`);
-      continue;
-    }
-    it(`with 50302 when a real file system is full, ${kind}; reads go on, and it recovers within a second of space coming back`, async () => {
-      const { folder, fill, free } = mountDisk(kind);
-      const service = await startService({ data: folder, flags: PATIENT });
-      const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
-      expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
-      expect(witness.reads).toEqual(new Set([200]));
-      tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
-    });
+    mayMount(kind).it(
+      `with 50302 when a real file system is full, ${kind}; reads go on, and it recovers within a second of space coming back`,
+      async () => {
+        const { folder, fill, free } = mountDisk(kind);
+        const service = await startService({ data: folder, flags: PATIENT });
+        const { witness, healMs } = await expectHealing({ service, data: folder, fill, free }, "50302, Retry-After: 1");
+        expect(healMs).toBeLessThanOrEqual(HEAL_MS_MAX);
+        expect(witness.reads).toEqual(new Set([200]));
+        tell("full disk", `${kind}: ${witness.refusals.length} creates answered 503, ready ${Math.round(healMs)} ms after space came back`);
+      },
+    );
   }
 
-  for (const kind of DISK_KINDS.filter(isMountAllowed))
-    it(`a command beside the service says in words that the disk is full, ${kind}`, async () => {
+  for (const kind of DISK_KINDS)
+    mayMount(kind).it(`a command beside the service says in words that the disk is full, ${kind}`, async () => {
       const { folder, fill } = mountDisk(kind);
       const { url } = await startService({ data: folder, flags: PATIENT });
       const witness = await createWitness({ url, data: folder });
@@ -140,7 +140,7 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
       expect(lines).toEqual(lines.length === 1 ? [atStart] : later);
     });
 
-  it("a service that never tried again would be noticed", async () => {
+  needs("strace").it("a service that never tried again would be noticed", async () => {
     const { witness, isHealed, healMs } = await observe(await startFailing({ error: "ENOSPC", first: 161, root: plantBugs(NEVER_PROBE) }));
     expect(witness.refusals.length).toBeGreaterThanOrEqual(REFUSED_MIN);
     expect(isHealed).toBe(false);
@@ -148,21 +148,24 @@ describe("creates are answered 503 with Retry-After, /readyz 503 and /livez 200,
   });
 });
 
-it("a checkpoint that the disk refuses is repeated, while every create is answered 200 and the service stays ready", async () => {
-  const data = temporaryFolder();
-  const inject = ["-P", join(data, "plants.db"), "-e", "inject=pwrite64:error=EIO:when=12..13"];
-  const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject, flags: PATIENT });
-  function failures(): number {
-    return service.lines.filter((line) => line.includes('"event":"checkpoint_failed"')).length;
-  }
-  const witness = await createWitness({ url: service.url, data });
-  await witness.create(500, () => failures() === 2);
-  await witness.create(60);
-  expect(failures()).toBe(2);
-  expect([witness.creates, witness.readiness]).toEqual([new Set([200]), new Set([200])]);
-  await service.end("SIGKILL");
-  const calls = parseTrace(await service.trace());
-  const lastFailure = calls.findLast(({ result }) => result.startsWith("-1 EIO"))?.ended ?? Number.NaN;
-  expect(syncsOf(calls, "plants.db").some(({ began, result }) => began > lastFailure && result === "0")).toBe(true);
-  await expectKept(data, witness);
-});
+needs("strace").it(
+  "a checkpoint that the disk refuses is repeated, while every create is answered 200 and the service stays ready",
+  async () => {
+    const data = temporaryFolder();
+    const inject = ["-P", join(data, "plants.db"), "-e", "inject=pwrite64:error=EIO:when=12..13"];
+    const service = await startTraced({ data, root: plantBugs(CHECKPOINT_OFTEN), inject, flags: PATIENT });
+    function failures(): number {
+      return service.lines.filter((line) => line.includes('"event":"checkpoint_failed"')).length;
+    }
+    const witness = await createWitness({ url: service.url, data });
+    await witness.create(500, () => failures() === 2);
+    await witness.create(60);
+    expect(failures()).toBe(2);
+    expect([witness.creates, witness.readiness]).toEqual([new Set([200]), new Set([200])]);
+    await service.end("SIGKILL");
+    const calls = parseTrace(await service.trace());
+    const lastFailure = calls.findLast(({ result }) => result.startsWith("-1 EIO"))?.ended ?? Number.NaN;
+    expect(syncsOf(calls, "plants.db").some(({ began, result }) => began > lastFailure && result === "0")).toBe(true);
+    await expectKept(data, witness);
+  },
+);

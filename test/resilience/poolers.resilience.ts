@@ -1,6 +1,7 @@
-import { afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { afterEach, beforeAll, expect } from "bun:test";
 import { Client } from "pg";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { needs } from "../support/program.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import type { Cluster } from "../support/postgres/cluster.ts";
@@ -12,6 +13,8 @@ import { inForm, tell } from "../support/run-form.ts";
 import { readToken } from "../support/service.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
 import { until } from "../support/until.ts";
+
+const { describe, it } = needs("pgbouncer");
 
 const SECONDS = inForm(4, 30);
 const CLIENTS = 16;

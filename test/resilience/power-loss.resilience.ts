@@ -12,6 +12,7 @@ import type { Stage } from "../support/power/image.ts";
 import { openJournal } from "../support/power/journal.ts";
 import { changePlants } from "../support/power/traffic.ts";
 import type { Done } from "../support/power/traffic.ts";
+import { needs } from "../support/program.ts";
 import { killServices, PATIENT, startService, startTraced } from "../support/service-process.ts";
 import { readPlants, readServed } from "../support/power/stored-plants.ts";
 import { answersIn, parseTrace } from "../support/trace.ts";
@@ -101,7 +102,7 @@ async function judge({ root, journal, answers, disk }: Recorded, { images, serve
   return { faults, unsynced };
 }
 
-describe("a power cut", () => {
+needs("strace").describe("a power cut", () => {
   const random = openRandom(seedOf("power"));
 
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, afterEach, expect } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { ConnectionError, createClient } from "../../src/client/client.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { needs } from "../support/program.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { sendRaw, statusesIn } from "../support/raw-http.ts";
 import { readToken } from "../support/service.ts";
@@ -13,6 +14,8 @@ import { startCareless } from "../support/proxies/careless.ts";
 import { addRule, endFronts, FRONT_NAMES, removeGuards, shippedText, startFront, withCompression } from "../support/proxies/fronts.ts";
 import { runVictims } from "../support/proxies/victims.ts";
 import { killServices, PATIENT, startService } from "../support/service-process.ts";
+
+const { describe, it, beforeAll } = needs("nginx", "haproxy", "caddy", "apache2");
 
 /** Without its guards HAProxy harms one in thousands, the others one in ten and more: fewer show as much there. */
 const requestsFor = (name: string) => inForm(name === "haproxy" ? 8000 : 2000, 80_000);

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { findFreePort } from "../support/port.ts";
+import { needs } from "../support/program.ts";
 import { PROJECT } from "../support/process.ts";
 import type { ServiceProcess } from "../support/process.ts";
 import { curl } from "../support/proxies/curl-client.ts";
@@ -16,6 +17,8 @@ import { readToken } from "../support/service.ts";
 import { killServices, startService } from "../support/service-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { askUntil, until } from "../support/until.ts";
+
+const { describe, it, beforeAll } = needs("nginx", "haproxy", "caddy", "apache2", "curl");
 
 const certificate = makeCertificate();
 const tls = { ca: certificate.text };

@@ -20,8 +20,9 @@ import { countFrames } from "../../src/store/sqlite/engine/wal.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";
 import { contentsOf, copyStore, faultsOf, fill, makeStore, openServed, runCheck, statesOf } from "../support/checked.ts";
-import { isMountAllowed, mountDisk, unmountDisks } from "../support/disk.ts";
+import { mayMount, mountDisk, unmountDisks } from "../support/disk.ts";
 import { startProcess } from "../support/process.ts";
+import { asRoot } from "../support/program.ts";
 import { startFlood } from "../support/flood.ts";
 import { readToken } from "../support/service.ts";
 import { rejectionOf } from "../support/rejection.ts";
@@ -128,7 +129,7 @@ describe("plant-store check says that a store is sound", () => {
     expect(statesOf(data)).toEqual([]);
   });
 
-  it.skipIf(!isMountAllowed("tmpfs"))("on a read-only disk", async () => {
+  mayMount("tmpfs").it("on a read-only disk", async () => {
     const { folder } = mountDisk("tmpfs");
     const small = await makeStore(50);
     for (const name of readdirSync(small)) copyFileSync(join(small, name), join(folder, name));
@@ -138,7 +139,7 @@ describe("plant-store check says that a store is sound", () => {
   });
   afterAll(unmountDisks);
 
-  it.skipIf(process.getuid?.() !== 0)("to another user who may read it, and refuses one who may not in words", async () => {
+  asRoot.it("to another user who may read it, and refuses one who may not in words", async () => {
     const folder = copyStore(whole);
     chmodSync(join(folder, ".."), 0o755);
     chmodSync(folder, 0o700);
@@ -172,7 +173,7 @@ it("keeps no service from its start by a look at the lock", async () => {
 });
 
 describe("plant-store check calls nothing damaged because of", () => {
-  it.skipIf(process.getuid?.() !== 0)("a folder in which SQLite may not make the file that it needs beside a WAL", async () => {
+  asRoot.it("a folder in which SQLite may not make the file that it needs beside a WAL", async () => {
     const folder = await makeKilled();
     rmSync(join(folder, "plants.db-shm"));
     chmodSync(join(folder, ".."), 0o755);

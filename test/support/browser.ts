@@ -14,8 +14,12 @@ export async function startBrowser(): Promise<Browser> {
   const args = ["--no-sandbox"];
   if (existsSync(SYSTEM_CHROMIUM)) return chromium.launch({ executablePath: SYSTEM_CHROMIUM, args });
   const folder = await unpackChromium();
-  // It brings the libraries that a machine without a desktop lacks.
-  const env = { ...(process.env as Record<string, string>), LD_LIBRARY_PATH: join(folder, "lib") };
+  // It brings the libraries and the font that a machine without a desktop lacks. Without any font it crashes.
+  const env = {
+    ...(process.env as Record<string, string>),
+    LD_LIBRARY_PATH: join(folder, "lib"),
+    FONTCONFIG_FILE: join(folder, "fonts.conf"),
+  };
   return chromium.launch({ executablePath: join(folder, "chromium"), args, env });
 }
 
@@ -25,15 +29,21 @@ const SYSTEM_CHROMIUM = "/usr/bin/chromium";
 async function unpackChromium(): Promise<string> {
   const source = fileURLToPath(new URL("../", import.meta.resolve("@sparticuz/chromium")));
   const { version } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { version: string };
-  const folder = join(tmpdir(), `plant-store-chromium-${version}`);
+  const folder = join(tmpdir(), `plant-store-browser-${version}`);
   if (existsSync(folder)) return folder;
   // In a temporary folder until it is whole: another run may do the same, or this one may be stopped.
   const making = mkdtempSync(`${folder}-`);
   const program = createWriteStream(join(making, "chromium"), { mode: 0o755 });
   await pipeline(createReadStream(join(source, "bin/chromium.br")), createBrotliDecompress(), program);
-  const libraries = join(making, "libraries.tar");
-  writeFileSync(libraries, brotliDecompressSync(readFileSync(join(source, "bin/al2023.tar.br"))));
-  execFileSync("tar", ["-xf", libraries, "-C", making]);
+  for (const name of ["al2023", "fonts"]) {
+    const archive = brotliDecompressSync(readFileSync(join(source, `bin/${name}.tar.br`)));
+    execFileSync("tar", ["-x", "-C", making], { input: archive });
+  }
+  // The one of the package names folders of AWS Lambda.
+  writeFileSync(
+    join(making, "fonts.conf"),
+    `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>`,
+  );
   try {
     renameSync(making, folder);
   } catch (reason) {

@@ -1,7 +1,6 @@
 import { globSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { INSTALL } from "./program.ts";
 
 /** The system clock of one process. Its monotonic clock, which timers use, is not changed. */
 type Clock = Readonly<{
@@ -33,6 +32,6 @@ export function openClock(): Clock {
 
 function findLibrary(): string {
   const [path] = globSync("/usr/lib/*/faketime/libfaketime.so.1");
-  if (path === undefined) throw new Error(`This test needs libfaketime: ${INSTALL}`);
+  if (path === undefined) throw new Error("This test needs libfaketime: apt-get install faketime");
   return path;
 }

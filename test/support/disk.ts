@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { needsThat } from "./program.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const EXT4_BYTES = 16 * 1024 * 1024;
@@ -14,8 +15,12 @@ type DiskKind = (typeof DISK_KINDS)[number];
 /** A small separate file system that can be filled to the last byte. */
 type Disk = Readonly<{ folder: string; fill(): void; free(): void }>;
 
-/** Whether this process may mount, which needs root and more rights than most containers give. */
-export function isMountAllowed(kind: DiskKind): boolean {
+/** Tests that mount such a disk, which needs root and more rights than most containers give. */
+export function mayMount(kind: DiskKind) {
+  return needsThat(`the right to mount ${kind}`, isMountAllowed(kind));
+}
+
+function isMountAllowed(kind: DiskKind): boolean {
   try {
     mountDisk(kind);
     return true;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { needsThat } from "../support/program.ts";
 
 /** A folder with a store, made by the user who runs the tests. */
 async function makeData(): Promise<string> {
@@ -56,7 +57,7 @@ describe("a data folder on a file system", () => {
   const MEMORY = "/dev/shm";
   const isMemoryThere = existsSync(MEMORY) && statfsSync(MEMORY).type === 0x01021994;
 
-  it.skipIf(!isMemoryThere)("in memory is reported at start, with what to do", async () => {
+  needsThat("a file system in memory at /dev/shm", isMemoryThere).it("in memory is reported at start, with what to do", async () => {
     const data = mkdtempSync(join(MEMORY, "plant-store-test-"));
     try {
       expect(await toldOf(data, "data_at_risk")).toMatchObject({
@@ -73,7 +74,7 @@ describe("a data folder on a file system", () => {
   /** ext4, XFS and Btrfs. */
   const isDisk = [0xef53, 0x58465342, 0x9123683e].includes(statfsSync(temporaryFolder()).type >>> 0);
 
-  it.skipIf(!isDisk)("of a disk is not reported", async () => {
+  needsThat("temporary files on ext4, XFS or Btrfs", isDisk).it("of a disk is not reported", async () => {
     expect(await toldOf(join(temporaryFolder(), "data"), "data_at_risk")).toBeUndefined();
   });
 });

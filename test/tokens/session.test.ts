@@ -41,7 +41,7 @@ for (const { engine, openFlags } of ENGINES) {
     beforeAll(async () => {
       service = await startTestService(await openFlags());
       own = await issue(SCOPES);
-    }, 60_000);
+    });
     afterAll(() => service.stop());
 
     async function issue(scopes: readonly Scope[], lifetimeMs?: number): Promise<Issued> {

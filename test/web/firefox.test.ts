@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, beforeAll, expect, it } from "bun:test";
+import { needs } from "../support/program.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -12,27 +13,27 @@ import type { Firefox } from "../support/web/firefox.ts";
 
 // The other tests of the page run in Chromium. Here another engine shows that it lacks nothing that the main tasks need.
 
-let firefox: Firefox;
-let service: TestService;
+needs("firefox-esr").describe("in Firefox people", () => {
+  let firefox: Firefox;
+  let service: TestService;
 
-beforeAll(async () => {
-  const web = await builtPage();
-  service = await startTestService({}, { web });
-  for (const [at, name] of ["Acer", "Betula", "Corylus"].entries()) await service.post(JSON.stringify({ id: at, name, tag: "shrub" }));
-  firefox = await startFirefox();
-  await firefox.go(service.url);
-  await firefox.click("textbox", "Token");
-  await firefox.type(service.token);
-  await firefox.press("Enter");
-  await firefox.reads("3 plants.");
-});
-afterAll(async () => {
-  await firefox.close();
-  await service.stop();
-  expect(firefox.errors).toEqual([]);
-});
+  beforeAll(async () => {
+    const web = await builtPage();
+    service = await startTestService({}, { web });
+    for (const [at, name] of ["Acer", "Betula", "Corylus"].entries()) await service.post(JSON.stringify({ id: at, name, tag: "shrub" }));
+    firefox = await startFirefox();
+    await firefox.go(service.url);
+    await firefox.click("textbox", "Token");
+    await firefox.type(service.token);
+    await firefox.press("Enter");
+    await firefox.reads("3 plants.");
+  });
+  afterAll(async () => {
+    await firefox.close();
+    await service.stop();
+    expect(firefox.errors).toEqual([]);
+  });
 
-describe("in Firefox people", () => {
   it("add a plant, find it, change it, delete it, and bring it back", async () => {
     const { click, press, type, reads, sees } = firefox;
     await click("button", "Add plant");

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, globSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findServerUser, serverFolder } from "./user.ts";
@@ -25,11 +25,17 @@ export function copyEmbedded(): string | undefined {
   if (source === undefined) return undefined;
   const folder = serverFolder();
   cpSync(join(source, "native"), join(folder, "native"), { recursive: true });
-  // npm packages contain no links. The package's postinstall, which npm does not run here, would create them from this
-  // list.
-  const links = JSON.parse(readFileSync(join(source, "native/pg-symlinks.json"), "utf8")) as readonly Link[];
-  for (const link of links) symlinkSync(basename(link.source), join(folder, link.target));
+  linkLibraries(folder);
   return join(folder, "native/bin");
+}
+
+/** npm packages contain no links. The package's postinstall creates them, where npm runs it: version 10 does, 11 does not. */
+export function linkLibraries(folder: string): void {
+  const links = JSON.parse(readFileSync(join(folder, "native/pg-symlinks.json"), "utf8")) as readonly Link[];
+  for (const link of links) {
+    rmSync(join(folder, link.target), { force: true });
+    symlinkSync(basename(link.source), join(folder, link.target));
+  }
 }
 
 /** A link beside its target; both paths are relative to the package. */

@@ -9,11 +9,12 @@ import { findFreePort } from "../port.ts";
 import { until } from "../until.ts";
 import { PROJECT } from "../process.ts";
 import { findProgram } from "../program.ts";
+import type { Program } from "../program.ts";
 
 /** A proxy and its configuration in deploy/. */
 type Front = Readonly<{
   file: string;
-  program: Parameters<typeof findProgram>[0];
+  program: Program;
   /** Its command line. May write more into the folder than the configuration. */
   words: (path: string, folder: string) => string[];
   /** The configuration elsewhere: with its files in the folder, and on a port of the loopback. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { PROJECT, startProcess } from "../process.ts";
 import { readToken } from "../service.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -9,20 +9,19 @@ import { until } from "../until.ts";
 import { programOf, unpackImage } from "./container.ts";
 import type { Image } from "./container.ts";
 import { expectInterface } from "./interface.ts";
-import { isRootAllowed } from "./other-root.ts";
+import { needsRoot } from "./other-root.ts";
 
 /** The setting of the runtime at the top of the program, which an executable does not have. */
 export const MEMORY = /^#!\/usr\/bin\/env -S (\S+) bun$/m.exec(readFileSync(join(PROJECT, "src/main.ts"), "utf8"))![1]!;
 
 /** The archive of the image, by its path. Runs it where containers are allowed. */
 export function testContainer(path: () => string): void {
-  describe("the image for containers", () => {
-    let image: Image;
-    beforeAll(() => {
-      image = unpackImage(path());
-    });
+  let unpacked: Image | undefined;
+  const openImage = () => (unpacked ??= unpackImage(path()));
 
+  describe("the image for containers", () => {
     it("is a layout of OCI whose blobs have the names of their contents, and which Docker reads too", () => {
+      const image = openImage();
       const blobs = readdirSync(join(image.layout, "blobs/sha256"));
       expect(
         blobs.map((name) =>
@@ -37,6 +36,7 @@ export function testContainer(path: () => string): void {
     });
 
     it("has the user, port, volume and settings of deploy/Containerfile, and no shell", () => {
+      const image = openImage();
       const { User, ExposedPorts, Volumes, Env, Entrypoint, Cmd } = image.config.config;
       const file = readFileSync(join(PROJECT, "deploy/Containerfile"), "utf8");
       const valueOf = (word: string) => new RegExp(`^${word} (.*)$`, "m").exec(file.split("\nFROM ").at(-1)!)![1]!;
@@ -50,12 +50,14 @@ export function testContainer(path: () => string): void {
       expect([uid, mode & 0o777]).toEqual([Number(User.split(":")[0]), 0o700]);
       expect(readdirSync(join(image.root, "usr/bin"))).toEqual(["plant-store"]);
     });
+  });
 
-    if (!isRootAllowed) return;
+  needsRoot("runc").describe("the image for containers, run by runc,", () => {
+    const program = () => programOf(openImage());
 
     it("serves without root and without a file system that it could write, but for its volume", async () => {
       const data = temporaryFolder();
-      const service = await startProcess({ program: programOf(image), data });
+      const service = await startProcess({ program: program(), data });
       const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
       const created = await fetch(`${service.url}/plants`, { method: "POST", headers, body: '{"id":1,"name":"Rose"}' });
       expect([created.status, statSync(join(data, "plants.db")).uid]).toEqual([200, 10001]);
@@ -64,7 +66,7 @@ export function testContainer(path: () => string): void {
 
     it("brings the search index up to a large import without a folder for temporary files", async () => {
       const data = temporaryFolder();
-      const service = await startProcess({ program: programOf(image), data });
+      const service = await startProcess({ program: program(), data });
       const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/x-ndjson" };
       const plants = Array.from({ length: 100_000 }, (_, id) => JSON.stringify({ id, name: `Rose ${id * 7919} of garden ${id % 977}` }));
       const imported = await fetch(`${service.url}/plants/import`, { method: "POST", headers, body: plants.join("\n") });
@@ -77,6 +79,6 @@ export function testContainer(path: () => string): void {
       expect(await service.end("SIGTERM")).toBe(0);
     });
 
-    it("passes the tests of the interface", () => expectInterface(programOf(image)), 600_000);
+    it("passes the tests of the interface", () => expectInterface(program()));
   });
 }

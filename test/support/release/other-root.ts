@@ -5,7 +5,8 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cleanEnvironment } from "../process.ts";
-import { tell } from "../run-form.ts";
+import { needsThat } from "../program.ts";
+import type { Program } from "../program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { until } from "../until.ts";
 
@@ -65,6 +66,9 @@ export async function openRoot(store = ""): Promise<OtherRoot> {
 const TRIAL = `mount -t tmpfs tmpfs /mnt && mkdir /mnt/upper /mnt/work /mnt/root &&
   mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/root`;
 
-/** Whether this process may make one, which needs root and more rights than most containers give. */
-export const isRootAllowed = spawnSync("unshare", ["--mount", "--propagation", "private", "sh", "-c", TRIAL]).status === 0;
-if (!isRootAllowed) tell("the package and the image", "not installed and not run, as this machine may not mount an overlay");
+const isAllowed = spawnSync("unshare", ["--mount", "--propagation", "private", "sh", "-c", TRIAL]).status === 0;
+
+/** Tests that open one, which needs root and more rights than most containers give. */
+export function needsRoot(...programs: readonly Program[]) {
+  return needsThat("the right to mount an overlay", isAllowed, ...programs);
+}

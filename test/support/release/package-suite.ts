@@ -6,7 +6,7 @@ import { startProcess } from "../process.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { MEMORY } from "./container-suite.ts";
 import { expectInterface } from "./interface.ts";
-import { isRootAllowed, openRoot } from "./other-root.ts";
+import { needsRoot, openRoot } from "./other-root.ts";
 import type { OtherRoot } from "./other-root.ts";
 
 const STORE = "/var/lib/plant-store";
@@ -38,8 +38,9 @@ export function testPackage(path: () => string): void {
       expect(links).toContain("docs/how-to/upgrade.md");
       expect(links).toContain("docs/reference/settings.md");
     });
+  });
 
-    if (!isRootAllowed) return;
+  needsRoot("systemd-analyze").describe("the package for Debian, installed,", () => {
     let root: OtherRoot;
     beforeAll(async () => {
       root = await openRoot();
@@ -74,7 +75,7 @@ export function testPackage(path: () => string): void {
     it("has a service that passes the tests of the interface, run as its user from where it is installed", () => {
       expect(dpkg(root, "--install", path())).toMatchObject({ status: 0 });
       expectInterface(root.programOf(PROGRAM, "plant-store"));
-    }, 600_000);
+    });
   });
 }
 
