@@ -13,8 +13,11 @@ type SplitterOptions = Readonly<{
   onFault: (fault: Fault, line: number) => void;
 }>;
 
-/** Takes CSV in pieces, cut anywhere. */
-export type Splitter = Readonly<{ feed(text: string): void; end(): void }>;
+/** Takes CSV in pieces, cut anywhere. Reads some of it before each step: what a fault leaves to be read again may be long. */
+export type Splitter = Readonly<{ feed(text: string): Iterable<void>; end(): Iterable<void> }>;
+
+/** How much of it is read in a step. */
+const STEP_LENGTH = 2_048;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -92,8 +95,8 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
     line = rowLine;
   }
 
-  function read(piece: string, isLast: boolean): void {
-    let text = piece;
+  /** Returns what a fault leaves to be read again of earlier texts, and with them of this one. */
+  function read(text: string, isLast: boolean): string {
     // Where the part of the cell begins that was not kept yet.
     let from = 0;
     for (let at = 0; at <= text.length; at += 1) {
@@ -147,22 +150,35 @@ export function createSplitter({ delimiter, bytesMax, onRow, onFault }: Splitter
       if (fault === undefined) continue;
       refuse(fault);
       if (firstEnd === undefined) continue;
-      if (kept !== "") text = kept + text.slice(firstEnd);
-      at = (kept === "" ? firstEnd : 0) - 1;
+      const again = kept;
+      at = firstEnd - 1;
       kept = "";
       firstEnd = undefined;
+      if (again !== "") return again + text;
     }
-    if (firstEnd === undefined) return;
+    if (firstEnd === undefined) return "";
     kept += text.slice(firstEnd);
     firstEnd = 0;
+    return "";
+  }
+
+  function* feed(text: string): Generator<void, void, void> {
+    // Not put together: a text may have a fault in each of its steps.
+    const waiting = [text];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (next.length > STEP_LENGTH) waiting.push(next.slice(STEP_LENGTH));
+      const again = read(next.slice(0, STEP_LENGTH), false);
+      if (again !== "") waiting.push(again);
+      yield;
+    }
   }
 
   return {
-    feed: (text) => read(text, false),
-    end() {
-      read("", true);
+    feed,
+    *end() {
+      for (let rest = read("", true); rest !== ""; rest = read("", true)) yield* feed(rest);
       // The last line may lack its newline.
-      read("\n", false);
+      yield* feed("\n");
     },
   };
 }

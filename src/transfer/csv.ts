@@ -50,11 +50,15 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
     },
   });
   for await (const chunk of inPieces(all)) {
-    splitter.feed(toByteText(chunk));
+    for (const _ of splitter.feed(toByteText(chunk))) {
+      yield rows;
+      rows = [];
+    }
+  }
+  for (const _ of splitter.end()) {
     yield rows;
     rows = [];
   }
-  splitter.end();
   if (!layout && csv.hasHeader) throw new PlantStoreError("invalid_csv_header");
   yield rows;
 }

@@ -93,16 +93,19 @@ it("would visibly take as much of a turn with refused lines as with others if ea
   expect(await longestTurn(1, { isRefused: true, root: plantBugs(LONG_REFUSALS) })).toBeGreaterThanOrEqual(TURN_MS * LINE_MS);
 });
 
-it("a piece has a thousand lines at most", async () => {
-  for (const read of [readCsv, readNdjson]) {
+for (const { why, read, start } of [
+  { why: "of NDJSON", read: readNdjson, start: "" },
+  { why: "of CSV", read: readCsv, start: "id,name\n" },
+  { why: "of CSV behind a quote that stays open, which are read again", read: readCsv, start: 'id,name\n1,"\n' },
+])
+  it(`a piece has a thousand lines at most ${why}`, async () => {
     async function* bytes() {
-      yield Buffer.from(`id,name\n${"a\n".repeat(10_000)}`);
+      yield Buffer.from(`${start}${"a\n".repeat(20_000)}`);
     }
-    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 65_536, onUnused: () => {} }));
-    expect(parts.flat()).toHaveLength(read === readCsv ? 10_000 : 10_001);
-    expect(Math.max(...parts.map((rows) => rows.length))).toBeLessThanOrEqual(1024);
-  }
-});
+    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 30_000, onUnused: () => {} }));
+    expect(parts.flat().length).toBeGreaterThanOrEqual(20_000);
+    expect(Math.max(...parts.map((rows) => rows.length))).toBeLessThanOrEqual(1025);
+  });
 
 /** Makes each turn of the event loop as long as on a busy machine. Call the result to end it. */
 function slowTurns(): () => void {

@@ -152,8 +152,8 @@ function workFor(text: string, pieceLength: number): number {
   }
   Object.assign(String.prototype, { charCodeAt: counted });
   try {
-    for (let at = 0; at < text.length; at += pieceLength) splitter.feed(text.slice(at, at + pieceLength));
-    splitter.end();
+    for (let at = 0; at < text.length; at += pieceLength) Array.from(splitter.feed(text.slice(at, at + pieceLength)));
+    Array.from(splitter.end());
   } finally {
     Object.assign(String.prototype, { charCodeAt: original });
   }
