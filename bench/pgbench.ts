@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { nameKey } from "../src/name-order.ts";
 import { INSERT_PLANTS } from "../src/store/postgres/plant-statements.ts";
+import { inPublic } from "../test/support/postgres/database-server.ts";
 import { withFolder } from "./scratch.ts";
 import type { Server } from "./plant-store.ts";
 
@@ -54,7 +55,7 @@ export async function runPgbench({ server, database, plants, clients, start, sec
 
 /** The clients take turns with the ids, so that these rise across all clients, as those of the service do. */
 export function toScript({ plants, clients, start }: Pick<Inserts, "plants" | "clients" | "start">): string {
-  const insert = INSERT_PLANTS.text.replaceAll(/\$\d+/g, (parameter) => {
+  const insert = inPublic(INSERT_PLANTS.text).replaceAll(/\$\d+/g, (parameter) => {
     const variable = PARAMETERS[parameter];
     if (variable === undefined) throw new Error(`The statement has a parameter more: say what ${parameter} is for pgbench.`);
     return variable;

@@ -9,7 +9,7 @@ import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { CONFIRM_PLANTS, DELETE_PLANTS, FIND_PLANTS, insertRows, UPDATE_PLANTS } from "../../src/store/postgres/plant-statements.ts";
 import { checkPostgresStore } from "../../src/store/postgres/check.ts";
 import { ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
-import { queryOnce } from "../support/postgres/database-server.ts";
+import { inPublic, queryOnce } from "../support/postgres/database-server.ts";
 import { testOrders } from "../support/order-suite.ts";
 import { testStore } from "../support/store-suite.ts";
 import { until } from "../support/until.ts";
@@ -29,7 +29,7 @@ const SINGLE: Readonly<Record<string, string>> = {
 };
 
 function bind(text: string, ...values: readonly string[]): string {
-  return text.replaceAll(/\$(\d+)/g, (_, at) => values[Number(at) - 1]!);
+  return inPublic(text).replaceAll(/\$(\d+)/g, (_, at) => values[Number(at) - 1]!);
 }
 
 const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
@@ -177,7 +177,7 @@ if (CITUS === undefined) {
       const [counted] = await queryOnce(CITUS, "SELECT count(*)::text AS plants FROM plants");
       expect(Number(counted!["plants"])).toBeGreaterThan(10_000);
       await until("The workers have counted", async () => {
-        const [estimated] = await queryOnce(CITUS, `SELECT (${ESTIMATE_SHARDS.text})::text AS plants`);
+        const [estimated] = await queryOnce(CITUS, `SELECT (${inPublic(ESTIMATE_SHARDS.text)})::text AS plants`);
         return estimated!["plants"] === counted!["plants"];
       });
     });

@@ -33,14 +33,13 @@ it("a service looks at the clock of its database", async () => {
   const server = await sharedCluster();
   const database = await server.createDatabase();
   const name = new URL(database).pathname.slice(1);
+  const service = await startProcess({ data: temporaryFolder(), flags: ["--database", database] });
   // PostgreSQL cannot be told another time, but what its clock is called can.
-  await server.query("CREATE SCHEMA ahead", name);
+  await server.query("ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO true_timestamp", name);
   await server.query(
-    "CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '1 day' $$",
+    "CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT true_timestamp() + interval '1 day' $$",
     name,
   );
-  const service = await startProcess({ data: temporaryFolder(), flags: ["--database", database] });
-  await server.query(`ALTER DATABASE "${name}" SET search_path = ahead, pg_catalog, public`, name);
   await server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
   await until("The service tells it", () => service.lines.some((line) => line.includes(`"clock_differs","aheadSeconds":-86400`)));
   await service.end("SIGTERM");

@@ -11,14 +11,14 @@ import { startProxy } from "../support/postgres/proxy.ts";
 import type { Proxy } from "../support/postgres/proxy.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 
-const CREATE = /^INSERT INTO plants /;
-const SWAP = /^UPDATE plants SET name/;
+const CREATE = /^INSERT INTO public\.plants /;
+const SWAP = /^UPDATE public\.plants SET name/;
 /** What replaces plants, however it does: an UPDATE, or an INSERT that replaces what is in its way. */
-const REPLACE = /^(UPDATE plants SET name|INSERT INTO plants [^]*DO UPDATE)/;
+const REPLACE = /^(UPDATE public\.plants SET name|INSERT INTO public\.plants [^]*DO UPDATE)/;
 /** Begins an export: its transaction, and the moment of that. */
 const BEGIN = /^BEGIN TRANSACTION/;
 const FIX = /^SELECT set_config\('idle_in_transaction_session_timeout'/;
-const LOOK = /^SELECT id, name, tag FROM plants WHERE id = ANY/;
+const LOOK = /^SELECT id, name, tag FROM public\.plants WHERE id = ANY/;
 const WAIT_MS = 1000;
 
 /** Transient faults, despite which a create is answered 200. */

@@ -70,7 +70,7 @@ describe("behind a pooler that lends each transaction another connection, and te
       database,
       `CREATE TABLE seen (settings TEXT);
       CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO seen VALUES (current_setting('synchronous_commit') || ' ' || current_setting('lock_timeout')); RETURN NULL; END $$;
+        INSERT INTO public.seen VALUES (current_setting('synchronous_commit') || ' ' || current_setting('lock_timeout')); RETURN NULL; END $$;
       CREATE TRIGGER notes AFTER INSERT ON plants EXECUTE FUNCTION note()`,
     );
     const other = await connect();

@@ -112,6 +112,8 @@ async function planWithoutStatistics(statement: Statement, values: readonly unkn
 describe("a plan that is made while the tables are empty, and kept", () => {
   beforeAll(async () => {
     await client.connect();
+    // What our statements call the schema of our tables.
+    await client.query("CREATE SCHEMA store; SET search_path = store");
     for (const { text } of STEPS) await client.query(text);
     // As a connection plans after the fifth use; and nothing tells the planner of the rows that come.
     await client.query("SET plan_cache_mode = force_generic_plan");
@@ -143,6 +145,7 @@ describe("a plan of a page in an order, or of a count", () => {
     await client.query("TRUNCATE plants");
     await client.query("SET plan_cache_mode = auto");
     await client.query(pin({ serverMs: 60_000, isLocal: false }).text);
+    await client.query("SET search_path = store");
     await client.query(
       `INSERT INTO plants (id, name, tag, words, name_key, added) SELECT id, 'a', CASE WHEN id % 3 = 0 THEN 'b' ELSE 'tag ' || id % 100 END, 'a',
        sha256(id::text::bytea), id FROM generate_series(1, ${MANY}) AS id`,

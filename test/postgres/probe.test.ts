@@ -21,7 +21,7 @@ const MISBEHAVIOUR: ReadonlyArray<Readonly<{ what: string; sql: readonly string[
     what: "writes each plant to two places",
     sql: [
       "CREATE TABLE plants_copy () INHERITS (plants)",
-      ...triggerOn("INSERT", "INSERT INTO plants_copy VALUES (NEW.*); RETURN NULL;", "AFTER"),
+      ...triggerOn("INSERT", "INSERT INTO public.plants_copy VALUES (NEW.*); RETURN NULL;", "AFTER"),
     ],
     seen: "after 32 plants were written, 64 were found instead of 32.",
   },

@@ -17,6 +17,9 @@ const PLANTS = 200;
 const COORDINATOR = await startCluster();
 const WORKERS = await Promise.all([startCluster(), startCluster()]);
 
+/** Citus has its tables and functions where those of PostgreSQL are. */
+const IN_CATALOG = "SET allow_system_table_mods = on; ";
+
 /**
  * What the service sees of Citus, made by hand: the tables that say where shards are, and the hash. Each worker is a
  * PostgreSQL that has only its own plants, so a statement that goes to the wrong one is seen. What Citus itself does is
@@ -27,18 +30,18 @@ async function standInForCitus(database: string, shards: number, schema: string)
   const statements = [
     `CREATE SCHEMA IF NOT EXISTS ${schema}`,
     `ALTER DATABASE "${database}" SET search_path TO ${schema}`,
-    `CREATE TABLE pg_dist_shard (logicalrelid OID, shardid BIGINT, shardminvalue TEXT)`,
-    `CREATE TABLE pg_dist_placement (shardid BIGINT, groupid INT)`,
-    `CREATE TABLE pg_dist_node (groupid INT, nodename TEXT, nodeport INT, noderole TEXT)`,
-    `CREATE FUNCTION worker_hash(id BIGINT) RETURNS INT LANGUAGE sql AS 'SELECT hashint8(id)'`,
+    `CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid OID, shardid BIGINT, shardminvalue TEXT)`,
+    `CREATE TABLE pg_catalog.pg_dist_placement (shardid BIGINT, groupid INT)`,
+    `CREATE TABLE pg_catalog.pg_dist_node (groupid INT, nodename TEXT, nodeport INT, noderole TEXT)`,
+    `CREATE FUNCTION pg_catalog.worker_hash(id BIGINT) RETURNS INT LANGUAGE sql AS 'SELECT hashint8(id)'`,
     ...WORKERS.map(({ port }, group) => `INSERT INTO pg_dist_node VALUES (${group}, '127.0.0.1', ${port}, 'primary')`),
     `INSERT INTO pg_dist_placement SELECT shard, shard % ${WORKERS.length} FROM generate_series(0, ${shards - 1}) AS shard`,
   ];
-  for (const sql of statements) await queryOnce(url, sql);
+  for (const sql of statements) await queryOnce(url, IN_CATALOG + sql);
   await Promise.all(
     WORKERS.map(async (worker, group) => {
       const at = await worker.createDatabase(database);
-      for (const sql of workerStatements(group, shards, schema)) await queryOnce(at, sql);
+      for (const sql of workerStatements(group, shards, schema)) await queryOnce(at, IN_CATALOG + sql);
     }),
   );
   return url;
@@ -54,10 +57,10 @@ function workerStatements(group: number, count: number, schema: string): readonl
       (shard) =>
         `CREATE VIEW ${schema}.plants_${shard} AS SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * ${count} / 4294967296 = ${shard}`,
     ),
-    `CREATE TABLE pg_dist_local_group AS SELECT ${group} AS groupid`,
-    `CREATE TABLE pg_dist_placement AS SELECT unnest('{${shards.join()}}'::bigint[]) AS shardid, ${group} AS groupid`,
-    "CREATE FUNCTION lock_relation_if_exists(name TEXT, mode TEXT) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT true'",
-    "CREATE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS ''",
+    `CREATE TABLE pg_catalog.pg_dist_local_group AS SELECT ${group} AS groupid`,
+    `CREATE TABLE pg_catalog.pg_dist_placement AS SELECT unnest('{${shards.join()}}'::bigint[]) AS shardid, ${group} AS groupid`,
+    "CREATE FUNCTION pg_catalog.lock_relation_if_exists(name TEXT, mode TEXT) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT true'",
+    "CREATE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS ''",
   ];
 }
 
@@ -238,7 +241,7 @@ describe("a service whose database has its plants on workers", () => {
     await WORKERS[0].query("INSERT INTO plants_2 SELECT * FROM plants WHERE (hashint8(id) + 2147483648) * 8 / 4294967296 = 2", "looks");
     // With its lock the worker learns that the shard is elsewhere. As the change is rolled back, it forgets that again.
     await WORKERS[0].query(
-      "CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS 'DELETE FROM pg_dist_placement WHERE shardid = 2 AND 2 = ANY (shards)'",
+      "CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE sql AS 'DELETE FROM pg_dist_placement WHERE shardid = 2 AND 2 = ANY (shards)'",
       "looks",
     );
     expect(await put()).toMatchObject({ unchanged: ALL.length });
@@ -253,7 +256,7 @@ describe("a service whose database has its plants on workers", () => {
   /** Makes each change on the first worker wait so many seconds for its lock. */
   async function makeLocksSlow(database: string, seconds: number): Promise<void> {
     await WORKERS[0].query(
-      `CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(${seconds}); END'`,
+      `CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(${seconds}); END'`,
       database,
     );
   }
@@ -299,7 +302,7 @@ describe("a service whose database has its plants on workers", () => {
       // Each plant is missed once.
       "CREATE TABLE missed (id BIGINT PRIMARY KEY)",
       `CREATE FUNCTION miss() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO missed VALUES (OLD.id) ON CONFLICT DO NOTHING;
+        INSERT INTO public.missed VALUES (OLD.id) ON CONFLICT DO NOTHING;
         IF FOUND THEN RETURN NULL; END IF;
         RETURN COALESCE(NEW, OLD); END $$`,
       "CREATE TRIGGER misses BEFORE UPDATE OR DELETE ON plants FOR EACH ROW EXECUTE FUNCTION miss()",
@@ -363,8 +366,8 @@ describe("a service whose database has its plants on workers", () => {
     "may not be locked": "RAISE insufficient_privilege",
     // As Citus of a shard that was split: an internal error of the server, not one that somebody raises.
     "is unknown": "PERFORM ts_token_type(1::oid)",
-    "has another table": "PERFORM id FROM plants_renamed",
-    "has another column": "PERFORM renamed FROM plants",
+    "has another table": "PERFORM id FROM public.plants_renamed",
+    "has another column": "PERFORM renamed FROM public.plants",
   };
 
   for (const [at, [what, statement]] of Object.entries(STALE).entries())
@@ -372,7 +375,7 @@ describe("a service whose database has its plants on workers", () => {
       const database = `stale${at}`;
       const service = await startOnWorkers(database);
       await WORKERS[0].query(
-        `CREATE OR REPLACE FUNCTION lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS $$ BEGIN ${statement}; END $$`,
+        `CREATE OR REPLACE FUNCTION pg_catalog.lock_shard_metadata(mode INT, shards BIGINT[]) RETURNS VOID LANGUAGE plpgsql AS $$ BEGIN ${statement}; END $$`,
         database,
       );
       await useEach(service, ALL, async () => 0);

@@ -1,20 +1,33 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import type { Statement } from "../../src/store/postgres/engine/pool.ts";
+import type { Database, Statement } from "../../src/store/postgres/engine/pool.ts";
 import { COLUMN } from "../../src/store/postgres/engine/column.ts";
 import { STATISTICS } from "../../src/store/postgres/engine/statistics.ts";
 import { SCHEMA, STEPS } from "../../src/store/postgres/engine/schema.ts";
-import { INDEX } from "../../src/store/postgres/engine/index-build.ts";
-import { FIND_ALIVE, INSPECT, pin, RESET, UNLIMIT } from "../../src/store/postgres/engine/requirements.ts";
+import { INDEX, isIndex } from "../../src/store/postgres/engine/index-build.ts";
+import {
+  FIND_AGE,
+  FIND_ALIVE,
+  FIND_READER,
+  FIND_SEARCHED,
+  FIND_TIMELINE,
+  IDENTIFY,
+  INSPECT,
+  pin,
+  RESET,
+  UNLIMIT,
+} from "../../src/store/postgres/engine/requirements.ts";
 import * as checkStatements from "../../src/store/postgres/check-statements.ts";
 import { LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO, LIST_PLANTS_UP_TO, LISTS } from "../../src/store/postgres/list-statements.ts";
 import * as orderStatements from "../../src/store/postgres/order-statements.ts";
 import * as plantStatements from "../../src/store/postgres/plant-statements.ts";
 import { PROBE_BEGIN } from "../../src/store/postgres/probe.ts";
 import { RESTORE_BEGIN } from "../../src/store/postgres/restore.ts";
+import { lookAtShards } from "../../src/store/postgres/shard-indexes.ts";
 import { LOCK_STATEMENTS, SNAPSHOT_STATEMENTS } from "../../src/store/postgres/snapshot.ts";
-import { countStatement, countTagsStatement, ESTIMATE_PLANTS } from "../../src/store/postgres/counts.ts";
+import { countStatement, countTagsStatement, ESTIMATE_PLANTS, ESTIMATE_SHARDS } from "../../src/store/postgres/counts.ts";
+import { FIND_CREATORS } from "../../src/store/postgres/creators.ts";
 import { COUNT_TAGS } from "../../src/store/postgres/tags.ts";
 import * as tokenStatements from "../../src/store/postgres/token-statements.ts";
 import { PROJECT } from "../support/process.ts";
@@ -40,6 +53,7 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, why: string]> = [
 ];
 
 const { insertRows, ...ofPlants } = plantStatements;
+const { checkIndex, ...ofChecks } = checkStatements;
 const {
   SORTED_MAX: _sorted,
   LOOKED_AT_MAX: _lookedAt,
@@ -67,8 +81,11 @@ const ALL: readonly Statement[] = [
   ...Object.values(ofKeys),
   insertRows(2),
   ...Object.values(tokenStatements),
-  ...Object.values(checkStatements),
+  ...Object.values(ofChecks),
+  checkIndex("public"),
   COUNT_TAGS,
+  // It asks for a right, and for no feature.
+  { text: FIND_CREATORS.text.replace("'TRIGGER'", "''") },
   ESTIMATE_PLANTS,
   ...TERMS.flatMap((terms) => [countStatement(terms), countTagsStatement(terms)]),
   ...[...SEARCHES, ...LISTED, LIST_PLANTS_UP_TO, LIST_DATED_PLANTS, LIST_DATED_PLANTS_UP_TO].flatMap(({ brief, measured }) => [
@@ -77,20 +94,20 @@ const ALL: readonly Statement[] = [
   ]),
   ...ORDERED,
   ...STEPS.map(({ text }) => ({ text: text.replace(ADDED, "") })),
-  COLUMN.isThere,
-  STATISTICS.areThere,
+  COLUMN.isThere("plants", "added"),
+  STATISTICS.areThere("store.plants", "plants_of_tag"),
   ...Object.values(SCHEMA),
-  INDEX.state,
-  INDEX.progress,
+  INDEX.state("plants_by_word"),
+  INDEX.progress("store.plants"),
   INDEX.drop("plants_by_word"),
   INDEX.rebuild("plants_by_word"),
-  INDEX.isEmpty("plants"),
+  INDEX.isEmpty("store.plants"),
   UNLIMIT,
   INSPECT,
   pin({ serverMs: 1000, isLocal: true }),
   // It compares times, and stores none.
   { text: FIND_ALIVE.text.replace("clock_timestamp()", "") },
-  ...RESET,
+  RESET,
 ];
 
 describe("the SQL", () => {
@@ -128,6 +145,8 @@ describe("the SQL", () => {
     // Another is around a single statement, for Citus or behind a pooler.
     expect(found.toSorted()).toEqual([
       `"${LOCK_STATEMENTS[0].text}`,
+      // Where a user's connections begin, behind a pooler: it is rolled back.
+      `"${FIND_SEARCHED[0].text}`,
       `"${PROBE_BEGIN.text}`,
       `"${RESTORE_BEGIN.text}`,
       // Whatever isolation the user has: behind a lock it must see what was so when the lock was granted.
@@ -137,7 +156,7 @@ describe("the SQL", () => {
   });
 
   it("creates one thing per step, which may already exist", () => {
-    const once = /CREATE (UNIQUE )?(TABLE|INDEX|STATISTICS) IF NOT EXISTS|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS/g;
+    const once = /CREATE (UNIQUE )?(TABLE|INDEX|STATISTICS) IF NOT EXISTS|ALTER TABLE store\.\w+ ADD COLUMN IF NOT EXISTS/g;
     for (const { text } of STEPS) expect(text.match(once)).toHaveLength(1);
   });
 
@@ -151,6 +170,59 @@ describe("the SQL", () => {
       expect(text).toMatch(/ WHERE (plants\.)?id = ANY\(\$1::bigint\[\]\)/);
   });
 
+  /** Words before a parenthesis that are no functions, or always those of PostgreSQL (gram.y). */
+  const GRAMMAR = /^(SELECT|FROM|JOIN|WHERE|THEN|IN|ANY|AND|NOT|EXISTS|WITH|AS|coalesce|extract)$/;
+
+  /** Functions, tables, types and operators in a statement that name no schema. */
+  function findUnqualified(text: string): string[] {
+    const code = text.replaceAll(/'[^']*'/g, "''").replaceAll(/OPERATOR\(pg_catalog\.[^)]+\)/g, "");
+    const local = new Set(Array.from(code.matchAll(/\b(\w+) AS \(|\) AS (\w+)/g), ([, first, second]) => first ?? second!));
+    return [
+      ...Array.from(code.matchAll(/(?<![\w.$])(\w+) ?\(/g), ([, name]) => name!).filter((name) => !GRAMMAR.test(name)),
+      ...Array.from(code.matchAll(/\b(?:FROM|JOIN) (\w+)\b(?!\.| ?\(|\w)/g), ([, name]) => name!).filter((name) => !local.has(name)),
+      ...Array.from(code.matchAll(/::(\w+)(?!\w|\.)/g), ([, name]) => name!).filter((name) => name !== "bigint"),
+      ...(code.match(/[<>=+*|@~/]+/g) ?? []).filter((symbol) => symbol !== "*"),
+    ];
+  }
+
+  it("has every name qualified where the search path is that of the user: before ours is set, outside of a pooler's transactions, on nodes of Citus", async () => {
+    const passedOn: string[] = [];
+    const session = {
+      begin: async () => {},
+      async query(statement: Statement) {
+        passedOn.push(statement.text);
+        return statement.text.includes("amcheck") ? [["a:1", "true", "public"]] : [];
+      },
+      close: () => {},
+    };
+    const database = { reserve: async () => session } as unknown as Database;
+    for await (const _ of lookAtShards(database, { amcheck: "public" }));
+    expect(passedOn.length).toBe(6);
+    const onNodes = [ESTIMATE_SHARDS.text, ...passedOn].flatMap((text) => {
+      const command = /on_all_nodes\('(.*)'\)/s.exec(text)?.[1];
+      return command === undefined ? [] : [command.replaceAll("''", "'")];
+    });
+    expect(onNodes.length).toBe(4);
+    const asking = passedOn.map((text) => text.replace(/on_all_nodes\('.*'\)/s, "on_all_nodes('')"));
+    const before = [IDENTIFY, FIND_AGE, FIND_READER, FIND_TIMELINE, ...FIND_SEARCHED, RESET, UNLIMIT, checkIndex("public")];
+    const pins = [true, false].map((isLocal) => pin({ serverMs: 1000, isLocal }));
+    for (const text of [...[...before, ...pins].map((statement) => statement.text), ...asking, ...onNodes])
+      expect(findUnqualified(text), text).toEqual([]);
+    const builds = STEPS.filter(isIndex).map(({ text }) => text.slice(text.indexOf("(")));
+    for (const text of builds) expect(findUnqualified(text), text).toEqual([]);
+  });
+
+  for (const [text, found] of [
+    ["SELECT version()", ["version"]],
+    ["SELECT pg_catalog.left(a, 1) FROM pg_class", ["pg_class"]],
+    ["SELECT a FROM pg_catalog.pg_class WHERE b = c", ["="]],
+    ["SELECT a::text", ["text"]],
+  ] as const) {
+    it(`is caught with unqualified names in "${text}"`, () => {
+      expect(findUnqualified(text)).toEqual([...found]);
+    });
+  }
+
   it("is nowhere else", () => {
     const folder = join(PROJECT, "src/store/postgres");
     const known = [
@@ -159,6 +231,7 @@ describe("the SQL", () => {
       "order-statements.ts",
       "plant-statements.ts",
       "token-statements.ts",
+      "creators.ts",
       "tags.ts",
       "counts.ts",
       "snapshot.ts",

@@ -106,7 +106,8 @@ describe("a start on a database that is slower than a change may wait", () => {
     const server = await sharedCluster();
     const proxy = await startProxy({ target: server });
     const data = temporaryFolder();
-    for (const on of [/FROM tokens ORDER/, /INSERT INTO tokens/, /FROM tokens WHERE hash/]) proxy.once({ kind: "hold", holdMs: 900 }, on);
+    for (const on of [/FROM public\.tokens ORDER/, /INSERT INTO public\.tokens/, /FROM public\.tokens WHERE hash/])
+      proxy.once({ kind: "hold", holdMs: 900 }, on);
     const flags = ["--database", proxy.url(await server.createDatabase()), "--queue-wait-ms", "300"];
     const service = await startProcess({ data, flags });
     expect(proxy.injected.get("hold")).toBe(3);

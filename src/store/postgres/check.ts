@@ -4,7 +4,7 @@ import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";
 import { askIfKnown, CHECK_OPTIONS, isTrue, STATEMENT_MS_MAX } from "./check-query.ts";
-import { COUNT_SHARDS, FIND_WRONG, HAS_AMCHECK, HAS_UNKEYED, MEND_WRONG } from "./check-statements.ts";
+import { COUNT_SHARDS, FIND_WRONG, HAS_UNKEYED, MEND_WRONG } from "./check-statements.ts";
 import { lookAtColumns } from "./column-check.ts";
 import { listTokenRows, walkPlants } from "./contents.ts";
 import { isDamage, isElsewhere } from "./engine/failure.ts";
@@ -16,7 +16,7 @@ import { meetOthers } from "./engine/promotion.ts";
 import { readVersion, SCHEMA, VERSION } from "./engine/schema.ts";
 import { UnfitError } from "./engine/requirements.ts";
 import { explain, runUnlimited, startUp } from "./engine/startup.ts";
-import { findLeftovers, findWrongIndexes, isBuilding, lookAtIndexes } from "./index-check.ts";
+import { findAmcheck, findLeftovers, findWrongIndexes, isBuilding, lookAtIndexes } from "./index-check.ts";
 import { lookAtShards } from "./shard-indexes.ts";
 import { searchableColumnsOf } from "./plant-columns.ts";
 
@@ -36,7 +36,7 @@ export async function* checkPostgresStore({ url, firstToken }: CheckOptions): As
     yield* lookAtIndexes(database, execute);
     if (await isSharded(execute)) {
       if (await isBuilding(execute)) yield look("shards", "note", "an index is being built, check again after it");
-      else yield* lookAtShards(database, { isComparing: await isTrue(execute, HAS_AMCHECK) });
+      else yield* lookAtShards(database, { amcheck: await findAmcheck(execute) });
     }
     yield lookAtTokens(await listTokenRows(execute), firstToken);
     yield* lookAtRows(execute);

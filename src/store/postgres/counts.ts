@@ -5,6 +5,7 @@ import { TAGS_MAX } from "../tags.ts";
 import type { FoundTags } from "../tags.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
+import { SHARDS_HERE } from "./engine/shards.ts";
 import { fromColumn } from "./engine/text.ts";
 import { conditionOf, filterOf, filterValues } from "./filter.ts";
 import { listTags } from "./tags.ts";
@@ -24,20 +25,22 @@ const DIGITS = 2;
  * plants that a page held when it last looked, times the pages that there are now. Below zero when it never has.
  */
 const LIVE = `CASE
-    WHEN coalesce(pg_stat_get_last_vacuum_time(oid), pg_stat_get_last_autovacuum_time(oid), pg_stat_get_last_analyze_time(oid),
-      pg_stat_get_last_autoanalyze_time(oid)) IS NOT NULL THEN pg_stat_get_live_tuples(oid)
-    WHEN reltuples >= 0 AND relpages > 0
-      THEN (reltuples::float8 / relpages * pg_relation_size(oid) / current_setting('block_size')::bigint)::bigint
+    WHEN coalesce(pg_catalog.pg_stat_get_last_vacuum_time(oid), pg_catalog.pg_stat_get_last_autovacuum_time(oid),
+      pg_catalog.pg_stat_get_last_analyze_time(oid), pg_catalog.pg_stat_get_last_autoanalyze_time(oid)) IS NOT NULL
+      THEN pg_catalog.pg_stat_get_live_tuples(oid)
+    WHEN reltuples OPERATOR(pg_catalog.>=) 0 AND relpages OPERATOR(pg_catalog.>) 0
+      THEN (reltuples::pg_catalog.float8 OPERATOR(pg_catalog./) relpages OPERATOR(pg_catalog.*) pg_catalog.pg_relation_size(oid)
+        OPERATOR(pg_catalog./) pg_catalog.current_setting('block_size')::bigint)::bigint
     ELSE -1 END`;
 
-export const ESTIMATE_PLANTS = { text: `SELECT ${LIVE} FROM pg_class WHERE oid = to_regclass('plants')` } as const satisfies Statement;
+export const ESTIMATE_PLANTS = {
+  text: `SELECT ${LIVE} FROM pg_class WHERE oid = to_regclass('store.plants')`,
+} as const satisfies Statement;
 
 /** The same on one node of Citus, where each shard is a table. */
-const ESTIMATE_NODE = `SELECT CASE WHEN min(live) < 0 THEN -1 ELSE coalesce(sum(live), 0) END FROM (
-    SELECT ${LIVE} AS live FROM pg_class WHERE oid IN (
-      SELECT to_regclass(shard_name(logicalrelid, shardid)) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
-        JOIN pg_dist_local_group USING (groupid) WHERE logicalrelid = 'plants'::regclass
-    )) AS shards`;
+const ESTIMATE_NODE = `SELECT CASE WHEN pg_catalog.min(live) OPERATOR(pg_catalog.<) 0 THEN -1 ELSE coalesce(pg_catalog.sum(live), 0) END FROM (
+    SELECT ${LIVE} AS live FROM pg_catalog.pg_class JOIN (${SHARDS_HERE}) AS shard ON oid OPERATOR(pg_catalog.=) id
+  ) AS shards`;
 
 /** The same on all of them. To ask each shard would open a connection for each. */
 export const ESTIMATE_SHARDS = {
@@ -73,7 +76,7 @@ function findStatement(what: string, terms: SearchTerms): string {
   const filter = filterOf(terms);
   const condition = conditionOf(filter, 2);
   const isOfTag = filter.tag !== "any" && !filter.hasWords;
-  return `SELECT ${what} FROM plants${condition === "" ? "" : ` WHERE ${condition}`}${isOfTag ? IN_INDEX : ""} LIMIT $1::bigint`;
+  return `SELECT ${what} FROM store.plants${condition === "" ? "" : ` WHERE ${condition}`}${isOfTag ? IN_INDEX : ""} LIMIT $1::bigint`;
 }
 
 /** Counts what matches, or takes all plants from the statistics if there are many. */

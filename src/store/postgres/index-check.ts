@@ -1,7 +1,7 @@
 import { look, someOf } from "../check.ts";
 import type { Look } from "../check.ts";
 import { askIfKnown, CHECK_OPTIONS, isTrue } from "./check-query.ts";
-import { CHECK_INDEX, COUNT_DAMAGED_PAGES, HAS_AMCHECK, IS_ORDER_OUTDATED, LIST_INDEXES } from "./check-statements.ts";
+import { checkIndex, COUNT_DAMAGED_PAGES, FIND_AMCHECK, IS_ORDER_OUTDATED, LIST_INDEXES } from "./check-statements.ts";
 import { isDamage } from "./engine/failure.ts";
 import { INDEX } from "./engine/index-build.ts";
 import type { Database } from "./engine/pool.ts";
@@ -32,7 +32,7 @@ export async function* lookAtIndexes(database: Database, execute: Execute): Asyn
     yield look("pages", "note", `the server has found ${damaged} damaged pages: see its log. If they are mended, SELECT pg_stat_reset()`);
 }
 
-type IndexRow = [name: string, isValid: string, kind: string];
+type IndexRow = [name: string, isValid: string, kind: string, id: string];
 
 function listIndexes(execute: Execute): Promise<IndexRow[]> {
   return execute<IndexRow>(LIST_INDEXES, [], CHECK_OPTIONS);
@@ -40,7 +40,7 @@ function listIndexes(execute: Execute): Promise<IndexRow[]> {
 
 /** Whether somebody, such as another replica, builds an index of our tables now. */
 export async function isBuilding(execute: Execute): Promise<boolean> {
-  const builds = await Promise.all(["plants", "tokens"].map((table) => askIfKnown(execute, INDEX.progress, [table])));
+  const builds = await Promise.all(["store.plants", "store.tokens"].map((table) => askIfKnown(execute, INDEX.progress(table))));
   return builds.some((rows) => rows !== undefined && rows.length > 0);
 }
 
@@ -52,14 +52,20 @@ export async function findLeftovers(execute: Execute): Promise<readonly string[]
   return (await listIndexes(execute)).filter(([name, isValid]) => isValid !== "t" && LEFTOVER.test(name)).map(([name]) => name);
 }
 
+/** The schema of the extension; undefined where the server cannot compare indexes. */
+export async function findAmcheck(execute: Execute): Promise<string | undefined> {
+  return (await askIfKnown<[schema: string]>(execute, FIND_AMCHECK))?.[0]?.[0];
+}
+
 /** Indexes that are not as their table; undefined where the server cannot compare them. */
 export async function findWrongIndexes(database: Database, execute: Execute): Promise<readonly string[] | undefined> {
-  if (!(await isTrue(execute, HAS_AMCHECK))) return undefined;
+  const amcheck = await findAmcheck(execute);
+  if (amcheck === undefined) return undefined;
   const wrong: string[] = [];
-  for (const [name, isValid, kind] of await listIndexes(execute)) {
+  for (const [name, isValid, kind, id] of await listIndexes(execute)) {
     if (isValid !== "t" || kind !== "btree") continue;
     try {
-      await runUnlimited(database, CHECK_INDEX, [name]);
+      await runUnlimited(database, checkIndex(amcheck), [id]);
     } catch (reason) {
       if (!isDamage(reason)) throw reason;
       wrong.push(name);

@@ -21,7 +21,7 @@ export type Asked = typeof SMALL | typeof SIZE;
 export type Finding = Readonly<{ small: (key: string) => string; sized: string; condition: string }>;
 
 export function among(condition: string): Finding {
-  const plants = `FROM plants WHERE ${condition}`;
+  const plants = `FROM store.plants WHERE ${condition}`;
   return { small: (key) => `SELECT id, ${SMALL}${key} ${plants}`, sized: `SELECT id, ${SIZE}, name_key, added ${plants}`, condition };
 }
 
@@ -46,7 +46,7 @@ export function within(part: (asked: Asked) => string, first: string, condition:
  */
 export function readPage({ small, sized, condition }: Finding, { by, sorting }: Readonly<{ by: string; sorting: string }>, key = "") {
   const page = `ORDER BY ${sorting} LIMIT $2::bigint`;
-  const measured = `SELECT found, id, name, tag${key} FROM plants JOIN (
+  const measured = `SELECT found, id, name, tag${key} FROM store.plants JOIN (
       SELECT id AS found_id, ${by} AS found_place, count(*) OVER () AS found FROM (
         SELECT *, sum(bytes) OVER (ORDER BY ${sorting} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
         FROM (${sized} ${page}) AS sized
@@ -66,7 +66,7 @@ const BY_ID = { by: "id", sorting: "id" } as const;
 function searchFrom(from: string, sorting: string, { ofTag, words }: Readonly<Record<"ofTag" | "words", string>>) {
   const condition = `${from}${ofTag} AND ${words}`;
   const look = (plants: number) => (asked: Asked) =>
-    `SELECT id, ${asked}, name_key, added, ${words} AS is_found FROM plants WHERE ${from}${ofTag} ORDER BY ${sorting} LIMIT ${plants} * $2::bigint`;
+    `SELECT id, ${asked}, name_key, added, ${words} AS is_found FROM store.plants WHERE ${from}${ofTag} ORDER BY ${sorting} LIMIT ${plants} * $2::bigint`;
   const place = { by: "id", sorting };
   return {
     near: readPage(within(look(10), "is_found", condition), place),

@@ -42,14 +42,15 @@ export function orderedPlants(order: Order) {
 export function orderedAhead(order: Order, filter: Filter) {
   const { from, key, ...place } = orderOf(order);
   const ahead = (asked: Asked) =>
-    `SELECT id, ${asked}, name_key, added, ${conditionOf(filter, 5)} AS is_found FROM plants WHERE ${from} ORDER BY ${place.sorting} LIMIT ${LOOKED_AT_MAX}`;
+    `SELECT id, ${asked}, name_key, added, ${conditionOf(filter, 5)} AS is_found FROM store.plants WHERE ${from} ORDER BY ${place.sorting} LIMIT ${LOOKED_AT_MAX}`;
   return readPage(within(ahead, "is_found", `${from} AND ${conditionOf(filter, 5)}`), place, `, ${key}`);
 }
 
 /** The same for all that match, of which there are at most SORTED_MAX. */
 export function orderedMatching(order: Order, filter: Filter) {
   const { from, key, ...place } = orderOf(order);
-  const matching = (asked: Asked) => `SELECT id, ${asked}, name_key, added FROM plants WHERE ${conditionOf(filter, 5)} LIMIT ${SORTED_MAX}`;
+  const matching = (asked: Asked) =>
+    `SELECT id, ${asked}, name_key, added FROM store.plants WHERE ${conditionOf(filter, 5)} LIMIT ${SORTED_MAX}`;
   return readPage(within(matching, from, `${from} AND ${conditionOf(filter, 5)}`), place, `, ${key}`);
 }
 
@@ -58,7 +59,7 @@ export function lastAhead(order: Order): Statement {
   const { by, key, from, sorting, back } = orderOf(order);
   return {
     text: `SELECT ${key}, id, count(*) OVER () FROM (
-        SELECT ${by}, id FROM plants WHERE ${from.replace("$4", "$2")} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}
+        SELECT ${by}, id FROM store.plants WHERE ${from.replace("$4", "$2")} ORDER BY ${sorting} LIMIT ${LOOKED_AT_MAX}
       ) AS ahead ORDER BY ${back} LIMIT 1`,
   };
 }
@@ -68,12 +69,12 @@ export function lastAhead(order: Order): Statement {
  * depends on, in the order of the index that knows them.
  */
 export const FIND_UNKEYED = {
-  text: `SELECT id, left(name, 201) FROM plants WHERE name_key IS NULL AND id >= $1::bigint ORDER BY name_key, id LIMIT $2::bigint`,
+  text: `SELECT id, left(name, 201) FROM store.plants WHERE name_key IS NULL AND id >= $1::bigint ORDER BY name_key, id LIMIT $2::bigint`,
 } as const satisfies Statement;
 
 /** Takes ids, the starts of names, and keys. Changes no plant that has another name now, or its key from another replica. */
 export const SET_KEYS = {
-  text: `UPDATE plants SET name_key = decode(v.name_key, 'hex') FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, name_key)
+  text: `UPDATE store.plants SET name_key = decode(v.name_key, 'hex') FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, name, name_key)
     WHERE plants.id = ANY($1::bigint[]) AND plants.id = v.id AND left(plants.name, 201) = left(v.name, 201)
       AND plants.name_key IS DISTINCT FROM decode(v.name_key, 'hex')`,
 } as const satisfies Statement;

@@ -17,7 +17,7 @@ const EXPECTED_PLANTS = `unnest($1::bigint[], $2::text[], $3::text[]) AS v (id, 
  */
 const IS_EXPECTED = `plants.id = ANY($1::bigint[]) AND plants.id = v.id AND plants.name = v.name AND plants.tag IS NOT DISTINCT FROM v.tag`;
 
-const INSERT = `INSERT INTO plants (id, name, tag, words, name_key)`;
+const INSERT = `INSERT INTO store.plants (id, name, tag, words, name_key)`;
 const UNLESS_THERE = `ON CONFLICT (id) DO NOTHING RETURNING id`;
 
 /** Takes ids, names, tags, words and keys of the names. Returns the ids that were created. */
@@ -46,7 +46,7 @@ function listRows(count: number): string {
  */
 export const CONFIRM_PLANTS = {
   name: "confirm_plants",
-  text: `UPDATE plants SET tag = plants.tag FROM ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
+  text: `UPDATE store.plants SET tag = plants.tag FROM ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
 /**
@@ -55,7 +55,7 @@ export const CONFIRM_PLANTS = {
  */
 export const UPDATE_PLANTS = {
   name: "update_plants",
-  text: `UPDATE plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector, name_key = decode(v.new_key, 'hex')
+  text: `UPDATE store.plants SET name = v.new_name, tag = v.new_tag, words = v.new_words::tsvector, name_key = decode(v.new_key, 'hex')
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
       AS v (id, name, tag, new_name, new_tag, new_words, new_key)
     WHERE ${IS_EXPECTED} RETURNING plants.id`,
@@ -64,21 +64,21 @@ export const UPDATE_PLANTS = {
 /** Takes the expected ids, names and tags. Returns the ids of the plants that matched. */
 export const DELETE_PLANTS = {
   name: "delete_plants",
-  text: `DELETE FROM plants USING ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
+  text: `DELETE FROM store.plants USING ${EXPECTED_PLANTS} WHERE ${IS_EXPECTED} RETURNING plants.id`,
 } as const satisfies Statement;
 
 export const FIND_PLANTS = {
   name: "find_plants",
-  text: `SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])`,
+  text: `SELECT id, name, tag FROM store.plants WHERE id = ANY($1::bigint[])`,
 } as const satisfies Statement;
 
 /** For a store that is restored. Takes ids, names, tags, words, keys of the names, and times. */
 export const RESTORE_PLANTS = {
   name: "restore_plants",
-  text: `INSERT INTO plants (id, name, tag, words, name_key, added)
+  text: `INSERT INTO store.plants (id, name, tag, words, name_key, added)
     SELECT id, name, tag, words::tsvector, decode(name_key, 'hex'), added
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS v (id, name, tag, words, name_key, added)`,
 } as const satisfies Statement;
 
 /** Returns the lowest id, if there is a plant. On Citus it asks each shard. */
-export const FIRST_PLANT = { text: `SELECT id FROM plants ORDER BY id LIMIT 1` } as const satisfies Statement;
+export const FIRST_PLANT = { text: `SELECT id FROM store.plants ORDER BY id LIMIT 1` } as const satisfies Statement;

@@ -9,7 +9,7 @@ import { openPool } from "./engine/pool.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { watchOthers } from "./engine/promotion.ts";
 import { INDEX_NAMES, SCHEMA } from "./engine/schema.ts";
-import { checkSettings, FIND_LOCK, FIND_READER, FIND_TIME, INSPECT, UnfitError } from "./engine/requirements.ts";
+import { checkSettings, FIND_LOCK, FIND_READER, FIND_TIME, INSPECT } from "./engine/requirements.ts";
 import type { Settings } from "./engine/requirements.ts";
 import { withRetries } from "./engine/retry.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -71,20 +71,19 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
   };
   const health = createHealth(log);
   /** Connections that are open were checked when they were opened, and settings may have changed since then. */
-  function whileFit(execute: Execute, how?: Readonly<{ isRead: boolean }>): Execute {
+  function whileFit(execute: Execute): Execute {
     return async (...args) => {
-      health.checkFit(how);
+      health.checkFit();
       return execute(...args);
     };
   }
 
-  const isRead = true;
   const write = withRetries({ database: pools.writes, health, patienceMs: queueWaitMs });
   const read = withRetries({ database: pools.reads, health, patienceMs: queueWaitMs });
   const execute = {
     writes: whileFit(write),
-    reads: whileFit(read, { isRead }),
-    lists: whileFit(withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }), { isRead }),
+    reads: read,
+    lists: withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
     imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
     probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
   };
@@ -93,7 +92,6 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     execute,
     health,
     watch(statement, follow) {
-      const findRefusal = rememberTables(execute.probes);
       const tellLock = watchLocks(execute.probes, log);
       const tellIndexes = watchIndexes(execute.probes, log);
       const tellClock = watchClock({ execute: execute.probes, now: Date.now, log });
@@ -101,7 +99,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
       health.watch(async ({ isWrite, isUnsent }) => {
         // Not waited for: one of them may be away. What they say ends connections to this one.
         if (isWrite) void tellOthers();
-        const refusal = (await findRefusal()) ?? (await findMissingRight(execute.probes));
+        const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes));
         // They only tell: whatever comes of it is no trouble.
         if (isWrite) {
           void tellLock().catch(() => {});
@@ -124,31 +122,18 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
   };
 }
 
-/**
- * Looks why the server is unfit, if it is: its settings may have changed while connections were open. So may the tables:
- * others of the same names, in a schema that the search path has before theirs, would take over without a word.
- */
-function rememberTables(execute: Execute): () => Promise<PlantStoreError | undefined> {
-  let before: string | null = null;
-  return async () => {
-    const [settings] = await execute<Settings>(INSPECT, [], { isRepeatable: true });
-    try {
-      checkSettings(settings!);
-      // `checkSettings` accepts a read-only server, because it can still serve reads.
-      const [, , , , , , , , , readOnly, , tables] = settings!;
-      if (readOnly === "on") throw new Error("The database is read-only.");
-      before ??= tables;
-      if (tables === before) return undefined;
-      throw new UnfitError(
-        `The tables were ${before} and are ${tables} now: rename the new ones, or restart the service if they were moved.`,
-        {
-          isOtherData: true,
-        },
-      );
-    } catch (cause) {
-      return new PlantStoreError("store_unavailable", { cause });
-    }
-  };
+/** Why the server is unfit, if it is: its settings may have changed while connections were open. */
+async function findRefusal(execute: Execute): Promise<PlantStoreError | undefined> {
+  const [settings] = await execute<Settings>(INSPECT, [], { isRepeatable: true });
+  try {
+    checkSettings(settings!);
+    // `checkSettings` accepts a read-only server, because it can still serve reads.
+    const [, , , , , , , readOnly] = settings!;
+    if (readOnly === "on") throw new Error("The database is read-only.");
+    return undefined;
+  } catch (cause) {
+    return new PlantStoreError("store_unavailable", { cause });
+  }
 }
 
 /** Longer than an export on Citus keeps others from writing, in milliseconds, and than most of what needs nobody. */

@@ -33,7 +33,7 @@ export function guardShards(tables: readonly ShardTable[]): readonly string[] {
   return [
     // Otherwise the planner plans a change of few plants anew each time, to read a few rows less.
     "SET LOCAL plan_cache_mode TO force_generic_plan",
-    `SELECT lock_relation_if_exists('plants', 'ROW EXCLUSIVE'), lock_shard_metadata(${shareLock}, ${toArray(tables)})`,
+    `SELECT lock_relation_if_exists('store.plants', 'ROW EXCLUSIVE'), lock_shard_metadata(${shareLock}, ${toArray(tables)})`,
     `SELECT ${areHere(tables)}`,
   ];
 }
@@ -53,7 +53,7 @@ function toTable({ text }: Statement, name: string, at: number): string {
   const parameters = new Set(text.match(/\$\d+/g)).size;
   return text
     .replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + at * parameters}`)
-    .replace(/(INTO|UPDATE|FROM) plants\b/, (_, verb) => `${verb} ${name} AS plants`);
+    .replace(/(INTO|UPDATE|FROM) store\.plants\b/, (_, verb) => `${verb} ${name} AS plants`);
 }
 
 function toStatement({ name }: Statement, text: string): Statement {

@@ -49,9 +49,9 @@ export const LOCK_STATEMENTS = [
   "SET LOCAL lock_timeout TO '250ms'",
   "SET LOCAL idle_in_transaction_session_timeout TO '2s'",
   "SET LOCAL citus.enable_ddl_propagation TO off",
-  "LOCK TABLE plants IN SHARE MODE",
+  "LOCK TABLE store.plants IN SHARE MODE",
   "SET LOCAL citus.enable_ddl_propagation TO on",
-  "LOCK TABLE plants IN SHARE MODE",
+  "LOCK TABLE store.plants IN SHARE MODE",
 ].map((text): Statement => ({ text })) as [Statement, ...Statement[]];
 
 /** Each may take the time of a new connection, and of the statements that begin. */

@@ -5,6 +5,7 @@ import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
+import { warnOfCreators } from "./creators.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
@@ -67,6 +68,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   try {
     await startUp(server.pools.lists, { hosts, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
     if (isServing) await probe(server.pools.lists, { name: hosts.name, random: Math.random, log });
+    if (isServing) await warnOfCreators({ execute: execute.lists, searched: hosts.schema.searched, log });
     // If it fails, statements go the longer way until the next look.
     await workers.follow().catch(() => {});
   } catch (reason) {

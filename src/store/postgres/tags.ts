@@ -19,7 +19,7 @@ export function listTags(counted: string, more = ""): string {
 
 export const COUNT_TAGS = {
   name: "count_tags",
-  text: listTags("SELECT tag, count(*) AS plants FROM plants WHERE tag IS NOT NULL GROUP BY tag"),
+  text: listTags("SELECT tag, count(*) AS plants FROM store.plants WHERE tag IS NOT NULL GROUP BY tag"),
 } as const satisfies Statement;
 
 export async function countTags(execute: Execute): Promise<TagCount[]> {

@@ -41,6 +41,11 @@ export function openServer(address: string): DatabaseServer {
   };
 }
 
+/** A statement of ours where our tables are in the schema public. */
+export function inPublic(statement: string): string {
+  return statement.replaceAll("store.", "public.");
+}
+
 /** Ends what hangs. On a busy disk, dropping a database, which makes a checkpoint, takes more than 20 s. In milliseconds. */
 const HANGING_MS = 120_000;
 

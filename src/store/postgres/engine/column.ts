@@ -4,13 +4,12 @@ import type { Migration } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 
 export const COLUMN = {
-  /** Takes a table and a column. */
-  isThere: {
-    text: `SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = $2::text AND NOT attisdropped)`,
-  },
-} as const satisfies Record<string, Statement>;
+  isThere: (table: string, column: string) => ({
+    text: `SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('store.${table}') AND attname = '${column}' AND NOT attisdropped)`,
+  }),
+} as const;
 
-const FORM = /^ALTER TABLE (?<table>\w+) ADD COLUMN IF NOT EXISTS (?<column>\w+) /;
+const FORM = /^ALTER TABLE store\.(?<table>\w+) ADD COLUMN IF NOT EXISTS (?<column>\w+) /;
 
 /** Each try keeps others waiting for as long as it waits itself, so there are few of them. In milliseconds. */
 const PAUSE_MS = 2000;
@@ -25,7 +24,7 @@ export function isColumn({ text }: Statement): boolean {
  */
 export async function addColumn(step: Statement, { run, log }: Migration): Promise<void> {
   const { table = "", column = "" } = FORM.exec(step.text)?.groups ?? {};
-  while ((await run<[isThere: string]>(COLUMN.isThere, [table, column]))[0]![0] !== "t") {
+  while ((await run<[isThere: string]>(COLUMN.isThere(table, column)))[0]![0] !== "t") {
     try {
       await run(step);
     } catch (thrown) {

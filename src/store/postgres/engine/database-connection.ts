@@ -8,17 +8,22 @@ import {
   answerMissing,
   checkReader,
   checkSettings,
+  checkVersion,
   FIND_AGE,
   FIND_ALIVE,
   FIND_READER,
+  FIND_SCHEMA,
+  FIND_SEARCHED,
   FIND_TIMELINE,
+  IDENTIFY,
   INSPECT,
   OvertakenError,
   pin,
   poolerUnfit,
   RESET,
+  UnfitError,
 } from "./requirements.ts";
-import type { Settings } from "./requirements.ts";
+import type { Identity, Settings } from "./requirements.ts";
 
 /**
  * A statement with parameters $1, $2 … With a name it is prepared once for each connection. Without one it is planned
@@ -66,6 +71,7 @@ export class DatabaseConnection extends pg.Client {
   #isFit = false;
   /** It has none of the settings that we pin, and no processes. */
   #isCockroach = false;
+  #schema: Hosts["schema"];
   /** Where the server writes, if it says so. */
   #timeline: Timeline | undefined;
   /** Why the last commit may be missing on the standby. */
@@ -85,6 +91,7 @@ export class DatabaseConnection extends pg.Client {
     mendErrors(this.connection, () => this.#isFit);
     this.url = url;
     this.#hosts = hosts;
+    this.#schema = hosts.schema;
     this.#serverMs = serverMs;
     // Ignore an idle connection that breaks: its next user gets the error.
     this.on("error", () => {});
@@ -97,18 +104,24 @@ export class DatabaseConnection extends pg.Client {
 
   /** Checks the server, and sets up the session. Throws an UnfitError when the server is unfit. */
   async open(): Promise<void> {
-    const [settings] = await this.send<Settings>(INSPECT);
-    this.#note(settings!);
+    const [identity] = await this.send<Identity>(IDENTIFY);
+    const [version, backend, , searched] = identity!;
+    this.#isCockroach = version.startsWith("CockroachDB");
+    this.#note(backend);
+    checkVersion(identity!);
     if (!this.isShared && !this.#isCockroach) await this.#lookForPooler();
     if (this.isShared) await this.#tryTransaction();
     else {
-      checkSettings(settings!);
       if (!this.#isCockroach) await this.send(pin({ serverMs: this.#serverMs, isLocal: false }));
+      await this.#findSchema(searched);
+      const [settings] = await this.send<Settings>(INSPECT);
+      checkSettings(settings!);
     }
     const [reader] = await this.send<[inHotStandby: string | null]>(FIND_READER);
     checkReader(reader!);
     [this.#timeline] = await this.send<[...Timeline]>(FIND_TIMELINE).catch(noneIfUnknown);
     if (this.isOvertaken()) throw new OvertakenError();
+    if (this.#hosts.schema.name === undefined) Object.assign(this.#hosts.schema, this.#schema);
     this.#isFit = true;
     this.#isJudged = true;
   }
@@ -145,9 +158,9 @@ export class DatabaseConnection extends pg.Client {
   async begin(how: Statement): Promise<void> {
     if (!this.isShared) return void (await this.send(how));
     try {
-      const settings = await this.#sendTogether<Settings>([how, ...RESET, pin({ serverMs: this.#serverMs, isLocal: true }), INSPECT]);
+      const settings = await this.#sendTogether<Settings>([how, RESET, pin({ serverMs: this.#serverMs, isLocal: true }), INSPECT]);
       checkSettings(settings);
-      this.#note(settings);
+      this.#note(settings[0]);
     } catch (reason) {
       throw new UnsentError(reason);
     }
@@ -155,7 +168,8 @@ export class DatabaseConnection extends pg.Client {
 
   /** Sends several statements without parameters in one message. Resolves with the first row of the last of them. */
   async #sendTogether<Row extends unknown[]>(statements: readonly Statement[]): Promise<Row> {
-    const results: unknown = await this.query({ text: statements.map(({ text }) => text).join(";"), rowMode: "array" });
+    const text = this.#qualify(statements.map((statement) => statement.text).join(";"));
+    const results: unknown = await this.query({ text, rowMode: "array" });
     // The driver returns a list, unless there is only one.
     const row = [results as QueryArrayResult<Row>].flat().at(-1)?.rows[0];
     if (row === undefined) throw answerMissing();
@@ -167,7 +181,7 @@ export class DatabaseConnection extends pg.Client {
     const isNamed = name !== undefined && !this.isShared;
     const query: QueryArrayConfig = {
       ...(isNamed ? { name: `${name}_${this.#mark}` } : {}),
-      text,
+      text: this.#qualify(text),
       values: [...values],
       rowMode: "array",
     };
@@ -186,7 +200,7 @@ export class DatabaseConnection extends pg.Client {
    */
   async cancelOthers(givenUp: ReadonlyMap<number, number>): Promise<number[]> {
     const ages = Array.from(givenUp.values(), Math.floor);
-    const alive = await this.send<[backend: bigint, isSignalled: string]>(FIND_ALIVE, [[...givenUp.keys()], ages]);
+    const alive = await this.run<[backend: bigint, isSignalled: string]>(FIND_ALIVE, [[...givenUp.keys()], ages]);
     return alive.map(([backend]) => Number(backend));
   }
 
@@ -201,9 +215,23 @@ export class DatabaseConnection extends pg.Client {
     return performance.now() > this.#until;
   }
 
-  #note([version, backend]: Settings): void {
+  /** Names the schema of our tables. */
+  #qualify(text: string): string {
+    const { name } = this.#schema;
+    return name === undefined ? text : text.replaceAll("store.", () => `${name}.`);
+  }
+
+  async #findSchema(searched: string): Promise<void> {
+    if (this.#schema.name !== undefined) return;
+    const [[name] = []] = await this.send<[name: string]>(FIND_SCHEMA, [searched]);
+    if (name === undefined) throw new UnfitError("The search_path of the user names no existing schema: set it, for example to public.");
+    // It has to stand in a text as it is.
+    if (/['\\]/.test(name)) throw new UnfitError(`The schema ${name} has a quote or a backslash in its name: use another one.`);
+    this.#schema = { name, searched };
+  }
+
+  #note(backend: bigint): void {
     this.backend = Number(backend);
-    this.#isCockroach = version.startsWith("CockroachDB");
     if (this.#isCockroach) return;
     const isOurs = this.backend === this.processID;
     if (!isOurs && !this.isShared) this.#hosts.pooler.kind = "own numbers";
@@ -233,6 +261,12 @@ export class DatabaseConnection extends pg.Client {
 
   async #tryTransaction(): Promise<void> {
     try {
+      if (this.#schema.name === undefined) {
+        const [searched] = await this.#sendTogether<[searched: string]>(FIND_SEARCHED);
+        await this.send(pin({ serverMs: this.#serverMs, isLocal: true }));
+        await this.#findSchema(searched);
+        await this.send(BLOCK.rollback);
+      }
       await this.#transact(INSPECT, []);
     } catch (thrown) {
       const reason = thrown instanceof UnsentError ? thrown.cause : thrown;

@@ -8,8 +8,8 @@ export type Health = Readonly<{
   failed(error: PlantStoreError, reason: unknown): void;
   /** Throws why the server is unfit, or why a statement failed, until a probe succeeds. */
   check(): void;
-  /** Throws when the server could lose what it commits now or, with `isRead`, when it has other plants than before. */
-  checkFit(how?: Readonly<{ isRead: boolean }>): void;
+  /** Throws when the server could lose what it commits now. */
+  checkFit(): void;
   /**
    * Starts the probes. `probe` resolves with why the server is unfit, if it is. With `isWrite` it also tries a write. Only
    * that ends trouble: reads may succeed while writes fail, and so may writes that change nothing. With `isUnsent` a
@@ -107,9 +107,8 @@ export function createHealth(log: Log): Health {
       const error = refusal ?? trouble;
       if (error) throw error;
     },
-    checkFit({ isRead } = { isRead: false }) {
-      if (!(refusal?.cause instanceof UnfitError)) return;
-      if (isRead ? refusal.cause.isOtherData : !refusal.cause.isPassing) throw refusal;
+    checkFit() {
+      if (refusal?.cause instanceof UnfitError && !refusal.cause.isPassing) throw refusal;
     },
     watch(how) {
       probe = how;

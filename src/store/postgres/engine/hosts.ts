@@ -14,6 +14,11 @@ export type Hosts = Readonly<{
   isOvertaken(timeline: Timeline): boolean;
   /** Another server, `host:port`, with the same user, password, database and options. */
   at(server: string): Hosts;
+  /**
+   * The schema of our tables, quoted, among those `searched`, to which the search path of the user leads (an array in text
+   * form). Once it is known, other tables of the same names are not ours. Statements call it `store`.
+   */
+  schema: { name: string | undefined; searched: string };
   /** What the connections have found in front of the servers. Never forgotten: the next connection may not show it. */
   pooler: { kind: PoolerKind };
 }>;
@@ -86,6 +91,7 @@ export function parseHosts(text: string): Hosts {
   function open(some: typeof servers): Hosts {
     let at = 0;
     return {
+      schema: { name: undefined, searched: "{}" },
       name: `PostgreSQL ${some.map(({ host }) => host).join()}${database}`,
       count: some.length,
       current: () => some[at]!.url,

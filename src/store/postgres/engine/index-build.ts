@@ -20,22 +20,23 @@ export const INDEX = {
   /** Takes a table. */
   isEmpty: (table: string) => ({ text: `SELECT NOT EXISTS (SELECT 1 FROM ${table})` }),
   /** Takes the name of an index. A build that was cut off leaves an index that is not valid. */
-  state: {
-    text: `SELECT to_regclass($1::text) IS NOT NULL, coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1::text)), false)`,
-  },
+  state: (name: string) => ({
+    text: `SELECT to_regclass('store.${name}') IS NOT NULL,
+      coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('store.${name}')), false)`,
+  }),
   /** Takes a table. Of what another user builds, the server tells only that there is something. */
-  progress: {
+  progress: (table: string) => ({
     text: `SELECT coalesce(phase, 'of another user'), coalesce(blocks_done, 0), coalesce(blocks_total, 0)
-      FROM pg_stat_progress_create_index WHERE datname = current_database() AND (relid IS NULL OR relid = to_regclass($1::text))`,
-  },
+      FROM pg_stat_progress_create_index WHERE datname = current_database() AND (relid IS NULL OR relid = to_regclass('${table}'))`,
+  }),
   /** Rebuilds an index, beside reads and writes. Takes its name. */
-  rebuild: (name: string) => ({ text: `REINDEX INDEX CONCURRENTLY ${name}` }),
-  drop: (name: string) => ({ text: `DROP INDEX CONCURRENTLY IF EXISTS ${name}` }),
+  rebuild: (name: string) => ({ text: `REINDEX INDEX CONCURRENTLY store.${name}` }),
+  drop: (name: string) => ({ text: `DROP INDEX CONCURRENTLY IF EXISTS store.${name}` }),
   /** Blocks no writes, unlike the statement without this word. */
   concurrently: ({ text }: Statement) => ({ text: text.replace(" INDEX ", " INDEX CONCURRENTLY ") }),
 } as const;
 
-const FORM = /^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (?<name>\w+) ON (?<table>\w+) /;
+const FORM = /^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (?<name>\w+) ON (?<table>store\.\w+) /;
 
 /** How often others that start at the same moment look again before one begins, and how often to look at a build. */
 const PAUSE_MS_MAX = 1000;
@@ -71,10 +72,10 @@ export async function buildIndex(step: Statement, { run, runLong, log }: Migrati
   let loggedAt = -Infinity;
 
   async function findState(): Promise<"valid" | "building" | "broken" | "missing"> {
-    const [[isThere, isValid] = []] = await run<[isThere: string, isValid: string]>(INDEX.state, [name]);
+    const [[isThere, isValid] = []] = await run<[isThere: string, isValid: string]>(INDEX.state(name));
     if (isValid === "t") return "valid";
     // Relatives of PostgreSQL have no such view.
-    const [building] = await run<[phase: string, done: bigint, total: bigint]>(INDEX.progress, [table]).catch(() => []);
+    const [building] = await run<[phase: string, done: bigint, total: bigint]>(INDEX.progress(table)).catch(() => []);
     if (building) {
       note(...building);
       return "building";

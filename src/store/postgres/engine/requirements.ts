@@ -2,46 +2,66 @@
 export class UnfitError extends Error {
   /** Whether that may change by itself: a standby may be about to be promoted. */
   readonly isPassing: boolean;
-  /** Whether even what is read would be wrong. */
-  readonly isOtherData: boolean;
 
-  constructor(
-    message: string,
-    { isPassing = false, isOtherData = false, cause }: { isPassing?: boolean; isOtherData?: boolean; cause?: unknown } = {},
-  ) {
+  constructor(message: string, { isPassing = false, cause }: { isPassing?: boolean; cause?: unknown } = {}) {
     super(message, { cause });
     this.name = "UnfitError";
     this.isPassing = isPassing;
-    this.isOtherData = isOtherData;
   }
 }
 
 /** 15.0, as `server_version_num` writes it. */
 const VERSION_MIN = 150_000;
 
+/*
+ * PostgreSQL looks for functions, operators and types in all schemas of the search path, and takes the one whose types fit
+ * best: in the schema of our tables, anybody who may create there could put one of their own in front of its own. So our
+ * path is `pg_catalog` alone (`pin`), and our statements name their tables as `store.plants` (see `hosts.ts`). What runs
+ * before that, or on a connection of a pooler outside of a transaction, has every name in it qualified.
+ */
+
+/** The first statement. Returns the schemas of the search path that exist, too. */
+export const IDENTIFY = {
+  text: `SELECT pg_catalog.version(), pg_catalog.pg_backend_pid()::bigint, pg_catalog.current_setting('server_version_num', true),
+    pg_catalog.current_schemas(false)`,
+} as const;
+
+export type Identity = [version: string, backend: bigint, versionNumber: string | null, searched: string];
+
+/** The same, as a connection of this user begins, whatever others have left behind on this one. */
+export const FIND_SEARCHED = [
+  { text: "BEGIN" },
+  { text: "SET LOCAL search_path TO DEFAULT" },
+  { text: "SELECT pg_catalog.current_schemas(false)" },
+] as const;
+
+/** Takes schemas. Returns the first that has a store, else tables of that name; else the first. */
+export const FIND_SCHEMA = {
+  text: `SELECT quote_ident(schema) FROM unnest($1::text[]) WITH ORDINALITY AS path (schema, place) WHERE left(schema, 3) <> 'pg_'
+    ORDER BY to_regclass(format('%I.plant_store_schema', schema)) IS NULL, to_regclass(format('%I.plants', schema)) IS NULL, place LIMIT 1`,
+} as const;
+
 /** Settings that a relative of PostgreSQL lacks are null. */
 export const INSPECT = {
-  text: `SELECT version(), pg_backend_pid()::bigint, current_setting('server_version_num', true), current_setting('in_hot_standby', true),
-    current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true), current_setting('fsync', true),
+  text: `SELECT pg_backend_pid()::bigint, current_setting('in_hot_standby', true), current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true), current_setting('fsync', true),
     current_setting('full_page_writes', true), current_setting('server_encoding', true), current_setting('transaction_read_only', true),
     (SELECT string_agg(relname, ' and ') FROM pg_class
-      WHERE oid IN (to_regclass('plants'), to_regclass('tokens')) AND relpersistence <> 'p'),
-    (SELECT string_agg(relnamespace::regnamespace::text || '.' || relname, ' and ' ORDER BY relname) FROM pg_class
-      WHERE oid IN (to_regclass('plants'), to_regclass('tokens')))`,
+      WHERE oid IN (to_regclass('store.plants'), to_regclass('store.tokens')) AND relpersistence <> 'p')`,
 } as const;
 
 /**
  * Asks for no table: a pooler that spreads reads over standbys, as pgpool-II does by default, sends this where it sends
  * our reads, and `INSPECT`, which asks for tables of the system, to the primary.
  */
-export const FIND_READER = { text: `SELECT current_setting('in_hot_standby', true)` } as const;
+export const FIND_READER = { text: `SELECT pg_catalog.current_setting('in_hot_standby', true)` } as const;
 
 /**
  * How old our process of the server is, in milliseconds: older than the connection, if a pooler had it before. Not every
  * server lets everybody read pg_stat_activity, which is made of this.
  */
 export const FIND_AGE = {
-  text: `SELECT (extract(epoch FROM clock_timestamp() - backend_start) * 1000)::bigint FROM pg_stat_get_activity(pg_backend_pid())`,
+  text: `SELECT (extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) backend_start) OPERATOR(pg_catalog.*) 1000)::bigint
+    FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid())`,
 } as const;
 
 /** The clock of the server, in milliseconds since 1970. */
@@ -49,18 +69,17 @@ export const FIND_TIME = { text: `SELECT (extract(epoch FROM clock_timestamp()) 
 
 /** Where the server writes. Not every relative of PostgreSQL can say it. */
 export const FIND_TIMELINE = {
-  text: `SELECT system_identifier::text, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()`,
+  text: `SELECT system_identifier::pg_catalog.text, pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)
+    FROM pg_catalog.pg_control_system()`,
 } as const;
 
 /** For a statement that may take hours. */
 export const UNLIMIT = {
-  text: `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`,
+  text: `SELECT pg_catalog.set_config('statement_timeout', '0', false), pg_catalog.set_config('lock_timeout', '0', false)`,
 } as const;
 
 export type Settings = [
-  version: string,
   backend: bigint,
-  versionNumber: string | null,
   inHotStandby: string | null,
   commit: string | null,
   standbyNames: string | null,
@@ -70,8 +89,6 @@ export type Settings = [
   readOnly: string | null,
   /** Tables without a WAL. */
   unlogged: string | null,
-  /** The tables with their schemas: those of the search path. */
-  tables: string | null,
 ];
 
 /**
@@ -92,6 +109,8 @@ export type Settings = [
  */
 export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal: boolean }>) {
   const settings = {
+    // Temporary tables come first by default.
+    search_path: "pg_catalog, pg_temp",
     client_min_messages: "warning",
     client_encoding: "UTF8",
     array_nulls: "on",
@@ -107,13 +126,13 @@ export function pin({ serverMs, isLocal }: Readonly<{ serverMs: number; isLocal:
     work_mem: "32MB",
     random_page_cost: "1.1",
   };
-  const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', ${isLocal})`);
-  const unlimited = `CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL THEN set_config('transaction_timeout', '0', ${isLocal}) END`;
+  const calls = Object.entries(settings).map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', ${isLocal})`);
+  const unlimited = `CASE WHEN pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL THEN pg_catalog.set_config('transaction_timeout', '0', ${isLocal}) END`;
   return { text: `SELECT ${calls.join(", ")}, ${unlimited}` };
 }
 
 /** Where others may have set something on the same connection to the server: what the user's default is, counts. */
-export const RESET = ["synchronous_commit", "search_path"].map((name) => ({ text: `SET LOCAL ${name} TO DEFAULT` }));
+export const RESET = { text: "SET LOCAL synchronous_commit TO DEFAULT" } as const;
 
 /** Why a pooler in front of the database is no help. */
 export function poolerUnfit(reason: unknown): UnfitError {
@@ -160,31 +179,23 @@ export const FIND_ALIVE = {
 
 /** Who keeps everybody else from writing to the tables, as CREATE INDEX and LOCK TABLE do. Not to one row. */
 export const FIND_LOCK = {
-  text: `SELECT coalesce(pid, 0)::bigint, coalesce(application_name, ''), mode, relation::regclass::text
-    FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
-    WHERE relation IN (to_regclass('plants'), to_regclass('tokens')) AND locktype = 'relation' AND granted
+  text: `SELECT coalesce(pid, 0)::bigint, coalesce(application_name, ''), mode, relname
+    FROM pg_locks JOIN pg_class ON pg_class.oid = relation LEFT JOIN pg_stat_activity USING (pid)
+    WHERE relation IN (to_regclass('store.plants'), to_regclass('store.tokens')) AND locktype = 'relation' AND granted
     AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY pid LIMIT 1`,
 } as const;
 
-/** Throws an UnfitError when a server with these settings cannot keep the promises of the store. */
-export function checkSettings([
-  version,
-  ,
-  versionNumber,
-  inHotStandby,
-  commit,
-  standbyNames,
-  fsync,
-  fullPageWrites,
-  encoding,
-  ,
-  unlogged,
-]: Settings): void {
+/** Throws an UnfitError when the server is too old. */
+export function checkVersion([version, , versionNumber]: Identity): void {
   // CockroachDB reports itself as PostgreSQL 13, for old drivers.
   if (!version.startsWith("CockroachDB") && Number(versionNumber) < VERSION_MIN) {
     throw new UnfitError(`The database is ${version.split(" ").slice(0, 2).join(" ")}: use PostgreSQL 15 or newer.`);
   }
+}
+
+/** Throws an UnfitError when a server with these settings cannot keep the promises of the store. */
+export function checkSettings([, inHotStandby, commit, standbyNames, fsync, fullPageWrites, encoding, , unlogged]: Settings): void {
   if (commit === "off") {
     throw new UnfitError(
       "The database confirms a commit before it syncs it: set synchronous_commit = on for the server, the database or the user.",

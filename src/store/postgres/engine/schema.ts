@@ -15,24 +15,24 @@ import { addStatistics, isStatistics } from "./statistics.ts";
  * The statistics tell the planner how many plants a tag has: it takes none from an index of a part of the plants.
  */
 export const STEPS: readonly Statement[] = [
-  { text: `CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)` },
-  { text: `CREATE INDEX IF NOT EXISTS plants_by_tag ON plants (left(md5(tag), 15), id) WHERE tag IS NOT NULL` },
-  { text: `CREATE INDEX IF NOT EXISTS plants_by_word ON plants USING GIN (words)` },
+  { text: `CREATE TABLE IF NOT EXISTS store.plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, words TSVECTOR NOT NULL)` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_by_tag ON store.plants (pg_catalog.left(pg_catalog.md5(tag), 15), id) WHERE tag IS NOT NULL` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_by_word ON store.plants USING GIN (words)` },
   {
-    text: `CREATE TABLE IF NOT EXISTS tokens (
+    text: `CREATE TABLE IF NOT EXISTS store.tokens (
       id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, scopes TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT, revoked BIGINT
     )`,
   },
-  { text: `CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_hash ON tokens (hash)` },
-  { text: `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS parent TEXT` },
-  { text: `ALTER TABLE tokens ADD COLUMN IF NOT EXISTS used BIGINT` },
-  { text: `CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL` },
-  { text: `CREATE INDEX IF NOT EXISTS plants_without_tag ON plants (id) WHERE tag IS NULL` },
-  { text: `ALTER TABLE plants ADD COLUMN IF NOT EXISTS name_key BYTEA` },
-  { text: `ALTER TABLE plants ADD COLUMN IF NOT EXISTS added BIGINT DEFAULT (extract(epoch FROM now()) * 1000000)::bigint` },
-  { text: `CREATE INDEX IF NOT EXISTS plants_by_name ON plants (name_key, id)` },
-  { text: `CREATE INDEX IF NOT EXISTS plants_by_newest ON plants (added, id)` },
-  { text: `CREATE STATISTICS IF NOT EXISTS plants_of_tag ON (left(md5(tag), 15)) FROM plants` },
+  { text: `CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_hash ON store.tokens (hash)` },
+  { text: `ALTER TABLE store.tokens ADD COLUMN IF NOT EXISTS parent TEXT` },
+  { text: `ALTER TABLE store.tokens ADD COLUMN IF NOT EXISTS used BIGINT` },
+  { text: `CREATE INDEX IF NOT EXISTS tokens_by_parent ON store.tokens (parent) WHERE parent IS NOT NULL` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_without_tag ON store.plants (id) WHERE tag IS NULL` },
+  { text: `ALTER TABLE store.plants ADD COLUMN IF NOT EXISTS name_key BYTEA` },
+  { text: `ALTER TABLE store.plants ADD COLUMN IF NOT EXISTS added BIGINT DEFAULT (extract(epoch FROM now()) * 1000000)::bigint` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_by_name ON store.plants (name_key, id)` },
+  { text: `CREATE INDEX IF NOT EXISTS plants_by_newest ON store.plants (added, id)` },
+  { text: `CREATE STATISTICS IF NOT EXISTS store.plants_of_tag ON (left(md5(tag), 15)) FROM store.plants` },
 ];
 
 /**
@@ -51,30 +51,30 @@ export const INDEX_NAMES = STEPS.flatMap((step) => indexName(step) ?? []);
 /** The version of the schema, in one row, and in a second one that of the words that all plants have. */
 export const SCHEMA = {
   isThere: {
-    text: `SELECT to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL OR to_regclass('tokens') IS NOT NULL`,
+    text: `SELECT to_regclass('store.plant_store_schema') IS NOT NULL, to_regclass('store.plants') IS NOT NULL OR to_regclass('store.tokens') IS NOT NULL`,
   },
-  make: { text: `CREATE TABLE IF NOT EXISTS plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)` },
+  make: { text: `CREATE TABLE IF NOT EXISTS store.plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)` },
   begin: {
-    text: `INSERT INTO plant_store_schema (id, version) VALUES (1, 0), (2, ${WORDS_VERSION}) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    text: `INSERT INTO store.plant_store_schema (id, version) VALUES (1, 0), (2, ${WORDS_VERSION}) ON CONFLICT (id) DO NOTHING RETURNING id`,
   },
-  read: { text: `SELECT version FROM plant_store_schema WHERE id = 1` },
-  advance: { text: `UPDATE plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
-  areWordsNew: { text: `SELECT EXISTS (SELECT 1 FROM plant_store_schema WHERE id = 2 AND version >= ${WORDS_VERSION})` },
+  read: { text: `SELECT version FROM store.plant_store_schema WHERE id = 1` },
+  advance: { text: `UPDATE store.plant_store_schema SET version = $2::bigint WHERE id = 1 AND version = $1::bigint` },
+  areWordsNew: { text: `SELECT EXISTS (SELECT 1 FROM store.plant_store_schema WHERE id = 2 AND version >= ${WORDS_VERSION})` },
   noteWords: {
-    text: `INSERT INTO plant_store_schema (id, version) VALUES (2, ${WORDS_VERSION}) ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
+    text: `INSERT INTO store.plant_store_schema (id, version) VALUES (2, ${WORDS_VERSION}) ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
   },
   /** Fails when there is no table of plants. Workers of Citus have none of the others. */
   isAllowed: {
-    text: `SELECT has_table_privilege('plants', 'SELECT') AND has_table_privilege('plants', 'INSERT')
-      AND has_table_privilege('plants', 'UPDATE') AND has_table_privilege('plants', 'DELETE')
-      AND coalesce(has_table_privilege(to_regclass('tokens')::oid, 'SELECT') AND has_table_privilege(to_regclass('tokens')::oid, 'INSERT')
-        AND has_table_privilege(to_regclass('tokens')::oid, 'UPDATE'), true)
-      AND coalesce(has_table_privilege(to_regclass('plant_store_schema')::oid, 'UPDATE'), true)`,
+    text: `SELECT has_table_privilege('store.plants', 'SELECT') AND has_table_privilege('store.plants', 'INSERT')
+      AND has_table_privilege('store.plants', 'UPDATE') AND has_table_privilege('store.plants', 'DELETE')
+      AND coalesce(has_table_privilege(to_regclass('store.tokens')::oid, 'SELECT') AND has_table_privilege(to_regclass('store.tokens')::oid, 'INSERT')
+        AND has_table_privilege(to_regclass('store.tokens')::oid, 'UPDATE'), true)
+      AND coalesce(has_table_privilege(to_regclass('store.plant_store_schema')::oid, 'UPDATE'), true)`,
   },
   /** The size of the whole database, in bytes. */
   size: { text: `SELECT pg_database_size(current_database())` },
   /** Changes nothing, but shows whether the database takes writes. */
-  probe: { text: `UPDATE plant_store_schema SET version = version WHERE id = 1` },
+  probe: { text: `UPDATE store.plant_store_schema SET version = version WHERE id = 1` },
 } as const satisfies Record<string, Statement>;
 
 /** How often to retry when other processes create the same tables. */

@@ -26,7 +26,7 @@ type Query = <Row extends unknown[]>(statement: Statement, values: readonly unkn
 /** Whether the server has Citus. */
 const HAS_CITUS: Statement = { text: `SELECT to_regclass('pg_dist_shard') IS NOT NULL` };
 
-const IS_DISTRIBUTED: Statement = { text: `SELECT count(*) > 0 FROM pg_dist_partition WHERE logicalrelid = 'plants'::regclass` };
+const IS_DISTRIBUTED: Statement = { text: `SELECT count(*) > 0 FROM pg_dist_partition WHERE logicalrelid = 'store.plants'::regclass` };
 
 /** The shards of plants by their lowest hash. Without rows, the table is not distributed. */
 const READ_SHARDS: Statement = {
@@ -34,8 +34,18 @@ const READ_SHARDS: Statement = {
       pg_has_role(relowner, 'USAGE')
     FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
       JOIN pg_class ON pg_class.oid = logicalrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE logicalrelid = 'plants'::regclass AND noderole = 'primary' ORDER BY 1`,
+    WHERE logicalrelid = 'store.plants'::regclass AND noderole = 'primary' ORDER BY 1`,
 };
+
+/**
+ * The shards on the node that runs this, and their tables. Citus passes it on to nodes, whose connections to each other
+ * have the search path of the user: so every name is qualified there.
+ */
+export const SHARDS_HERE = `SELECT pg_dist_shard.shardid, pg_catalog.to_regclass(pg_catalog.concat('store.plants_', pg_dist_shard.shardid))::pg_catalog.oid AS id
+  FROM pg_catalog.pg_dist_shard
+    JOIN pg_catalog.pg_dist_placement ON pg_dist_placement.shardid OPERATOR(pg_catalog.=) pg_dist_shard.shardid
+    JOIN pg_catalog.pg_dist_local_group ON pg_dist_local_group.groupid OPERATOR(pg_catalog.=) pg_dist_placement.groupid
+  WHERE logicalrelid OPERATOR(pg_catalog.=) 'store.plants'::pg_catalog.regclass`;
 
 /** The hash that Citus distributes by is that of PostgreSQL's own hash indexes. */
 const HASH_IDS: Statement = { text: `SELECT worker_hash(id) FROM unnest($1::bigint[]) WITH ORDINALITY AS v (id, at) ORDER BY at` };

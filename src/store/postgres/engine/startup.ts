@@ -107,7 +107,6 @@ function stateOf(reason: unknown): string | undefined {
 const ADVICE: Readonly<Record<string, string>> = {
   "28": "The server refuses the user or the password: check both in PLANT_STORE_DATABASE.",
   "3D000": "There is no database of that name: create it, for example with createdb.",
-  "3F000": "The search_path of the user names no existing schema: set it, for example to public.",
   "42501": "The user lacks a privilege: grant CREATE on the schema, or SELECT, INSERT, UPDATE and DELETE on tables that exist already.",
   "53300": "It has no connection left for this user: end others, or raise max_connections or the CONNECTION LIMIT of the user.",
   "25006": "It is read-only: name the primary, or end its read-only mode.",

@@ -3,11 +3,12 @@ import type { Run } from "./index-build.ts";
 import type { Statement } from "./pool.ts";
 
 export const STATISTICS = {
-  /** Takes a table and the name of statistics. */
-  areThere: { text: `SELECT EXISTS (SELECT 1 FROM pg_statistic_ext WHERE stxrelid = to_regclass($1::text) AND stxname = $2::text)` },
-} as const satisfies Record<string, Statement>;
+  areThere: (table: string, name: string) => ({
+    text: `SELECT EXISTS (SELECT 1 FROM pg_statistic_ext WHERE stxrelid = to_regclass('${table}') AND stxname = '${name}')`,
+  }),
+} as const;
 
-const FORM = /^CREATE STATISTICS IF NOT EXISTS (?<name>\w+) ON .* FROM (?<table>\w+)$/;
+const FORM = /^CREATE STATISTICS IF NOT EXISTS store\.(?<name>\w+) ON .* FROM (?<table>store\.\w+)$/;
 
 export function isStatistics({ text }: Statement): boolean {
   return FORM.test(text);
@@ -20,7 +21,7 @@ export function isStatistics({ text }: Statement): boolean {
 export async function addStatistics(step: Statement, run: Run): Promise<void> {
   const { table = "", name = "" } = FORM.exec(step.text)?.groups ?? {};
   try {
-    const [row] = await run<[areThere: string]>(STATISTICS.areThere, [table, name]);
+    const [row] = await run<[areThere: string]>(STATISTICS.areThere(table, name));
     if (row?.[0] !== "t") await run(step);
   } catch (thrown) {
     if (sqlStateOf(thrown) === undefined) throw thrown;
