@@ -1,10 +1,10 @@
 import { createReadStream, openAsBlob, statSync } from "node:fs";
 import { HEAD_BYTES } from "../client/client.ts";
 import { gunzip, isGzip } from "../transfer/gunzip.ts";
-import type { FileFormat } from "../transfer/import.ts";
 import { readAhead } from "../transfer/read-ahead.ts";
 import { bytesOf } from "../transfer/bytes.ts";
 import type { Bytes } from "../transfer/bytes.ts";
+import type { SheetRows } from "../transfer/sheet.ts";
 import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
 import { counted } from "./progress.ts";
 import type { Progress } from "./progress.ts";
@@ -24,14 +24,15 @@ export function toSource(file: string): Source {
   return { file, name: file, size: stats.isFile() ? stats.size : undefined };
 }
 
-/** A table, unpacked: its beginning, all of it, its name, and its format if known. `packed`: the same as gzip, if it came as that. */
-type Opened = Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string; format?: FileFormat; notes: readonly string[] }>;
+/** A table, unpacked: a sheet, or the beginning and all of a file, and its name. `packed`: the same as gzip, if it came as that. */
+export type OpenedSource = Readonly<{ notes: readonly string[] }> &
+  (Readonly<{ sheet: SheetRows }> | Readonly<{ head: Uint8Array; bytes: Bytes; packed?: Blob; table: string }>);
 
 /** So many bytes of gzip show the beginning of what is in it. */
 const PACKED_HEAD_BYTES = 64 * 1024;
 
 /** Unpacks what is packed. Throws a TableError. */
-export async function openSource({ file, name, size }: Source, progress: Progress): Promise<Opened> {
+export async function openSource({ file, name, size }: Source, progress: Progress): Promise<OpenedSource> {
   const packed = size === undefined ? undefined : await openAsBlob(file);
   if (packed && isGzip(new Uint8Array(await packed.slice(0, PACKING_BYTES).arrayBuffer()))) {
     const { head } = await peek(gunzip(bytesOf(packed.slice(0, PACKED_HEAD_BYTES).stream())));
@@ -41,8 +42,7 @@ export async function openSource({ file, name, size }: Source, progress: Progres
   const whole = () => (packed ? Promise.resolve(packed) : Array.fromAsync(plain.bytes).then((pieces) => new Blob(pieces)));
   const table = await openTable(name, plain.head, { bytes: plain.bytes, whole });
   if (!table) return { ...plain, table: name, notes: [] };
-  const { name: within, bytes, ...known } = table;
-  return { ...(await peek(bytes)), table: within, ...known };
+  return "sheet" in table ? table : { ...(await peek(table.bytes)), table: table.name, notes: table.notes };
 }
 
 /** Reads at least HEAD_BYTES ahead, if there are as many: a pipe may deliver them one at a time. `bytes` still yields everything. */

@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
 import { detectFormat, splitList } from "../client/client.ts";
-import type { FileFormat, ImportCounts, ImportSummary } from "../transfer/import.ts";
+import type { FileFormat, ImportCounts, RowSource, ImportSummary } from "../transfer/import.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { LIST_NOTE } from "../transfer/table-file.ts";
 import { addCsvFlags, inFlags, toReading } from "./csv-flags.ts";
 import type { CsvFlags } from "./csv-flags.ts";
 import { openSource, STDIN, toSource } from "./import-source.ts";
-import type { Source } from "./import-source.ts";
+import type { OpenedSource, Source } from "./import-source.ts";
 import { addPlantsOptions, openPlants } from "./open-plants.ts";
 import type { PlantAccess } from "./plant-access.ts";
 import { showProgress } from "./progress.ts";
@@ -66,14 +66,11 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   let counts: ImportCounts | undefined;
   let summary: ImportSummary | undefined;
   try {
-    const { head, table, format: known, notes, ...opened } = await openSource(source, progress);
-    const format = flags.format ?? known ?? detectFormat(table, head);
-    const isList = format === "list";
-    for (const note of [...notes, ...notesOf(format, head)]) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
-    const importing = plants.import(isList ? splitList(opened.bytes) : opened.bytes, {
-      packed: isList ? undefined : opened.packed,
+    const { source: opened, packed, notes } = toRowSource(await openSource(source, progress), flags);
+    for (const note of notes) process.stderr.write(`${escapeControls(`${name}: ${note}`)}\n`);
+    const importing = plants.import(opened, {
+      packed,
       onSent: progress.count,
-      format: isList ? "ndjson" : format,
       csv: toReading(flags),
       onConflict: flags.onConflict,
       dryRun,
@@ -90,6 +87,18 @@ async function importFile(source: Source, { plants, flags, report }: FileOptions
   report.end(summary);
   reportReading(name, summary);
   return { json: { file: name, dryRun, ...summary }, words: escapeControls(`${name}: ${toWords(summary, dryRun)}`) };
+}
+
+type Chosen = Readonly<{ source: RowSource; packed?: Blob | undefined; notes: readonly string[] }>;
+
+/** In which format it is imported, and what people should know of it. */
+function toRowSource(opened: OpenedSource, flags: Flags): Chosen {
+  if ("sheet" in opened) return { source: { format: "sheet", sheet: opened.sheet }, notes: opened.notes };
+  const { head, bytes, packed, table } = opened;
+  const format = flags.format ?? detectFormat(table, head);
+  const notes = [...opened.notes, ...notesOf(format, head)];
+  if (format === "list") return { source: { format: "ndjson", bytes: splitList(bytes) }, notes };
+  return { source: { format, bytes }, packed, notes };
 }
 
 function toWords({ read, created, unchanged, replaced, refused }: ImportCounts, isDryRun: boolean): string {

@@ -1,11 +1,9 @@
 import type { PlantFilter } from "../client/client.ts";
 import type { ExportForm } from "../transfer/export.ts";
-import type { FileFormat, ImportCounts, ImportSummary, Problem } from "../transfer/import.ts";
-import type { Bytes } from "../transfer/bytes.ts";
+import type { ImportCounts, RowSource, ImportSummary, Problem } from "../transfer/import.ts";
 import type { CsvReading } from "../transfer/csv-reading.ts";
 
 type ImportCall = Readonly<{
-  format: FileFormat;
   onConflict: "refuse" | "replace";
   dryRun: boolean;
   /** The same bytes as gzip, if there are such: a service takes them as they are. `onSent` is called for each part of them. */
@@ -21,7 +19,7 @@ type ImportCall = Readonly<{
 
 /** Plants to import or export: those of a running service, or those of a data folder that no service uses. */
 export type PlantAccess = Readonly<{
-  import(bytes: Bytes, call: ImportCall): Promise<ImportSummary>;
+  import(source: RowSource, call: ImportCall): Promise<ImportSummary>;
   export(form: ExportForm, filter: PlantFilter): AsyncIterable<Uint8Array | string>;
   close(): Promise<void>;
 }>;

@@ -3,6 +3,9 @@ import type { ImportProgress } from "../client/client.ts";
 import { PlantStoreError } from "../errors.ts";
 import { adviceOn, describeFailure } from "../system-failure.ts";
 import { toCsvQuery } from "../transfer/csv-query.ts";
+import { fileLimits } from "../transfer/file-limits.ts";
+import type { Problem } from "../transfer/import.ts";
+import { toSentCsv } from "../transfer/sheet.ts";
 import { TableError } from "../transfer/table-error.ts";
 import type { PlantAccess } from "./plant-access.ts";
 
@@ -16,7 +19,11 @@ export function openServiceAccess(url: string): PlantAccess {
     throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces or other characters that no token has.");
   const client = createClient({ url, token });
   return {
-    async import(bytes, { packed, onSent, format, onConflict, dryRun, csv, onProblem }) {
+    async import(source, { packed, onSent, onConflict, dryRun, csv, onProblem }) {
+      const format = source.format === "sheet" ? "csv" : source.format;
+      const reasons = new Map<number, PlantStoreError>();
+      const bytes =
+        source.format === "sheet" ? toSentCsv(source.sheet, { ...SENDER_LIMITS, csv, onUnused: () => {} }, reasons) : source.bytes;
       const call = { format, onConflict, dryRun, ...(format === "csv" ? toCsvQuery(csv) : {}) };
       let sent = 0;
       function onProgress({ bytes: all }: ImportProgress): void {
@@ -27,8 +34,9 @@ export function openServiceAccess(url: string): PlantAccess {
       const summary = await sending.catch((reason: unknown) => {
         throw dryRun ? withAddress(reason, url) : withDoubt(withAddress(reason, url));
       });
-      for (const problem of summary.problems) onProblem(problem);
-      return summary;
+      const problems = summary.problems.map((problem) => withReason(problem, reasons.get(problem.line)));
+      problems.forEach(onProblem);
+      return { ...summary, problems };
     },
     async *export(form, filter) {
       try {
@@ -39,6 +47,14 @@ export function openServiceAccess(url: string): PlantAccess {
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** What a service accepts is for it to say: here only the faults of cells count. */
+const SENDER_LIMITS = fileLimits(Infinity);
+
+/** A row of a workbook was refused here, and sent as a line that is refused there. */
+function withReason(problem: Problem, reason: PlantStoreError | undefined): Problem {
+  return reason ? { line: problem.line, error: reason.number, message: reason.message } : problem;
 }
 
 /** The client speaks of requests: who runs a command wants to know which service, and why. */

@@ -13,9 +13,9 @@ export async function openStoreAccess(config: Config, isNew: boolean): Promise<P
   const store = await openOwnStore(config, { isServing: config.database.kind === "sqlite", isNew });
   const openPauses = createSharedPauses(() => performance.now());
   return {
-    import(bytes, { format, onConflict, dryRun, csv, onProblem, onCommit }) {
+    import(source, { onConflict, dryRun, csv, onProblem, onCommit }) {
       const how = { isReplacing: onConflict === "replace", isDryRun: dryRun, csv, pauses: openPauses(), onProblem, onCommit };
-      return importFile(store.plants, bytes, { format, ...fileLimits(config.bodyBytesMax), ...how });
+      return importFile(store.plants, source, { ...fileLimits(config.bodyBytesMax), ...how });
     },
     async *export(form, filter) {
       const terms = toFilter({ untagged: false, ...filter });

@@ -47,8 +47,8 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
       let outcome = "done";
       try {
         const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(authenticator, call));
-        const summary = await importFile(plantsFor(principal), isPacked ? gunzip(coming) : coming, {
-          format: type === "text/csv" ? "csv" : "ndjson",
+        const file = { format: type === "text/csv" ? "csv" : "ndjson", bytes: isPacked ? gunzip(coming) : coming } as const;
+        const summary = await importFile(plantsFor(principal), file, {
           csv,
           parsePlant,
           lineBytesMax,

@@ -1,5 +1,4 @@
 import { parseInt64 } from "../json.ts";
-import { toByteText } from "./byte-text.ts";
 import type { Cell } from "./csv-parser.ts";
 
 export function isEmpty(cell: Cell): boolean {
@@ -11,33 +10,17 @@ export function countFilled(cells: readonly Cell[]): number {
   return cells.findLastIndex((cell) => cell !== undefined && cell !== "") + 1;
 }
 
-/**
- * What xlsx.ts puts before an error, or for a formula without a result, which are nothing that a plant could have. It begins
- * with a noncharacter, which Unicode keeps for use inside of a program.
- */
-export const BROKEN = "\ufdd0#";
-const BROKEN_BYTES = toByteText(new TextEncoder().encode(BROKEN));
-
-export function isBroken(cell: Cell): boolean {
-  return cell !== undefined && cell.startsWith(BROKEN_BYTES);
-}
-
 /** How spreadsheets write long numbers into CSV, as in 4.00638E+12. */
 const SHORTENED = /^\s*[+-]?\d+(?:[.,]\d+)?e\+\d+\s*$/i;
 
 /** Whether it is no id because it was a longer one. */
 export function isShortened(cell: string): boolean {
-  return SHORTENED.test(cell) || isRounded(cell) || isFloat(cell);
+  return SHORTENED.test(cell) || isFloat(cell);
 }
 
 /** Whether a float has rounded it, as pandas writes it (9007199254740992.0) and Java (9.223372036854775E18). */
 function isFloat(cell: string): boolean {
   return /[.e]/i.test(cell) && Math.abs(Number(cell)) > Number.MAX_SAFE_INTEGER;
-}
-
-/** Whether xlsx.ts says that Excel rounded it. */
-export function isRounded(cell: Cell): boolean {
-  return cell !== undefined && / \(rounded to \d+ digits by Excel\)$/.test(cell);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { toBytes } from "./byte-text.ts";
+import type { CellRow } from "./cell-row.ts";
 import type { DecodeCell } from "./cell-decoder.ts";
 import { nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
 import type { Places } from "./columns.ts";
 import { countFilled, isLikeId } from "./csv-cell.ts";
-import type { Cell } from "./csv-parser.ts";
 import type { CsvReading } from "./csv-reading.ts";
 import { UNUSED_MAX } from "./row.ts";
 import type { ReadOptions } from "./row.ts";
@@ -19,10 +19,13 @@ export type Layout = Places &
 export type RowReading = Readonly<{ decode: DecodeCell; csv: CsvReading; options: ReadOptions }>;
 
 /** What the first line says of the columns. Throws `invalid_csv_header`. */
-export function toLayout(first: readonly Cell[], { delimiter, decode, csv, options }: RowReading & { delimiter: string }): Layout {
+export function toLayout(
+  { cells: first, faults }: CellRow,
+  { delimiter, decode, csv, options }: RowReading & { delimiter: string },
+): Layout {
   const { onUnused, onNames = () => undefined, onPlaces = () => undefined } = options;
   const { hasHeader, isGuessing } = csv;
-  const choice = hasHeader || !isGuessing || isLikeId(first[0]) ? csv.columns : { id: "", ...csv.columns };
+  const choice = hasHeader || !isGuessing || isLikeId(first[0]) || faults?.get(0) === "rounded" ? csv.columns : { id: "", ...csv.columns };
   const names = hasHeader ? first.map((cell) => toName(cell ?? "", decode)) : nameByPosition(countFilled(first), choice);
   onNames(names, delimiter);
   const places = (hasHeader ? placeColumns : placeInOrder)(names, { choice, isGuessing, isWithoutIds: csv.ids.kind !== "file" });

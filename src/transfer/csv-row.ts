@@ -1,9 +1,10 @@
 import { PlantStoreError } from "../errors.ts";
 import { parseInt64 } from "../json.ts";
 import { invalidBody } from "../validation.ts";
+import type { CellFault, CellRow } from "./cell-row.ts";
 import type { DecodeCell } from "./cell-decoder.ts";
 import { toContentId } from "./content-id.ts";
-import { countFilled, isBroken, isEmpty, isGrouped, isRounded, isShortened } from "./csv-cell.ts";
+import { countFilled, isEmpty, isGrouped, isShortened } from "./csv-cell.ts";
 import type { Layout, RowReading } from "./csv-layout.ts";
 import type { Cell } from "./csv-parser.ts";
 import { expected } from "./row.ts";
@@ -20,20 +21,22 @@ export const SHORTENED_ID =
 
 export const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
 
-type RowOptions = RowReading & Readonly<{ line: number; layout: Layout; delimiter: string; count: bigint }>;
+type RowOptions = RowReading & Readonly<{ layout: Layout; delimiter: string; count: bigint }>;
 
 /** The plant of a row, or why it is none. `count`: how many rows are before it. */
-export function toRow(cells: readonly Cell[], { line, layout, delimiter, count, decode, csv, options }: RowOptions): Row {
+export function toRow({ line, cells, faults }: CellRow, { layout, delimiter, count, decode, csv, options }: RowOptions): Row {
   try {
     checkCells(cells, layout, delimiter);
-    const given = pick(cells, layout.id, layout);
+    const idAt = pick(cells, layout.id, layout);
+    const nameAt = pick(cells, layout.name, layout);
+    const tagAt = pick(cells, layout.tag, layout);
+    const given = cells[idAt];
     const id = isEmpty(given) ? (makeId(cells, { count, decode, csv }) ?? given) : given;
-    const name = pick(cells, layout.name, layout) ?? (layout.name.some((at) => at < cells.length) ? "" : undefined);
-    const tag = pick(cells, layout.tag, layout);
-    if ([given, name, tag].some(isBroken)) throw invalidBody(BROKEN_CELL);
+    const name = cells[nameAt] ?? (layout.name.some((at) => at < cells.length) ? "" : undefined);
+    const tag = cells[tagAt];
+    if (faults) checkFaults([idAt, nameAt, tagAt].map((at) => faults.get(at)));
     if (typeof id === "string" && isShortened(id)) throw invalidBody(SHORTENED_ID);
     if (typeof id === "string" && isGrouped(id)) throw invalidBody(GROUPED_ID);
-    if (isRounded(name) || isRounded(tag)) throw invalidBody(ROUNDED_TEXT);
     const plant = {
       // Anything but a whole number stays as it is: the check reports it.
       ...(id === undefined ? {} : { id: typeof id === "bigint" ? id : (toInt64(id) ?? id) }),
@@ -56,6 +59,13 @@ function checkCells(cells: readonly Cell[], { columns }: Layout, delimiter: stri
   throw new PlantStoreError("malformed_row", {
     message: `The row has ${countFilled(cells)} cells for ${columns} columns: name a column for each cell, or empty the others. In CSV, put quotes around a cell that holds ${named}.`,
   });
+}
+
+/** Those of the cells of the id, the name and the tag. */
+function checkFaults([id, ...others]: readonly (CellFault | undefined)[]): void {
+  if (id === "error" || others.includes("error")) throw invalidBody(BROKEN_CELL);
+  if (id === "rounded") throw invalidBody(SHORTENED_ID);
+  if (others.includes("rounded")) throw invalidBody(ROUNDED_TEXT);
 }
 
 /** Spaces may be around an id, but no line ends. */
@@ -89,12 +99,12 @@ function toContent(cell: string, decode: DecodeCell): string {
 }
 
 /**
- * The first of these cells that is not empty, otherwise one that is quoted and empty. Reports the others that are not
- * empty.
+ * The place of the first of these cells that is not empty, otherwise of one that is quoted and empty; -1 if there is none.
+ * Reports the others that are not empty.
  */
-function pick(cells: readonly Cell[], places: readonly number[], { reportUnused }: Layout): Cell {
-  if (places.length === 1) return cells[places[0]!];
+function pick(cells: readonly Cell[], places: readonly number[], { reportUnused }: Layout): number {
+  if (places.length === 1) return places[0]!;
   const [first, ...others] = places.filter((at) => cells[at] !== undefined && cells[at] !== "");
   others.forEach(reportUnused);
-  return first === undefined ? places.map((at) => cells[at]).find((cell) => cell !== undefined) : cells[first];
+  return first ?? places.find((at) => cells[at] !== undefined) ?? -1;
 }

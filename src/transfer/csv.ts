@@ -1,11 +1,8 @@
 import { PlantStoreError } from "../errors.ts";
 import { toByteText } from "./byte-text.ts";
 import { openCellDecoder } from "./cell-decoder.ts";
-import { toLayout } from "./csv-layout.ts";
-import type { Layout } from "./csv-layout.ts";
 import { createSplitter } from "./csv-parser.ts";
 import type { Cell, Fault } from "./csv-parser.ts";
-import { toRow } from "./csv-row.ts";
 import { toUtf8 } from "./encodings.ts";
 import { readAhead } from "./read-ahead.ts";
 import { inPieces } from "./bytes.ts";
@@ -13,6 +10,7 @@ import type { Bytes } from "./bytes.ts";
 import { PLAIN } from "./csv-reading.ts";
 import { tooLong } from "./row.ts";
 import type { ReadOptions, Row, Rows } from "./row.ts";
+import { createTableReader } from "./table-reader.ts";
 
 const DELIMITERS = [",", ";", "\t"] as const;
 
@@ -27,27 +25,20 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
   if (file.encoding) onEncoding(file.encoding);
   const { head, all } = await peek(file.bytes, options.lineBytesMax);
   let rows: Row[] = [];
-  let layout: Layout | undefined;
-  let count = 0n;
-  const decode = openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, onEncoding);
+  let isBegun = false;
   const delimiter = findDelimiter(head);
+  const decode = openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, onEncoding);
+  const reader = createTableReader({ delimiter, decode, csv, options });
   const splitter = createSplitter({
     delimiter,
     bytesMax: options.lineBytesMax,
     onRow(cells, line) {
-      if (!layout) {
-        if (isDelimiterLine(cells)) return;
-        layout = toLayout(cells, { delimiter, decode, csv, options });
-        if (csv.hasHeader) return;
-      }
-      rows.push(toRow(cells, { line, count, layout, delimiter, decode, csv, options }));
-      count += 1n;
+      if (!isBegun && isDelimiterLine(cells)) return;
+      isBegun = true;
+      const row = reader.read({ line, cells, faults: options.faults?.get(line) });
+      if (row) rows.push(row);
     },
-    onFault(fault, line) {
-      if (!layout && csv.hasHeader) throw new PlantStoreError("invalid_csv_header");
-      rows.push({ line, refusal: toRefusal(fault, options.lineBytesMax) });
-      count += 1n;
-    },
+    onFault: (fault, line) => rows.push(reader.refuse(line, toRefusal(fault, options.lineBytesMax))),
   });
   for await (const chunk of inPieces(all)) {
     for (const _ of splitter.feed(toByteText(chunk))) {
@@ -59,7 +50,7 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
     yield rows;
     rows = [];
   }
-  if (!layout && csv.hasHeader) throw new PlantStoreError("invalid_csv_header");
+  reader.end();
   yield rows;
 }
 

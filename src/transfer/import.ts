@@ -12,6 +12,8 @@ import type { CsvReading } from "./csv-reading.ts";
 import type { Bytes } from "./bytes.ts";
 import type { Encoding } from "./encodings.ts";
 import type { ReadOptions, Row, Rows } from "./row.ts";
+import { readSheet } from "./sheet.ts";
+import type { SheetRows } from "./sheet.ts";
 
 /** Why a line was refused. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
@@ -52,10 +54,12 @@ const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", i
 
 export type FileFormat = "ndjson" | "csv";
 
+/** What is imported: a file, or the sheet of a workbook. */
+export type RowSource = Readonly<{ format: FileFormat; bytes: Bytes }> | Readonly<{ format: "sheet"; sheet: SheetRows }>;
+
 type ImportFileOptions = ImportOptions &
   Pick<ReadOptions, "parsePlant" | "lineBytesMax" | "csv"> &
   Readonly<{
-    format: FileFormat;
     pauses: Pauses;
     onProblem?: (problem: Problem) => void;
     /** Called after each commit with the counts of all lines so far. */
@@ -65,12 +69,16 @@ type ImportFileOptions = ImportOptions &
 export type ImportCounts = Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">;
 
 /** Imports a file as it arrives. What is committed stays if a later batch fails or the bytes break off. */
-export async function importFile(plants: Pick<PlantStore, "import">, bytes: Bytes, options: ImportFileOptions): Promise<ImportSummary> {
-  const { format, parsePlant, lineBytesMax, csv = PLAIN, ...how } = options;
+export async function importFile(
+  plants: Pick<PlantStore, "import">,
+  source: RowSource,
+  options: ImportFileOptions,
+): Promise<ImportSummary> {
+  const { parsePlant, lineBytesMax, csv = PLAIN, ...how } = options;
   const unusedColumns: string[] = [];
   let encoding: Encoding | undefined;
   let columns: ImportSummary["columns"];
-  const rows = (format === "csv" ? readCsv : readNdjson)(bytes, {
+  const rows = readSource(source, {
     parsePlant,
     lineBytesMax,
     csv,
@@ -80,6 +88,11 @@ export async function importFile(plants: Pick<PlantStore, "import">, bytes: Byte
   });
   const summary = await importRows(plants, rows, how);
   return { ...summary, unusedColumns, ...(encoding ? { encoding } : {}), ...(columns ? { columns } : {}) };
+}
+
+function readSource(source: RowSource, options: ReadOptions): Rows {
+  if (source.format === "sheet") return readSheet(source.sheet, options);
+  return (source.format === "csv" ? readCsv : readNdjson)(source.bytes, options);
 }
 
 function isChosen({ hasHeader, isGuessing, columns }: CsvReading): boolean {

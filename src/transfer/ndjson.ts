@@ -36,7 +36,8 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEn
     if (raw.trim() === "") return undefined;
     try {
       checkLength(raw, lineBytesMax);
-      const members = parseJson(raw) as Record<string, unknown> | null;
+      // Where files were put together, each may begin with the mark of UTF-8, as the body of a create may.
+      const members = parseJson(raw.startsWith("\ufeff") ? raw.slice(1) : raw) as Record<string, unknown> | null;
       // What writes JSON by itself has null where there is nothing.
       if (members?.["tag"] === null) delete members["tag"];
       const plant = parsePlant(members);

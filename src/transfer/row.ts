@@ -1,5 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import type { NewPlant } from "../plant.ts";
+import type { CellFaults } from "./cell-row.ts";
 import type { Places } from "./columns.ts";
 import type { CsvReading } from "./csv-reading.ts";
 import type { Encoding } from "./encodings.ts";
@@ -26,6 +27,8 @@ export type ReadOptions = Readonly<{
   /** Called once if the file turns out not to be UTF-8. */
   onEncoding?: (encoding: Encoding) => void;
   csv?: CsvReading;
+  /** What the text of cells does not say, by line, if a workbook has become CSV. */
+  faults?: ReadonlyMap<number, CellFaults> | undefined;
 }>;
 
 /** How many unused columns or members are named. */

@@ -1,21 +1,20 @@
 import { gunzip, isGzip } from "./gunzip.ts";
 import { bytesOf } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
+import type { SheetRows } from "./sheet.ts";
 import { isXlsx, openSheet } from "./xlsx.ts";
 import { TableError } from "./table-error.ts";
 import { isZip, openZip, textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
 
-/** What is in a file: CSV or NDJSON, in any encoding that the readers know. */
+/** What is in a file: CSV or NDJSON, in any encoding that the readers know, or the sheet of a workbook. */
 export type Table = Readonly<{
   /** Its name, which tells its format if nothing else does. */
   name: string;
-  /** The format of a sheet, whatever its first cell looks like. */
-  format?: "csv";
-  bytes: Bytes;
   /** What people should know of it, such as the sheets that are not read. */
   notes: readonly string[];
-}>;
+}> &
+  (Readonly<{ bytes: Bytes }> | Readonly<{ sheet: SheetRows }>);
 
 /** What people should know of a JSON list, which is read as lines of NDJSON. */
 export const LIST_NOTE = "one JSON list: its plants are counted as lines";
@@ -84,7 +83,7 @@ export async function openTable(
 async function openWorkbook(name: string, file: Blob, zip: Zip): Promise<Table> {
   const sheet = await openSheet(file, zip);
   const notes = sheet.others.length === 0 ? [] : [`only the sheet ${sheet.name} is read, not ${sheet.others.join(", ")}`];
-  return { name, format: "csv", bytes: sheet.csv, notes };
+  return { name, sheet: sheet.rows, notes };
 }
 
 /** Whether it says that it is a spreadsheet (OpenDocument 1.3, part 2, 3.3), or a template of one. */

@@ -1,18 +1,18 @@
 import { checkGrowth } from "./gunzip.ts";
 import { TableError } from "./table-error.ts";
 import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape } from "./xml.ts";
+import type { Cell } from "./csv-parser.ts";
 import { textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
-import { BROKEN } from "./csv-cell.ts";
-import { quote } from "./csv-writer.ts";
+import type { CellFault, CellRow } from "./cell-row.ts";
+import type { SheetRows } from "./sheet.ts";
 
-/** The first visible sheet of a workbook with anything in it, as CSV. */
+/** The first visible sheet of a workbook with anything in it. */
 export type Sheet = Readonly<{
   name: string;
   /** The names of the others. */
   others: readonly string[];
-  /** A line for each row up to the last one, so that a line of CSV has the number of its row. */
-  csv: AsyncGenerator<Uint8Array, void, void>;
+  rows: SheetRows;
 }>;
 
 const WORKBOOK = "xl/workbook.xml";
@@ -40,18 +40,15 @@ export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
   const book = { strings: await readStrings(file, zip), isCalculated: !/\sfullCalcOnLoad\s*=\s*["'](1|true)/.test(workbook) };
   let grown = 0;
   /** Many sheets may be one part, and many cells one long text: what all of them grow to counts. */
-  async function* within(pieces: Sheet["csv"]): Sheet["csv"] {
-    for await (const piece of pieces) {
-      grown += piece.length;
-      checkGrowth(grown, file.size);
-      yield piece;
-    }
+  function grow(length: number): void {
+    grown += length;
+    checkGrowth(grown, file.size);
   }
 
-  function open({ path }: SheetPart): Sheet["csv"] {
+  function open({ path }: SheetPart): SheetRows {
     const packed = zip.get(path);
     if (!packed) throw new TableError("The workbook has a sheet that cannot be read: save it as CSV.");
-    return within(toCsv(within(unpack(file, packed)), book));
+    return toRows(counted(unpack(file, packed), grow), book, grow);
   }
 
   let [first] = visible;
@@ -61,7 +58,7 @@ export async function openSheet(file: Blob, zip: Zip): Promise<Sheet> {
     first = sheet;
     break;
   }
-  return { name: first.name, others: sheets.filter((sheet) => sheet !== first).map(({ name }) => name), csv: open(first) };
+  return { name: first.name, others: sheets.filter((sheet) => sheet !== first).map(({ name }) => name), rows: open(first) };
 }
 
 type Book = Readonly<{
@@ -89,12 +86,17 @@ async function listSheets(file: Blob, zip: Zip, workbook: string): Promise<Sheet
   );
 }
 
-async function isEmpty(csv: AsyncGenerator<Uint8Array, void, void>): Promise<boolean> {
-  for await (const piece of csv) if (piece.some((byte) => byte !== LF)) return false;
-  return true;
+async function* counted(pieces: AsyncGenerator<Uint8Array, void, void>, count: (length: number) => void): typeof pieces {
+  for await (const piece of pieces) {
+    count(piece.length);
+    yield piece;
+  }
 }
 
-const LF = 0x0a;
+async function isEmpty(rows: SheetRows): Promise<boolean> {
+  for await (const some of rows) if (some.some(({ cells }) => cells.length > 0)) return false;
+  return true;
+}
 
 async function textIn(file: Blob, zip: Zip, name: string): Promise<string> {
   const packed = zip.get(name);
@@ -116,51 +118,46 @@ async function readStrings(file: Blob, zip: Zip): Promise<string[]> {
   return strings;
 }
 
-async function* toCsv(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book): AsyncGenerator<Uint8Array, void, void> {
-  const utf8 = new TextEncoder();
-  let line = 1;
+async function* toRows(sheet: AsyncGenerator<Uint8Array, void, void>, book: Book, grow: (length: number) => void): SheetRows {
+  let next = 1;
   for await (const some of elementsOf(sheet, "row", "worksheet")) {
-    let text = "";
-    for (const { tag, inner } of some) {
-      const row = Number(attribute(tag, "r") ?? line);
-      if (!(row >= line && row <= ROWS_MAX)) throw new TableError("The sheet has its rows in no order: save it again.");
-      text += `${"\n".repeat(row - line)}${toCells(inner, book)}\n`;
-      line = row + 1;
-      if (text.length < CSV_LENGTH) continue;
-      yield utf8.encode(text);
-      text = "";
-    }
-    yield utf8.encode(text);
+    yield some.map(({ tag, inner }) => {
+      const line = Number(attribute(tag, "r") ?? next);
+      if (!(line >= next && line <= ROWS_MAX)) throw new TableError("The sheet has its rows in no order: save it again.");
+      grow(line - next);
+      next = line + 1;
+      return toCellRow(line, inner, { ...book, grow });
+    });
   }
 }
-
-/** How much CSV is made at once, in characters: few rows may become much of it. */
-const CSV_LENGTH = 1_000_000;
 
 /** What Excel can hold. */
 const ROWS_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
 
-function toCells(row: string, book: Book): string {
-  const cells: string[] = [];
+function toCellRow(line: number, row: string, book: Book & Readonly<{ grow: (length: number) => void }>): CellRow {
+  const cells: Cell[] = [];
+  const faults = new Map<number, CellFault>();
   let next = 0;
   let length = 0;
   for (const { tag, inner } of elementsIn(row, "c")) {
     const address = attribute(tag, "r");
     const at = address === undefined ? next : toIndex(address);
     next = at + 1;
-    const text = toValue(tag, inner, book);
-    // A cell that only has a colour is no reason to fill the row up to it.
-    if (text === "") continue;
-    length += text.length;
-    if (length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
-    while (cells.length < at) cells.push("");
-    // A line break in a cell would move the numbers of all lines behind it.
-    const plain = text.replaceAll(/\r\n|\r|\n/g, " ");
+    const value = toValue(tag, inner, book);
     // As LEFT() cuts an emoji in two.
-    cells[at] = quote(plain.isWellFormed() ? plain : `${BROKEN}${plain}`);
+    const fault = value.fault ?? (value.text.isWellFormed() ? undefined : "error");
+    if (fault) faults.set(at, fault);
+    // A cell that only has a colour is no reason to fill the row up to it.
+    if (value.text === "" && !fault) continue;
+    length += value.text.length;
+    if (length > ELEMENT_LENGTH_MAX) throw new TableError(TOO_LONG);
+    while (cells.length < at) cells.push(undefined);
+    // A line break in a cell would move the numbers of all lines behind it, where a sheet becomes CSV.
+    cells[at] = value.text.replaceAll(/\r\n|\r|\n/g, " ").toWellFormed();
   }
-  return cells.join(",");
+  book.grow(length + cells.length);
+  return { line, cells, faults: faults.size > 0 ? faults : undefined };
 }
 
 function toIndex(address: string): number {
@@ -171,18 +168,20 @@ function toIndex(address: string): number {
   throw new TableError(`The sheet has a cell ${address}, which Excel cannot hold: open it in a spreadsheet and save it again.`);
 }
 
-function toValue(tag: string, inner: string, { strings, isCalculated }: Book): string {
+type Value = Readonly<{ text: string; fault?: CellFault }>;
+
+function toValue(tag: string, inner: string, { strings, isCalculated }: Book): Value {
   const type = attribute(tag, "t");
-  if (type === "inlineStr") return toText(inner);
+  if (type === "inlineStr") return { text: toText(inner) };
   const [value] = elementsIn(inner, "v").map((element) => unescape(element.inner));
   // Neither may become a name. An empty text is a result.
-  if (type === "e") return `${BROKEN}${value}`;
+  if (type === "e") return { text: value ?? "", fault: "error" };
   const isNoResult = value === "0" && type === undefined ? !isCalculated : !value && !(type === "str" && value === "");
-  if (isNoResult && /<(\w+:)?f\b/.test(inner)) return `${BROKEN}?`;
-  if (!value) return "";
-  if (type === "s") return sharedText(value, strings);
-  if (type === "b") return value === "1" ? "TRUE" : "FALSE";
-  return type === undefined || type === "n" ? toNumber(value) : value;
+  if (isNoResult && /<(\w+:)?f\b/.test(inner)) return { text: "?", fault: "error" };
+  if (!value) return { text: "" };
+  if (type === "s") return { text: sharedText(value, strings) };
+  if (type === "b") return { text: value === "1" ? "TRUE" : "FALSE" };
+  return type === undefined || type === "n" ? toNumber(value) : { text: value };
 }
 
 function sharedText(place: string, strings: readonly string[]): string {
@@ -192,17 +191,18 @@ function sharedText(place: string, strings: readonly string[]): string {
 }
 
 /**
- * The digits of a number as they stand in the file. One that Excel would have rounded says so, so that it is no id. Digits
- * that are neither those of a double, nor the fewest that name one, were not rounded: another program wrote them.
+ * The digits of a number as they stand in the file. Digits that are neither those of a double, nor the fewest that name one,
+ * were not rounded: another program wrote them.
  */
-function toNumber(value: string): string {
+function toNumber(value: string): Value {
   const number = Number(value);
   const isWhole = /^-?\d+$/.test(value);
   const isOfDouble = isWhole && Number.isFinite(number) && (BigInt(number) === BigInt(value) || String(number) === value);
-  if (isWhole && !isOfDouble) return value;
+  if (isWhole && !isOfDouble) return { text: value };
   // Some programs write 4006381333931 as 4.006381333931E12.
-  if (Math.abs(number) < 10 ** DIGITS_EXACT) return Number.isInteger(number) ? String(number) : value;
-  return `${value} (rounded to ${DIGITS_EXACT} digits by Excel)`;
+  if (Math.abs(number) < 10 ** DIGITS_EXACT) return { text: Number.isInteger(number) ? String(number) : value };
+  // Ids that are made from the content follow from this text, too.
+  return { text: `${value} (rounded to ${DIGITS_EXACT} digits by Excel)`, fault: "rounded" };
 }
 
 /** The texts of a cell, without hints for pronunciation. */

@@ -2,10 +2,20 @@ import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
-import { BROKEN } from "../../src/transfer/csv-cell.ts";
+import { createClient } from "../../src/client/client.ts";
+import type { CellFaults } from "../../src/transfer/cell-row.ts";
+import { toCsv } from "../../src/transfer/sheet.ts";
 import { openTable } from "../../src/transfer/table-file.ts";
 import type { Table } from "../../src/transfer/table-file.ts";
 import { runCommand } from "../support/process.ts";
+import { checkFile } from "../../web/import/check-file.ts";
+import { foretell } from "../../web/import/forecast.ts";
+import type { Forecast } from "../../web/import/forecast.ts";
+import { guessFile } from "../../web/import/guess.ts";
+import { openFile } from "../../web/import/open-file.ts";
+import { refusedFile } from "../../web/import/refused-rows.ts";
+import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
+import type { SentSoFar } from "../../web/import/send-file.ts";
 import { makeWorkbook, makeZip } from "../support/shelf/workbook.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -65,10 +75,16 @@ function damaged(at: number, by: number, whole = WHOLE): Buffer {
 
 /** The text of the sheet of a workbook, as CSV. */
 async function csvOf(bytes: Uint8Array): Promise<string> {
+  return (await sheetIn(bytes)).text;
+}
+
+/** Its text, and its faults as `line:place fault`. */
+async function sheetIn(bytes: Uint8Array): Promise<Readonly<{ text: string; faults: readonly string[] }>> {
   const table = await tableOf(bytes);
+  const faults = new Map<number, CellFaults>();
   let text = "";
-  for await (const piece of table.bytes) text += Buffer.from(piece).toString();
-  return text;
+  if ("sheet" in table) for await (const piece of toCsv(table.sheet, faults)) text += Buffer.from(piece).toString();
+  return { text, faults: Array.from(faults).flatMap(([line, row]) => Array.from(row, ([at, fault]) => `${line}:${at} ${fault}`)) };
 }
 
 async function tableOf(bytes: Uint8Array): Promise<Table> {
@@ -126,7 +142,7 @@ describe("plant-store import refuses", () => {
     { what: "a spreadsheet of LibreOffice", name: "a.ods", bytes: makeZip({ mimetype: ODS, "content.xml": "<x/>" }), says: "(.ods): save" },
     { what: "a text of LibreOffice", name: "b.odt", bytes: makeZip({ mimetype: ODT, "content.xml": "<x/>" }), says: "without a single" },
     { what: "an archive of two tables", name: "two.zip", bytes: makeZip({ "a.csv": "id", "b.csv": "id" }), says: "without a single table" },
-    { what: "a bomb in a workbook", name: "bomb.xlsx", bytes: workbookOf(ROW + " ".repeat(60_000_000)), says: "too long" },
+    { what: "a bomb in a workbook", name: "bomb.xlsx", bytes: workbookOf(ROW_OF_NAMES + " ".repeat(60_000_000)), says: "too long" },
     { what: "a bomb of sheets that are one", name: "sheets.xlsx", bytes: sheetsOf(" ".repeat(400_000), 40), says: "250 times" },
     { what: "a bomb of cells that share a text", name: "cells.xlsx", bytes: sharing(ROW_OF_TEXT.repeat(20)), says: "250 times" },
     { what: "a bomb in one row", name: "row.xlsx", bytes: sharing(`<row>${CELL_OF_TEXT.repeat(5)}</row>`), says: "too long" },
@@ -343,7 +359,7 @@ describe("the sheet of a workbook", () => {
   /** More digits than a double has room for. */
   const LONG = "9".repeat(400);
 
-  it("keeps the digits of numbers, and marks what Excel has rounded", async () => {
+  it("keeps the digits of numbers, and says which of them Excel has rounded", async () => {
     const values = [
       "9007199254740993",
       "9007199254740992",
@@ -356,7 +372,9 @@ describe("the sheet of a workbook", () => {
       LONG,
     ];
     const rows = values.map((value, at) => `<row r="${at + 1}"><c><v>${value}</v></c></row>`);
-    expect((await csvOf(workbookOf(rows.join("")))).trimEnd().split("\n")).toEqual([
+    const { text, faults } = await sheetIn(workbookOf(rows.join("")));
+    expect(faults).toEqual(["2:0 rounded", "7:0 rounded", "8:0 rounded"]);
+    expect(text.trimEnd().split("\n")).toEqual([
       "9007199254740993",
       "9007199254740992 (rounded to 15 digits by Excel)",
       "-1000",
@@ -390,21 +408,95 @@ describe("the sheet of a workbook", () => {
   it("takes a 0 for no result where its program left the formulas to the next one", async () => {
     const rows = '<row><c><f>B1</f><v>0</v></c><c><v>0</v></c><c t="str"><f>B1</f><v>x</v></c></row>';
     const sheets = '<sheets><sheet name="x" r:id="r1"/></sheets>';
-    const csv = (calc: string) =>
-      csvOf(sheetOf(`<worksheet>${rows}</worksheet>`, { "xl/workbook.xml": `<workbook>${sheets}<calcPr ${calc}/></workbook>` }));
-    expect(await csv('calcId="124519" fullCalcOnLoad="1"')).toBe(`${BROKEN}?,0,x\n`);
-    expect(await csv('calcId="124519" fullCalcOnLoad="0"')).toBe("0,0,x\n");
+    const read = (calc: string) =>
+      sheetIn(sheetOf(`<worksheet>${rows}</worksheet>`, { "xl/workbook.xml": `<workbook>${sheets}<calcPr ${calc}/></workbook>` }));
+    expect(await read('calcId="124519" fullCalcOnLoad="1"')).toEqual({ text: "?,0,x\n", faults: ["1:0 error"] });
+    expect(await read('calcId="124519" fullCalcOnLoad="0"')).toEqual({ text: "0,0,x\n", faults: [] });
   });
 
-  it("marks half of a letter, as LEFT() leaves it of an emoji", async () => {
+  it("takes half of a letter for an error, as LEFT() leaves it of an emoji", async () => {
     const cell = (text: string) => `<c t="str"><v>${text}</v></c>`;
-    expect(await csvOf(workbookOf(`<row>${cell("a_xD83C_")}${cell("_xD83C__xDF3F_")}</row>`))).toBe(`${BROKEN}a\ufffd,🌿\n`);
+    const read = await sheetIn(workbookOf(`<row>${cell("a_xD83C_")}${cell("_xD83C__xDF3F_")}</row>`));
+    expect(read).toEqual({ text: "a\ufffd,🌿\n", faults: ["1:0 error"] });
   });
 
   it("has text of all kinds: entities, escapes, line breaks, hints for pronunciation", async () => {
     const cell = (xml: string) => `<c t="inlineStr"><is>${xml}</is></c>`;
     const texts = ["<t>&lt;&amp;&#228;&#x1F33F;</t>", "<t>a_x000D__x000A_b</t>", "<r><t>東</t></r><rPh><t>とう</t></rPh>", "<t/>"];
     expect(await csvOf(workbookOf(`<row r="1">${texts.map(cell).join("")}</row>`))).toBe("<&ä🌿,a b,東\n");
+  });
+});
+
+/** A workbook with a row of each fault, and rows of texts that look like one. */
+const FAULTY = workbookOf(
+  [
+    ...["id", "name", "tag", "price"].map((name) => `<c t="str"><v>${name}</v></c>`),
+    '<c><v>1</v></c><c t="str"><v>\ufdd0#N/A</v></c><c t="str"><v>1 (rounded to 15 digits by Excel)</v></c><c t="e"><v>#N/A</v></c>',
+    '<c><v>2</v></c><c t="e"><v>#N/A</v></c>',
+    '<c><v>3</v></c><c t="str"><v>x</v></c><c><v>9007199254740992</v></c>',
+    '<c><v>9007199254740992</v></c><c t="str"><v>x</v></c>',
+    '<c t="str"><v>no id</v></c><c t="str"><v>x</v></c>',
+    '<c><v>4</v></c><c t="str"><f>B1</f></c>',
+    '<c><v>5</v></c><c t="str"><v>#N/A</v></c><c/><c><v>9007199254740992</v></c>',
+  ]
+    .reduce<string[]>((rows, row, at) => (at < 4 ? [`${rows[0] ?? ""}${row}`] : [...rows, row]), [])
+    .map((cells, at) => `<row r="${at * 2 + 1}">${cells}</row>`)
+    .join(""),
+);
+const STORED = [
+  { id: 1, name: "\ufdd0#N/A", tag: "1 (rounded to 15 digits by Excel)" },
+  { id: 5, name: "#N/A" },
+];
+const REFUSED = [
+  [5, "an error such as #N/A"],
+  [7, "The name or the tag is a number that a spreadsheet has rounded"],
+  [9, "The id is a shortened number"],
+  [11, "The field `id` must be a whole number"],
+  [13, "a formula without its result"],
+] as const;
+
+describe("a workbook with faults of cells, and texts that look like faults", () => {
+  for (const where of ["here", "into a service"] as const) {
+    it(`is imported with its rows refused for the same reasons: ${where}`, async () => {
+      const file = join(folder, "faulty.xlsx");
+      writeFileSync(file, FAULTY);
+      const service = await startTestService();
+      const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+      const to = where === "here" ? ["--data", join(folder, "faulty")] : [];
+      const { status, stdout, stderr } = await runCommand(["import", file, "--json", ...to], where === "here" ? {} : { environment });
+      const { problems, ...counts } = JSON.parse(stdout) as { problems: { line: number; error: number; message: string }[] };
+      const exported = await runCommand(["export", "-", "--format", "ndjson", ...to], where === "here" ? {} : { environment });
+      await service.stop();
+      expect([status, counts]).toMatchObject([1, { read: 7, created: 2, refused: 5, unusedColumns: ["price"] }]);
+      for (const [at, [line, says]] of REFUSED.entries()) {
+        expect(problems[at]).toMatchObject({ line, error: 40005 });
+        expect(problems[at]?.message).toContain(says);
+        expect(stderr).toContain(`:${line}: 40005 ${problems[at]?.message}`);
+      }
+      expect(exported.stdout).toBe(STORED.map((plant) => `${JSON.stringify(plant)}\n`).join(""));
+    });
+  }
+
+  it("is shown and imported by the page with the same rows refused, and the refused ones are saved as they are", async () => {
+    const service = await startTestService();
+    const client = createClient({ url: service.url, token: service.token });
+    const { signal } = new AbortController();
+    const { file, ...opened } = await openFile(new File([FAULTY], "faulty.xlsx"));
+    const checked = await guessFile(file, { ...opened, signal });
+    let forecast: Forecast | undefined;
+    let sent: SentSoFar = NOTHING_SENT;
+    await foretell(checked, { client, onConflict: "replace", signal, onForecast: (next) => (forecast = next) });
+    await sendFile(checked, NOTHING_SENT, { client, onConflict: "replace", signal, onProgress: (next) => (sent = next) });
+    const plants = await (await service.request("/plants")).json();
+    await service.stop();
+    const expected = REFUSED.map(([line, says]) => ({ line, error: 40005, message: expect.stringContaining(says) }));
+    expect(checked.problems).toEqual(expected);
+    expect(forecast?.problems).toEqual(expected);
+    expect(sent.problems).toEqual(expected);
+    expect(plants).toEqual(STORED);
+    const saved = await refusedFile(checked, sent.refusedLines).text();
+    expect(saved.split("\n")).toContain("2,#N/A");
+    expect(await checkFile(file, { ...opened, signal, csv: { ...checked.csv, ids: { kind: "content" } } })).toMatchObject({ refused: 5 });
   });
 });
 

@@ -11,6 +11,7 @@ import { readCsv } from "../../src/transfer/csv.ts";
 import { csvWriter } from "../../src/transfer/csv-writer.ts";
 import { readNdjson } from "../../src/transfer/ndjson.ts";
 import { openSheet } from "../../src/transfer/xlsx.ts";
+import { toCsv } from "../../src/transfer/sheet.ts";
 import { TableError } from "../../src/transfer/table-error.ts";
 import { openZip } from "../../src/transfer/zip.ts";
 import { PLAIN } from "../../src/transfer/csv-reading.ts";
@@ -144,8 +145,8 @@ async function drainSheet(inner: string): Promise<void> {
   });
   const file = new Blob([bytes]);
   try {
-    const { csv } = await openSheet(file, await openZip(file));
-    for await (const _ of csv);
+    const { rows } = await openSheet(file, await openZip(file));
+    for await (const _ of toCsv(rows, new Map()));
   } catch (thrown) {
     if (!(thrown instanceof TableError)) throw thrown;
   }

@@ -162,7 +162,7 @@ describe("an import of CSV", () => {
     { row: "9007199254740992.0,x", error: 40005, text: "as text", why: "one that pandas has made a float" },
     { row: "-9.223372036854775E18,x", error: 40005, text: "as text", why: "one that Java has made a float" },
     { row: '" 4,00638e+012",x', error: 40005, text: "as text", why: "one that a spreadsheet in German has shortened" },
-    { row: "1.23456789012346E+17 (rounded to 15 digits by Excel),x", error: 40005, text: "as text", why: "one of .xlsx with more digits" },
+    { row: "123456789012345680 (rounded to 15 digits by Excel),x", error: 40005, text: "`id`", why: "an id with words behind it" },
     {
       row: "1.000,x",
       error: 40005,

@@ -19,6 +19,7 @@ describe("an import of NDJSON", () => {
     { body: '{"id":1,"name":"a"}\r\n{"id":2,"name":"b","tag":""}\r\n', why: "CRLF" },
     { body: '\n\n{"id":1,"name":"a"}\n\r\n \n{"id":2,"name":"b","tag":""}\n\n', why: "blank lines" },
     { body: '\uFEFF{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":""}\n', why: "a byte order mark" },
+    { body: '\uFEFF{"id":1,"name":"a"}\n\uFEFF{"id":2,"name":"b","tag":""}\n', why: "byte order marks, as of files put together" },
     { body: ' {"name":"a","id":1.0,"x":null} \n{"tag":"","id":2e0,"name":"\\u0062"}\n', why: "other forms of the same JSON" },
     { body: '{"id":2,"name":"b","tag":""}\n{"id":1,"name":"a"}\n', why: "another order" },
     { body: '{"id":1,"name":"a","tag":null}\n{"tag":"","name":"b","id":2}\n', why: "null for no tag" },

@@ -1,9 +1,9 @@
-import { BROKEN } from "../../src/transfer/csv-cell.ts";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { ImportSummary } from "../../src/transfer/import.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/client.ts";
+import { asPlantId } from "../../src/plant.ts";
 import { toContentId } from "../../src/transfer/content-id.ts";
 import { PLAIN } from "../../src/transfer/csv-reading.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
@@ -13,6 +13,7 @@ import { checkFile, columnKeys } from "../../web/import/check-file.ts";
 import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
+import { findRepeats } from "../../web/import/repeats.ts";
 import { pickRows, refusedFile } from "../../web/import/refused-rows.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
@@ -121,6 +122,14 @@ describe("the preview of a file says what the service will say of", () => {
   }
 });
 
+it("takes a name with U+0000 for no name and tag of an earlier row", () => {
+  const repeats = findRepeats();
+  const id = asPlantId(1n);
+  repeats.see({ id, name: "a\0b" }, 0);
+  expect(repeats.see({ id, name: "a", tag: "b" }, 1)).toEqual({ first: 0, isSameAsFirst: false, isSameAsLast: false });
+  expect(repeats.see({ id, name: "a", tag: "b" }, 2)).toEqual({ first: 0, isSameAsFirst: false, isSameAsLast: true });
+});
+
 describe("the guess for a file", () => {
   it("makes no ids where a spreadsheet has shortened those of the file, or put them into groups, or they are errors", async () => {
     const options = { signal: new AbortController().signal, format: "csv", onRows: () => {} } as const;
@@ -128,7 +137,9 @@ describe("the guess for a file", () => {
     expect(await read("4.00638E+12")).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     for (const id of ["1.000", "1,000", "12 345", "1\u00a0234\u00a0567", "1\u202f000", "1’000"])
       expect(await read(`"${id}"`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
-    expect(await read(`${BROKEN}N/A`)).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
+    const faults = new Map([[2, new Map([[0, "error"]] as const)]]);
+    const faulty = await guessFile(new File(["Nr,name\n#N/A,Acer\n"], "guess.csv"), { ...options, faults });
+    expect(faulty).toMatchObject({ rows: 1, refused: 1, csv: { ids: { kind: "file" } } });
     expect(await read("none yet")).toMatchObject({ rows: 1, refused: 0, csv: { ids: { kind: "content" } } });
   });
 

@@ -1,6 +1,7 @@
 import type { FileFormat } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/errors.ts";
 import type { NewPlant } from "../../src/plant.ts";
+import type { CellFaults } from "../../src/transfer/cell-row.ts";
 import { FOREIGN_TEXT } from "../../src/transfer/cell-decoder.ts";
 import { FIELDS } from "../../src/transfer/columns.ts";
 import type { ColumnChoice, Places } from "../../src/transfer/columns.ts";
@@ -28,6 +29,9 @@ export type CheckedFile = Readonly<{
    * columns, if the file has none but a row that shows how many there are. `lines`: how many lines that is.
    */
   header: Readonly<{ bytes: number; names: string; lines: number }>;
+  faults: ReadonlyMap<number, CellFaults>;
+  /** Why rows are refused for such a fault, by line: the service cannot know. */
+  reasons: ReadonlyMap<number, Problem>;
   slices: readonly Slice[];
   rows: number;
   refused: number;
@@ -54,8 +58,11 @@ export type CheckOptions = Readonly<{
   onRows?: (rows: number, bytes: number) => void;
   format: FileFormat;
   csv?: CsvReading;
+  /** What the text of a workbook's cells does not say, by line. */
+  faults?: ReadonlyMap<number, CellFaults>;
 }>;
 
+const NO_FAULTS: CheckedFile["faults"] = new Map();
 const PLANTS_SHOWN = 5;
 const PROBLEMS_SHOWN = 100;
 
@@ -68,13 +75,14 @@ const TURN_MS = 12;
 
 /** Reads the whole file without holding up the page. */
 export async function checkFile(file: File, options: CheckOptions): Promise<CheckedFile> {
-  const { signal, onRows, format, csv: asked = PLAIN } = options;
+  const { signal, onRows, format, csv: asked = PLAIN, faults = NO_FAULTS } = options;
   const slices: Slice[] = [];
   const plants: { plant: NewPlant; row: number }[] = [];
   const lines: number[] = [];
   const repeats = new Map<number, RepeatedRow>();
   const seen = findRepeats();
   const problems: Problem[] = [];
+  const reasons = new Map<number, Problem>();
   const unusedColumns: string[] = [];
   let header = { bytes: 0, names: "", lines: 0 };
   let slice = { start: 0, line: 1, rows: 0, before: 0 };
@@ -98,7 +106,7 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
       onPlaces: (all: Places) => (places = all),
       onEncoding: () => (encoding = "windows-1252"),
     };
-    for await (const placed of readRows(file, { format, csv: asked, ...found })) {
+    for await (const placed of readRows(file, { format, csv: asked, faults, ...found })) {
       for (const { row, start } of placed) {
         if (rows === 0 && format === "csv") {
           const bytes = Math.max(start, mark);
@@ -121,7 +129,9 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
         refused += 1;
         const { number: error, message } = row.refusal;
         isForeign ||= message === FOREIGN_TEXT;
-        if (problems.length < PROBLEMS_SHOWN) problems.push({ line: row.line, error, message });
+        const problem = { line: row.line, error, message };
+        if (faults.has(row.line)) reasons.set(row.line, problem);
+        if (problems.length < PROBLEMS_SHOWN) problems.push(problem);
       }
       if (performance.now() - turnAt > TURN_MS) {
         onRows?.(rows, placed.at(-1)?.start ?? 0);
@@ -145,7 +155,8 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
     isGuessing: places ? false : asked.isGuessing,
     columns: places ? toChoice(names, places) : asked.columns,
   };
-  return { file, format, header, slices, rows, refused, plants, problems, lines, repeats, csv, names, places, unusedColumns, failure };
+  const read = { slices, rows, refused, plants, problems, lines, repeats, names, places, unusedColumns, failure };
+  return { file, format, header, faults, reasons, csv, ...read };
 }
 
 /** How many bytes say that it is UTF-8. */

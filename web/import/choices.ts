@@ -28,12 +28,12 @@ export async function readAsChosen(
   choices: Choices,
   { client, signal }: Readonly<{ client: Client; signal: AbortSignal }>,
 ): Promise<ChosenReading> {
-  const { file, format } = checked;
+  const { file, format, faults } = checked;
   const { hasHeader = checked.csv.hasHeader, ids } = choices;
-  const base = hasHeader === checked.csv.hasHeader ? checked : await guessReading(file, { hasHeader, format, signal });
+  const base = hasHeader === checked.csv.hasHeader ? checked : await guessReading(file, { hasHeader, format, faults, signal });
   const csv = toReading(base, choices);
   if (csv.ids.kind !== "file" && ids?.kind === "free") return numberRows({ ...base, csv }, { client, signal });
-  return { checked: await checkFile(file, { csv, format, signal }), isKnown: false };
+  return { checked: await checkFile(file, { csv, format, faults, signal }), isKnown: false };
 }
 
 /** The column of a field, by position: as it was chosen, or else as it is read. */

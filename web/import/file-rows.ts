@@ -13,7 +13,7 @@ export type PlacedRow = Readonly<{ row: Row; start: number }>;
 const PLANT_BYTES_MAX = 65_536;
 
 type ReadingOptions = Readonly<{ format: FileFormat; csv?: CsvReading; onUnused?: ReadOptions["onUnused"] }> &
-  Pick<ReadOptions, "onNames" | "onPlaces" | "onEncoding">;
+  Pick<ReadOptions, "onNames" | "onPlaces" | "onEncoding" | "faults">;
 
 /** Reads a file with the service's own readers, some rows at a time. Throws a PlantStoreError when its first line names no columns. */
 export async function* readRows(

@@ -39,7 +39,7 @@ async function findKnown(client: Client, { checked, last, signal }: Looking): Pr
   for (const { id } of [...numbered, ...found].filter((plant) => isAlike(plant, first.plant))) {
     const from = id - BigInt(first.row);
     const csv = { ...checked.csv, ids: { kind: "from", first: from } as const };
-    const asked = { body: sliceBody(checked, slice), slice, checked: { ...checked, csv } };
+    const asked = { body: await sliceBody(checked, slice), slice, checked: { ...checked, csv } };
     const { read, unchanged } = await sendSlice(asked, { client, onConflict: "refuse", signal, isDryRun: true }, () => undefined);
     // Some rows may have been changed since, here or there.
     if (unchanged * 2 > read) return from;

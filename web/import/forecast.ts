@@ -51,10 +51,9 @@ export async function foretell(checked: CheckedFile, options: ForecastOptions): 
 
   onForecast({ fates, counts, problems, reasons, isDone: checked.slices.length === 0 });
   for (const [at, slice] of checked.slices.entries()) {
-    const summary = await sendSlice({ body: sliceBody(checked, slice), slice, checked }, { ...options, isDryRun: true }, () => undefined);
-    const told = new Map(
-      summary.problems.map((problem) => inFile(problem, { header: checked.header, slice })).map((problem) => [problem.line, problem]),
-    );
+    const body = await sliceBody(checked, slice);
+    const summary = await sendSlice({ body, slice, checked }, { ...options, isDryRun: true }, () => undefined);
+    const told = new Map(summary.problems.map((problem) => inFile(problem, { checked, slice })).map((problem) => [problem.line, problem]));
     for (const [place, said] of (summary.outcomes ?? []).entries()) {
       const row = slice.before + place;
       const line = checked.lines[row]!;

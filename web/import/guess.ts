@@ -1,4 +1,5 @@
 import { BROKEN_CELL, GROUPED_ID, SHORTENED_ID } from "../../src/transfer/csv-row.ts";
+import { CSV_HEADER } from "../../src/transfer/csv-writer.ts";
 import type { CsvReading } from "../../src/transfer/csv-reading.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile, CheckOptions } from "./check-file.ts";
@@ -26,7 +27,7 @@ export async function guessFile(file: File, options: GuessOptions): Promise<Chec
 
 /** The same, if it is known whether the first line names the columns: without ids if there are none, or only words in their place. */
 export async function guessReading(file: File, { hasHeader, ...options }: GuessOptions & { hasHeader: boolean }): Promise<CheckedFile> {
-  const guessing = { ...GUESSING, hasHeader };
+  const guessing = { ...GUESSING, hasHeader, isEmptyTagNone: !(await isExport(file)) };
   const checked = await checkFile(file, { ...options, csv: guessing });
   if (checked.format !== "csv") return checked;
   if (checked.failure !== undefined) {
@@ -43,6 +44,13 @@ export async function guessReading(file: File, { hasHeader, ...options }: GuessO
   if (checked.problems.some(({ message }) => [SHORTENED_ID, GROUPED_ID, BROKEN_CELL].includes(message))) return checked;
   const without = await checkFile(file, { ...options, csv: { ...guessing, columns: { id: "" }, ids: MADE_IDS } });
   return without.refused < checked.refused ? without : checked;
+}
+
+/** Whether it begins like an export, in which a quoted empty tag is one. */
+async function isExport(file: Blob): Promise<boolean> {
+  // Without the mark of UTF-8.
+  const start = await file.slice(0, 100).text();
+  return Object.values(CSV_HEADER).some((header) => start.startsWith(header));
 }
 
 /** Whether the first cells of the rows are codes, such as A-17, which are taken for names so far. One row alone may have any. */

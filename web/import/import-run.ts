@@ -62,11 +62,12 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
       const signal = begin();
       setStep({ kind: "checking", name: chosen.name, rows: 0, share: 0 });
       try {
-        const { file: opened, format, notes } = await openFile(chosen);
+        const { file: opened, format, faults, notes } = await openFile(chosen);
         signal.throwIfAborted();
         const checked = await guessFile(opened, {
           signal,
           format,
+          faults,
           onRows: (rows, bytes) => setStep({ kind: "checking", name: chosen.name, rows, share: bytes / opened.size }),
         });
         setStep({ kind: "preview", checked, notes, choices: NO_CHOICES, read: NO_CHOICES, isKnown: false });

@@ -5,6 +5,8 @@ import type { Encoding } from "../../src/transfer/encodings.ts";
 import { isGzip } from "../../src/transfer/gunzip.ts";
 import { bytesOf } from "../../src/transfer/bytes.ts";
 import type { Bytes } from "../../src/transfer/bytes.ts";
+import type { CellFaults } from "../../src/transfer/cell-row.ts";
+import { toCsv } from "../../src/transfer/sheet.ts";
 import { fileOf, LIST_NOTE, openTable, PACKING_BYTES } from "../../src/transfer/table-file.ts";
 import type { Table } from "../../src/transfer/table-file.ts";
 import { unpackMembers } from "./gzip-members.ts";
@@ -13,31 +15,38 @@ import { unpackMembers } from "./gzip-members.ts";
 export type OpenedFile = Readonly<{
   file: File;
   format: FileFormat;
+  /** What the text of a workbook's cells does not say, by line. */
+  faults: ReadonlyMap<number, CellFaults>;
   /** What people should know of it. */
   notes: readonly string[];
 }>;
 
 /** Makes CSV or NDJSON of a file that is neither. Throws a TableError or PlantStoreError. */
 export async function openFile(file: File): Promise<OpenedFile> {
-  const { file: text, format: known, notes } = await openText(file);
+  const { file: text, format: known, faults, notes } = await openText(file);
   const format = known ?? detectFormat(text.name, await headOf(text, HEAD_BYTES));
-  if (format !== "list") return { file: text, format, notes };
+  if (format !== "list") return { file: text, format, faults, notes };
   const lines = await gather(splitList(bytesOf(text.stream())));
-  return { file: new File([lines], text.name), format: "ndjson", notes: [...notes, LIST_NOTE] };
+  return { file: new File([lines], text.name), format: "ndjson", faults, notes: [...notes, LIST_NOTE] };
 }
 
-type TextFile = Pick<OpenedFile, "file" | "notes"> & Readonly<{ format: FileFormat | undefined }>;
+type TextFile = Omit<OpenedFile, "format"> & Readonly<{ format: FileFormat | undefined }>;
 
 /** Unpacks a file, if it is packed. */
 async function openText(file: File): Promise<TextFile> {
   const head = await headOf(file, PACKING_BYTES);
   const table = isGzip(head) ? openGzip(file) : await openTable(file.name, head, fileOf(file));
   const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-  if (!table && !isUtf16) return { file, format: undefined, notes: [] };
+  const faults = new Map<number, CellFaults>();
+  if (!table && !isUtf16) return { file, format: undefined, faults, notes: [] };
+  if (table && "sheet" in table) {
+    const csv = await gather(toCsv(table.sheet, faults));
+    return { file: new File([csv], table.name), format: "csv", faults, notes: table.notes };
+  }
   const text = await toUtf8(table?.bytes ?? bytesOf(file.stream()));
   const blob = await gather(text.bytes);
   const opened = new File([blob], table?.name ?? file.name);
-  return { file: opened, format: table?.format, notes: [...(table?.notes ?? []), ...describe(text.encoding)] };
+  return { file: opened, format: undefined, faults, notes: [...(table?.notes ?? []), ...describe(text.encoding)] };
 }
 
 async function headOf(file: Blob, length: number): Promise<Uint8Array> {

@@ -56,7 +56,7 @@ export function findRepeats(): Repeats {
 
   return {
     see({ id, name, tag }, row) {
-      const content = hash(tag === undefined ? name : `${name}\0${tag}`);
+      const content = tag === undefined ? hash(name) : mix(hash(name) ^ mix(hash(tag) + 1)) >>> 0;
       const at = placeOf(id);
       const known = rows[at]!;
       if (known !== 0) {

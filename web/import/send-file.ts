@@ -2,6 +2,7 @@ import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts"
 import type { Client, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/transfer/csv-query.ts";
 import type { CsvReading } from "../../src/transfer/csv-reading.ts";
+import { REFUSED_LINE } from "../../src/transfer/sheet.ts";
 import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";
@@ -65,11 +66,11 @@ export async function sendFile(checked: CheckedFile, from: SentSoFar, options: S
   const signal = abortedLater(options.signal);
   for (const slice of checked.slices.slice(from.slices)) {
     options.signal.throwIfAborted();
-    const body = sliceBody(checked, slice);
+    const body = await sliceBody(checked, slice);
     options.onProgress({ ...progress, underWay: slice.rows, isWaiting: false });
     const onWait = () => options.onProgress({ ...progress, underWay: slice.rows, isWaiting: true });
     const summary = await sendSlice({ body, slice, checked }, { ...options, signal }, onWait);
-    progress = await withSummary({ progress, summary, checked, slice, body });
+    progress = await withSummary({ progress, summary, checked, slice });
     options.onProgress(progress);
   }
 }
@@ -80,8 +81,19 @@ function abortedLater(signal: AbortSignal): AbortSignal {
   return later.signal;
 }
 
-export function sliceBody({ file, header }: CheckedFile, { start, end }: Slice): Blob {
-  return new Blob([file.slice(0, header.bytes), header.names, file.slice(start, end)]);
+/** A slice under its header, as it stands in the file. */
+function sliceOf({ file, header }: CheckedFile, { start, end }: Slice): (Blob | string)[] {
+  return [file.slice(0, header.bytes), header.names, file.slice(start, end)];
+}
+
+/** What is sent of a slice: a row of a workbook that is refused for a fault of a cell is a line that the service refuses too. */
+export async function sliceBody(checked: CheckedFile, slice: Slice): Promise<Blob> {
+  const { file, reasons } = checked;
+  const parts = sliceOf(checked, slice);
+  if (reasons.size === 0) return new Blob(parts);
+  const lines = (await file.slice(slice.start, slice.end).text()).split("\n");
+  const sent = lines.map((line, at) => (reasons.has(slice.line + at) ? REFUSED_LINE : line));
+  return new Blob([...parts.slice(0, -1), sent.join("\n")]);
 }
 
 /** How a slice is read: each names the columns, so that all have as many, unless every row of the file is faulty. */
@@ -120,14 +132,16 @@ export async function sendSlice(
   }
 }
 
-type Step = Sent & Readonly<{ progress: SentSoFar; summary: ImportSummary }>;
+type Step = Omit<Sent, "body"> & Readonly<{ progress: SentSoFar; summary: ImportSummary }>;
 
-async function withSummary({ progress, summary, checked, slice, body }: Step): Promise<SentSoFar> {
+async function withSummary({ progress, summary, checked, slice }: Step): Promise<SentSoFar> {
   const { counts, problems, refusedLines } = progress;
-  const { header } = checked;
-  const told = summary.problems.map((problem) => inFile(problem, { header, slice }));
+  const told = summary.problems.map((problem) => inFile(problem, { checked, slice }));
   const lines = new Set(summary.problems.map(({ line }) => line));
-  const picked = lines.size === 0 ? [] : [new Blob(await pickRows(body, { format: checked.format, csv: readingOf(checked) }, lines))];
+  const picked =
+    lines.size === 0
+      ? []
+      : [new Blob(await pickRows(new Blob(sliceOf(checked, slice)), { format: checked.format, csv: readingOf(checked) }, lines))];
   return {
     slices: progress.slices + 1,
     counts: {
@@ -145,6 +159,7 @@ async function withSummary({ progress, summary, checked, slice, body }: Step): P
 }
 
 /** A problem of a slice, by its line in the file. */
-export function inFile({ line, error, message }: Problem, { header, slice }: Pick<CheckedFile, "header"> & Pick<Sent, "slice">): Problem {
-  return { line: line - header.lines + slice.line - 1, error, message };
+export function inFile({ line: sent, error, message }: Problem, { checked: { header, reasons }, slice }: Omit<Sent, "body">): Problem {
+  const line = sent - header.lines + slice.line - 1;
+  return reasons.get(line) ?? { line, error, message };
 }

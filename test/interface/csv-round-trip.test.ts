@@ -1,0 +1,158 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { createClient } from "../../src/client/client.ts";
+import { bytesOf } from "../../src/transfer/bytes.ts";
+import { CSV_HEADER, csvWriter } from "../../src/transfer/csv-writer.ts";
+import type { ImportSummary } from "../../src/transfer/import.ts";
+import { parsePlant } from "../../src/validation.ts";
+import { guessFile } from "../../web/import/guess.ts";
+import { openFile } from "../../web/import/open-file.ts";
+import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
+import type { SentSoFar } from "../../web/import/send-file.ts";
+import { plantBugs } from "../support/plant-bugs.ts";
+import { PROJECT, runCommand } from "../support/process.ts";
+import { seedOf } from "../support/random.ts";
+import { startTestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { openTransfers } from "../support/transfers.ts";
+
+const seed = seedOf("csv-round-trip");
+const CSV = { type: "text/csv" };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+type Written = Readonly<{ id: bigint; name: string; tag: string | undefined }>;
+type Counts = Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">;
+
+/** What means something in CSV, to a spreadsheet, or to any reader of ours. */
+const PIECES = [
+  ["0", "7", "a", "é", "weiß–", "Ð", "🌿", " ", "\u00a0", "\u2028", "\u0085", "\0", "\ufeff", "\ufffd", "\ufdd0#"],
+  [",", ";", "\t", "|", '"', '""', "'", "=", "+", "-", "@", "＝", "\\", "#", "[", "{", "}"],
+  ["\n", "\r", "\r\n", "\n5,Evil,tree\n", '\n6,"Evil",\n', "\r5;Evil;\r", "id,name,tag", "catalogNumber", "sep=;", "sep=,\n"],
+  ["1.000", "4.00638E+12", "#N/A", "null", " (rounded to 15 digits by Excel)", "<?xml", "PK\u0003\u0004"],
+].flat();
+const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map((pieces) => pieces.join(""));
+const id = fc.oneof(
+  fc.bigInt({ min: -9n, max: 9n }),
+  fc.constantFrom(-(2n ** 63n), 2n ** 53n + 1n, 123_456_789_012_345_678n, 2n ** 63n - 1n),
+);
+const plants = fc.uniqueArray(fc.record({ id, name: text, tag: fc.option(text, { nil: undefined }) }), {
+  selector: (plant) => plant.id,
+  minLength: 1,
+  maxLength: 6,
+});
+
+function toNdjson(written: readonly Written[]): string {
+  const sorted = written.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  return sorted.map(({ id: number, ...texts }) => `{"id":${number},${JSON.stringify(texts).slice(1)}\n`).join("");
+}
+
+/** A text as `guardFormulas` is documented to write it. */
+function guarded(plain: string): string {
+  const sign = "[=+\\-@＝＋－＠]";
+  const inside = plain.replaceAll(new RegExp(`([;\\t\\r\\n]"*)(?=${sign})`, "g"), "$1'");
+  return new RegExp(`^(${sign}|[\\t\\r\\n])`).test(plain) ? `'${inside}` : inside;
+}
+
+/** Imports a file as the page does. */
+async function throughPage(file: Uint8Array): Promise<Counts> {
+  const { signal } = new AbortController();
+  const { file: opened, format } = await openFile(new File([new Uint8Array(file)], "plants.csv"));
+  const checked = await guessFile(opened, { signal, format });
+  let sent: SentSoFar = NOTHING_SENT;
+  const client = createClient({ url: service.url, token: service.token });
+  await sendFile(checked, NOTHING_SENT, { client, onConflict: "replace", signal, onProgress: (progress) => (sent = progress) });
+  return sent.counts;
+}
+
+const importCsv = (file: Uint8Array) => openTransfers(service).importAll(file, { ...CSV, query: "?onConflict=replace" });
+const importGuessed = (file: Uint8Array) => openTransfers(service).importAll(file, { ...CSV, query: "?onConflict=replace&guess=true" });
+
+async function throughCommand(file: Uint8Array): Promise<Counts> {
+  const path = join(temporaryFolder(), "plants.csv");
+  writeFileSync(path, file);
+  const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
+  const { stdout } = await runCommand(["import", path, "--on-conflict", "replace", "--json"], { environment });
+  return JSON.parse(stdout) as Counts;
+}
+
+const WAYS = { "the service": importCsv, "the service, which guesses": importGuessed, "the page": throughPage };
+
+async function exported(query: string): Promise<Uint8Array> {
+  return new Uint8Array(await (await service.request(`/plants/export${query}`)).arrayBuffer());
+}
+
+async function clear(): Promise<void> {
+  const ids = Array.from((await openTransfers(service).exportAll()).matchAll(/^{"id":(-?\d+)/gm), ([, one]) => one!);
+  await Promise.all(ids.map((one) => service.request(`/plants/${one}`, { method: "DELETE" })));
+}
+
+const NONE = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
+
+/** Whether these plants come back from a file as they were, to a store that has them and to an empty one. */
+async function expectRoundTrip(written: readonly Written[], query: string, come: (file: Uint8Array) => Promise<Counts>): Promise<void> {
+  const { importAll, exportAll } = openTransfers(service);
+  await clear();
+  await importAll(toNdjson(written));
+  const file = await exported(query);
+  const isGuarded = query.includes("guard");
+  if (!isGuarded) expect(await come(file)).toMatchObject({ ...NONE, unchanged: written.length });
+  await clear();
+  expect(await come(file)).toMatchObject({ ...NONE, created: written.length });
+  const guard = (one: Written) => ({ id: one.id, name: guarded(one.name), tag: one.tag === undefined ? undefined : guarded(one.tag) });
+  expect(await exportAll()).toBe(toNdjson(isGuarded ? written.map(guard) : written));
+}
+
+/** The guess that was there once: what a cell holds may be rows. */
+const ROWS_IN_CELLS = [
+  {
+    file: "src/transfer/csv-parser.ts",
+    from: "if (!isEmpty && !fault) onRow(cells, rowLine);",
+    to: 'if (cells.some((one) => /\\n\\d+,/.test(one ?? ""))) return "open_quote";\n    if (!isEmpty && !fault) onRow(cells, rowLine);',
+  },
+];
+
+/** The ids of the plants in an export of one plant, whose name holds a row. */
+async function idsIn(root: string): Promise<bigint[]> {
+  const { readCsv } = (await import(join(root, "src/transfer/csv.ts"))) as typeof import("../../src/transfer/csv.ts");
+  const file = Buffer.from(CSV_HEADER.plain + csvWriter({ guardFormulas: false })({ id: 9n, name: "list:\n5,Evil,tree\nend", tag: "x" }));
+  const rows = await Array.fromAsync(readCsv(bytesOf(new Blob([file]).stream()), { parsePlant, lineBytesMax: 1000, onUnused: () => {} }));
+  return rows.flat().flatMap((row) => ("plant" in row ? [row.plant.id] : []));
+}
+
+describe("a name that holds a row", () => {
+  it("is a name in the file, and no plant", async () => {
+    expect(await idsIn(PROJECT)).toEqual([9n]);
+  });
+
+  it("would visibly be a plant if a reader guessed that its quote is not closed", async () => {
+    expect(await idsIn(plantBugs(ROWS_IN_CELLS))).toEqual([5n]);
+  });
+});
+
+describe("plants that go out as CSV come back as they were, and replace nothing, through", () => {
+  for (const query of ["?format=csv", "?profile=dwc", "?guardFormulas=true"]) {
+    for (const [way, come] of Object.entries(WAYS)) {
+      it(`${way}, from /plants/export${query}`, async () => {
+        await fc.assert(
+          fc.asyncProperty(plants, (written) => expectRoundTrip(written, query, come)),
+          { seed, numRuns: 50 },
+        );
+      });
+    }
+
+    // It takes a second to start, so many plants at once, and no search for the smallest list.
+    it(`the command, from /plants/export${query}`, async () => {
+      const [lists = []] = fc.sample(fc.array(plants, { minLength: 50, maxLength: 50 }), { seed, numRuns: 1 });
+      const written = lists.flat().map((plant, at) => ({ ...plant, id: BigInt(at) - 50n }));
+      await expectRoundTrip(written, query, throughCommand);
+    });
+  }
+});
