@@ -21,8 +21,8 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const SOURCE = fileURLToPath(new URL(".", import.meta.url));
 
-/** Files that are served as they stand, under their own names. */
-const AS_THEY_STAND = ["sample.csv"];
+/** Files that are served as they stand, by name. */
+const AS_THEY_STAND = { "sample.csv": "sample.csv", "security-policy.txt": "../SECURITY.md" };
 
 /** What is compressed already would only grow. */
 const COMPRESSIBLE = [".css", ".csv", ".html", ".js", ".json", ".svg", ".txt"];
@@ -33,7 +33,7 @@ export async function buildWeb(folder: string): Promise<void> {
   const making = mkdtempSync(`${folder}-`);
   try {
     await bundle(making);
-    for (const name of AS_THEY_STAND) cpSync(join(SOURCE, name), join(making, name));
+    for (const [name, source] of Object.entries(AS_THEY_STAND)) cpSync(join(SOURCE, source), join(making, name));
     compress(making);
     // A folder made for the moment is for its owner alone; the user that the service runs as must be able to read this one.
     chmodSync(making, 0o755);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { PlantStoreError } from "../errors.ts";
 import type { HttpResponse } from "./wire/response.ts";
+import { SECURITY_TEXT_PATH, securityText } from "./security-text.ts";
 import { answerFile, createFile } from "./static-file.ts";
 import type { File } from "./static-file.ts";
 import type { HttpRequest } from "./wire/request.ts";
@@ -42,7 +43,7 @@ const NOT_BUILT = "The page is not built: run `npm run build:web` and start the 
 export function loadStatic(folder: string): Static {
   const files = readFiles(folder);
   return (path, request) => {
-    const file = files.get(path);
+    const file = path === SECURITY_TEXT_PATH ? securityText(request, Date.now()) : files.get(path);
     if (!file) throw new PlantStoreError("unknown_path", path === "/" ? { message: NOT_BUILT } : {});
     if (request.method === "OPTIONS") return { status: 204, headers: { allow: ALLOW } };
     if (!ALLOW.split(", ").includes(request.method)) throw new PlantStoreError("method_not_allowed", { headers: { allow: ALLOW } });

@@ -3,6 +3,10 @@ import { basename, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
+import { securityText } from "../../src/http/security-text.ts";
+import { loadStatic } from "../../src/http/static.ts";
+import type { Fields } from "../../src/http/wire/fields.ts";
+import type { HttpRequest } from "../../src/http/wire/request.ts";
 import { buildWeb } from "../../web/build.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startTestService } from "../support/service.ts";
@@ -190,5 +194,38 @@ describe("a build", () => {
     expect((await fetch(`${other.url}/livez`)).status).toBe(200);
     expect(await (await fetch(`${other.url}/assets/nothing.js`)).json()).toEqual(CATALOGUE.unknown_path);
     await other.stop();
+  });
+});
+
+describe("/.well-known/security.txt (RFC 9116)", () => {
+  it("names a contact over https that is served, and expires in less than a year", async () => {
+    const { status, headers, bytes } = await get("/.well-known/security.txt", { host: "plants.example" });
+    expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, "text/plain; charset=utf-8", "no-store"]);
+    const fields = new Map(Array.from(bytes.toString().matchAll(/^([\w-]+): (\S+)$/gm), ([, name, value]) => [name!, value!]));
+    expect(fields.get("Contact")).toBe("https://plants.example/security-policy.txt");
+    expect(fields.get("Canonical")).toBe("https://plants.example/.well-known/security.txt");
+    expect(fields.get("Preferred-Languages")).toBe("en");
+    expect(fields.get("Expires")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const policy = await get("/security-policy.txt");
+    expect([policy.status, policy.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+    expect(policy.bytes.toString()).toContain("Within 7 days");
+  });
+
+  for (const at of ["2026-01-01T00:00:00.000Z", "2027-12-31T23:59:59.999Z", "2028-02-29T12:00:00.000Z"]) {
+    it(`read at ${at} is valid for months, and for less than a year`, () => {
+      const now = Date.parse(at);
+      const text = securityText({ headers: { get: () => null } as unknown as Fields, authority: undefined }, now);
+      const [, expires] = /^Expires: (\S+)$/m.exec(Buffer.from(text.forms[0]!.body).toString())!;
+      const days = (Date.parse(expires!) - now) / 86_400_000;
+      expect([days > 150, days < 365]).toEqual([true, true]);
+    });
+  }
+
+  it("is there without a built page, and only to be read", async () => {
+    const bare = loadStatic(join(temporaryFolder(), "none"));
+    const request = { headers: { get: () => null } as unknown as Fields, authority: undefined, method: "GET" } as HttpRequest;
+    expect(bare("/.well-known/security.txt", request).status).toBe(200);
+    const { status, headers } = await get("/.well-known/security.txt", {}, "DELETE");
+    expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 });
