@@ -1,10 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { BlockList } from "node:net";
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
-LOOPBACK.addAddress("::1", "ipv6");
-LOOPBACK.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
+import { isLoopback } from "../loopback.ts";
 
 /**
  * Whether other machines may reach what listens on this host, an address or a name. A name that cannot be resolved
@@ -12,5 +7,5 @@ LOOPBACK.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
  */
 export async function isExposed(host: string): Promise<boolean> {
   const addresses = await lookup(host, { all: true }).catch(() => []);
-  return addresses.length === 0 || !addresses.every(({ address, family }) => LOOPBACK.check(address, family === 4 ? "ipv4" : "ipv6"));
+  return addresses.length === 0 || !addresses.every(({ address }) => isLoopback(address));
 }

@@ -182,8 +182,8 @@ describe("a start is refused, with status 1 and one sentence that says what to d
   }
 
   const KNOWN =
-    "sslmode, ssl, sslrootcert, sslcert, sslkey, sslnegotiation, host, port, user, password, application_name, options, channel_binding," +
-    " connect_timeout, gssencmode, keepalives, keepalives_count, keepalives_idle, keepalives_interval, pgbouncer, target_session_attrs, tcp_user_timeout";
+    "sslmode, ssl, sslrootcert, sslcert, sslkey, sslnegotiation, host, port, user, password, application_name, options, require_auth," +
+    " channel_binding, connect_timeout, gssencmode, keepalives, keepalives_count, keepalives_idle, keepalives_interval, pgbouncer, target_session_attrs, tcp_user_timeout";
   for (const { option, says } of [
     { option: "SSLMODE=require", says: `The address of the database has an unknown option, SSLMODE: known are ${KNOWN}.` },
     { option: "sslmod=require", says: `The address of the database has an unknown option, sslmod: known are ${KNOWN}.` },

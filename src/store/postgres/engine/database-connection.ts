@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
+import { isLoopback } from "../../../loopback.ts";
 import { mendErrors } from "./error-ends.ts";
 import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts, Timeline } from "./hosts.ts";
@@ -55,6 +58,14 @@ const BLOCK = {
   commit: { text: "COMMIT" },
   rollback: { text: "ROLLBACK" },
 } as const;
+
+/** What the server gets instead of a password that somebody could read on the way. */
+const CLEARTEXT =
+  "The server asks for the password in clear, and nothing encrypts the way to it: add ?sslmode=verify-full to the address of the database, let the server use scram-sha-256, or allow it with require_auth=password.";
+
+/** What pg calls when the server, or who is in its place, asks for the password itself. Its types do not say so. */
+const ON_CLEARTEXT = "_handleAuthCleartextPassword";
+type Authenticating = Readonly<Record<typeof ON_CLEARTEXT, (message: unknown) => void>>;
 
 /** A connection to the server in use when it opens. If opening fails, the next one goes to another server. */
 export class DatabaseConnection extends pg.Client {
@@ -124,6 +135,15 @@ export class DatabaseConnection extends pg.Client {
     if (this.#hosts.schema.name === undefined) Object.assign(this.#hosts.schema, this.#schema);
     this.#isFit = true;
     this.#isJudged = true;
+  }
+
+  [ON_CLEARTEXT](message: unknown): void {
+    const { stream } = this.connection;
+    // A Unix socket has no address.
+    const { remoteAddress } = stream as Socket;
+    const isReadable = !(stream instanceof TLSSocket) && remoteAddress !== undefined && !isLoopback(remoteAddress);
+    if (isReadable && !this.#hosts.allowsCleartext) stream.destroy(new UnfitError(CLEARTEXT));
+    else (pg.Client.prototype as unknown as Authenticating)[ON_CLEARTEXT].call(this, message);
   }
 
   /** Lets the next connection go to another server, unless this one has been found fit. */

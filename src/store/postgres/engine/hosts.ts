@@ -12,6 +12,8 @@ export type Hosts = Readonly<{
   others(): readonly Hosts[];
   /** Notes where a server writes. Returns whether another one was promoted since, as far as connections have found out. */
   isOvertaken(timeline: Timeline): boolean;
+  /** Whether a server may have the password in clear, however it is reached. */
+  allowsCleartext: boolean;
   /** Another server, `host:port`, with the same user, password, database and options. */
   at(server: string): Hosts;
   /**
@@ -59,6 +61,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   password: ANY,
   application_name: ANY,
   options: ANY,
+  require_auth: ["password"],
   // Addresses that providers show have these. They ask for what the service does anyway.
   channel_binding: ["disable", "prefer", "require"],
   connect_timeout: ANY,
@@ -105,6 +108,7 @@ export function parseHosts(text: string): Hosts {
         newest.set(system, number);
         return false;
       },
+      allowsCleartext: new URLSearchParams(given).has("require_auth"),
       at: (server) => parseHosts(`${head}${server}${database}${options}`),
       pooler,
     };
