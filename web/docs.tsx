@@ -3,7 +3,7 @@ import { createSession } from "./session.ts";
 import { canKeepDigits, parseExact } from "./docs/digits.ts";
 import { toReference } from "./docs/document.ts";
 import { ReferencePage } from "./docs/reference-page.tsx";
-import { tabStorage } from "./storage.ts";
+import { deviceStorage, tabStorage } from "./storage.ts";
 
 /** The reference, or why there is none. */
 async function start(): Promise<void> {
@@ -11,7 +11,7 @@ async function start(): Promise<void> {
   const response = await fetch(new URL("./openapi.json", document.baseURI));
   if (!response.ok) throw new Error(`The contract cannot be read (${response.status}): load the page again.`);
   const reference = toReference(parseExact(await response.text()));
-  render(<ReferencePage reference={reference} session={createSession(tabStorage())} />, document.body);
+  render(<ReferencePage reference={reference} session={createSession(tabStorage(), deviceStorage())} />, document.body);
   // What the address names was not there yet when the browser looked for it.
   document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }

@@ -221,12 +221,53 @@ describe("the reference at /docs", () => {
     expect(page.url()).toBe(`${service.url}/docs`);
     await page.reload();
     await page.locator("#createPlant").waitFor();
-    expect(await page.locator("#token").inputValue()).toBe(service.token);
+    const [again] = await Promise.all([page.waitForRequest(/session/), (await tryIt("getSession")).send()]);
+    expect(await again.headerValue("authorization")).toBe(`Bearer ${service.token}`);
     expect(await inPage("[localStorage.length, document.cookie]")).toEqual([0, ""]);
     const other = await browser.newPage();
     await other.goto(`${service.url}/docs`);
     expect(await other.locator("#token").inputValue()).toBe("");
     await other.close();
+    await expectQuiet();
+  });
+
+  it("has the sign-in of the catalogue, also of another tab, and loses it when that one signs out", async () => {
+    const context = await browser.newContext();
+    const catalogue = await context.newPage();
+    await catalogue.goto(service.url);
+    await catalogue.getByLabel("Token").fill(service.token);
+    await catalogue.getByLabel("Stay signed in on this device").check();
+    await catalogue.getByRole("button", { name: "Sign in" }).click();
+    await catalogue.getByRole("button", { name: "Settings" }).waitFor();
+    page = await context.newPage();
+    await page.goto(`${service.url}/docs`);
+    await page.getByText("Signed in: “Try it” sends your token").waitFor();
+    const { send } = await tryIt("getSession");
+    expect((await send()).status).toBe("200");
+    await catalogue.getByRole("button", { name: "Settings" }).click();
+    await catalogue.getByRole("button", { name: "Sign out" }).click();
+    await page.locator("#token").waitFor();
+    expect([await page.locator("#token").inputValue(), (await send()).status]).toEqual(["", "401"]);
+    expect(await inPage("localStorage.length + sessionStorage.length")).toBe(0);
+    await context.close();
+  });
+
+  it("signs the catalogue out too", async () => {
+    await signIn();
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.locator("#token").waitFor();
+    await page.goto(service.url);
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await expectQuiet();
+  });
+
+  it("names one version of the interface, but for the address of the base, which is frozen", async () => {
+    const { version } = (JSON.parse(served) as { info: { version: string } }).info;
+    const text = await inPage<string>("document.body.textContent");
+    const rest = text.replaceAll(/\/openapi\/1\.0\.0\.json|The base interface, 1\.0\.0|RFC \d+, [\d.]+/g, "");
+    const named = rest.match(/(?<![\d.])\d+\.\d+\.\d+(?![\d.])/g)!.filter((found) => !rest.includes(`openapi": "${found}`));
+    expect(new Set(named)).toEqual(new Set([version]));
     await expectQuiet();
   });
 

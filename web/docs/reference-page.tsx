@@ -1,6 +1,7 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { PageSession } from "../session.ts";
 import { parseToken } from "../sign-in/token-text.ts";
+import { useValue } from "../state.ts";
 import type { Reference } from "./document.ts";
 import { Section } from "./operation.tsx";
 import { Prose } from "./prose.tsx";
@@ -9,38 +10,19 @@ import { Fields } from "./shape.tsx";
 /** The whole reference, made from the contract that the service serves. */
 export function ReferencePage({ reference, session }: Readonly<{ reference: Reference; session: PageSession }>) {
   const { title, version, description, groups, schemas } = reference;
-  const kept = session.state.get();
-  const [token, setToken] = useState(kept.kind === "in" ? kept.token : "");
-
-  function keep(text: string): void {
-    const typed = parseToken(text);
-    setToken(typed ?? text.trim());
-    if (typed === undefined) session.signOut();
-    else session.signIn(typed);
-  }
+  const now = useValue(session.state);
+  const token = now.kind === "in" ? now.token : undefined;
 
   return (
     <>
       <header>
         <h1>
-          {title} <small>{version}</small>
+          {title} <small>interface {version}</small>
         </h1>
         <p>
           <a href="./">The catalogue</a> · <a href="./openapi.json">openapi.json</a>
         </p>
-        <div class="docs-field">
-          <label for="token">Token</label>
-          <input
-            id="token"
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            value={token}
-            aria-describedby="token-about"
-            onInput={(event) => keep(event.currentTarget.value)}
-          />
-          <small id="token-about">For “Try it”. Kept in this tab until it is closed, and sent to this service only.</small>
-        </div>
+        <TokenField session={session} isSignedIn={token !== undefined} />
       </header>
       <nav aria-label="Operations">
         {groups.map(({ name, operations }) => (
@@ -65,7 +47,7 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
             <h2>{name}</h2>
             <Prose text={about} />
             {operations.map((operation) => (
-              <Section key={operation.id} operation={operation} schemas={schemas} token={token === "" ? undefined : token} />
+              <Section key={operation.id} operation={operation} schemas={schemas} token={token} />
             ))}
           </div>
         ))}
@@ -78,5 +60,51 @@ export function ReferencePage({ reference, session }: Readonly<{ reference: Refe
         ))}
       </main>
     </>
+  );
+}
+
+/** The token of “Try it”: that of the catalogue, as long as somebody is signed in there, or one that is typed here. */
+function TokenField({ session, isSignedIn }: Readonly<{ session: PageSession; isSignedIn: boolean }>) {
+  const [typed, setTyped] = useState<string>();
+  useEffect(
+    () =>
+      session.state.watch(() => {
+        // A sign-out in another tab takes the token away here too; what is no token yet is still being typed.
+        if (session.state.get().kind === "out")
+          setTyped((text) => (text !== undefined && parseToken(text) === undefined ? text : undefined));
+      }),
+    [session],
+  );
+
+  function type(text: string): void {
+    const parsed = parseToken(text);
+    setTyped(parsed ?? text.trim());
+    if (parsed === undefined) session.signOut();
+    else session.signIn(parsed);
+  }
+
+  if (isSignedIn && typed === undefined)
+    return (
+      <p>
+        Signed in: “Try it” sends your token, to this service only.{" "}
+        <button type="button" onClick={session.signOut}>
+          Sign out
+        </button>
+      </p>
+    );
+  return (
+    <div class="docs-field">
+      <label for="token">Token</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="off"
+        spellcheck={false}
+        value={typed ?? ""}
+        aria-describedby="token-about"
+        onInput={(event) => type(event.currentTarget.value)}
+      />
+      <small id="token-about">For “Try it”. Kept in this tab until it is closed, and sent to this service only.</small>
+    </div>
   );
 }
