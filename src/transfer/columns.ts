@@ -59,6 +59,18 @@ export const MISSING = {
   },
 } as const;
 
+/** What is said of a file that has no row, where its first line shows that there were some. */
+export const JOINED =
+  "No row is below the line that names the columns, and that line has more than is imported: if there were rows, their line ends are lost, as `curl -d` loses them: send the file with `--data-binary`.";
+
+const NAMES = new Set(FIELDS.flatMap((field) => [...KNOWN[field].map(toPlain), ...GUESSED[field]]));
+
+/** Whether these look like the names of columns with rows behind them on the same line: we know some of them, but not all. */
+export function areJoined(names: readonly string[]): boolean {
+  const known = names.filter((name) => NAMES.has(toPlain(name))).length;
+  return known > 0 && known < names.filter((name) => name !== "").length;
+}
+
 type PlaceOptions = Readonly<{
   choice: ColumnChoice;
   /** Whether names that we do not know may be guessed. */

@@ -1,7 +1,8 @@
+import { PlantStoreError } from "../errors.ts";
 import { toBytes } from "./byte-text.ts";
 import type { CellRow } from "./cell-row.ts";
 import type { DecodeCell } from "./cell-decoder.ts";
-import { nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
+import { areJoined, JOINED, nameByPosition, placeColumns, placeInOrder, toColumnName } from "./columns.ts";
 import type { Places } from "./columns.ts";
 import { countFilled, isLikeId } from "./csv-cell.ts";
 import type { CsvReading } from "./csv-reading.ts";
@@ -12,24 +13,38 @@ import type { ReadOptions } from "./row.ts";
 export type Layout = Places &
   Readonly<{
     columns: number;
+    /** Whether each column is one that is imported. */
+    isAllUsed: boolean;
     /** Reports, once for each column, that something in it was not read. */
     reportUnused: (at: number) => void;
   }>;
 
-export type RowReading = Readonly<{ decode: DecodeCell; csv: CsvReading; options: ReadOptions }>;
+export type RowReading = Readonly<{
+  decode: DecodeCell;
+  csv: CsvReading;
+  options: ReadOptions;
+  /** What separates the cells, to be named in messages. */
+  delimiter: string;
+  /** Whether the file is one line without an end. */
+  isOneLine: boolean;
+}>;
 
 /** What the first line says of the columns. Throws `invalid_csv_header`. */
-export function toLayout(
-  { cells: first, faults }: CellRow,
-  { delimiter, decode, csv, options }: RowReading & { delimiter: string },
-): Layout {
+export function toLayout({ cells: first, faults }: CellRow, { delimiter, decode, csv, options, isOneLine }: RowReading): Layout {
   const { onUnused, onNames = () => undefined, onPlaces = () => undefined } = options;
   const { hasHeader, isGuessing } = csv;
   const choice = hasHeader || !isGuessing || isLikeId(first[0]) || faults?.get(0) === "rounded" ? csv.columns : { id: "", ...csv.columns };
   const names = hasHeader ? first.map((cell) => toName(cell ?? "", decode)) : nameByPosition(countFilled(first), choice);
   onNames(names, delimiter);
-  const places = (hasHeader ? placeColumns : placeInOrder)(names, { choice, isGuessing, isWithoutIds: csv.ids.kind !== "file" });
+  const places = place();
   onPlaces(places, names);
+  function place(): Places {
+    try {
+      return (hasHeader ? placeColumns : placeInOrder)(names, { choice, isGuessing, isWithoutIds: csv.ids.kind !== "file" });
+    } catch (thrown) {
+      throw hasHeader && isOneLine && areJoined(names) ? new PlantStoreError("invalid_csv_header", { message: JOINED }) : thrown;
+    }
+  }
   const reported = new Set<number>();
   function reportUnused(at: number): void {
     if (reported.has(at) || reported.size >= UNUSED_MAX) return;
@@ -38,8 +53,9 @@ export function toLayout(
   }
   const used = new Set(Object.values(places).flat());
   const columns = countFilled(names);
-  for (let at = 0; at < columns; at += 1) if (!used.has(at)) reportUnused(at);
-  return { ...places, columns, reportUnused };
+  const unused = names.slice(0, columns).flatMap((_, at) => (used.has(at) ? [] : [at]));
+  unused.forEach(reportUnused);
+  return { ...places, columns, isAllUsed: unused.length === 0, reportUnused };
 }
 
 /** The name of a column is only compared and shown, so it may be mended. */

@@ -21,7 +21,7 @@ export const SHORTENED_ID =
 
 export const GROUPED_ID = "The id has separators of thousands, or decimals: format the column of the ids without them, and save the file.";
 
-type RowOptions = RowReading & Readonly<{ layout: Layout; delimiter: string; count: bigint }>;
+type RowOptions = RowReading & Readonly<{ layout: Layout; count: bigint }>;
 
 /** The plant of a row, or why it is none. `count`: how many rows are before it. */
 export function toRow({ line, cells, faults }: CellRow, { layout, delimiter, count, decode, csv, options }: RowOptions): Row {

@@ -23,12 +23,12 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
   const { csv = PLAIN, onEncoding = () => undefined } = options;
   const file = await toUtf8(bytes);
   if (file.encoding) onEncoding(file.encoding);
-  const { head, all } = await peek(file.bytes, options.lineBytesMax);
+  const { head, isOneLine, all } = await peek(file.bytes, options.lineBytesMax);
   let rows: Row[] = [];
   let isBegun = false;
   const delimiter = findDelimiter(head);
   const decode = openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, onEncoding);
-  const reader = createTableReader({ delimiter, decode, csv, options });
+  const reader = createTableReader({ delimiter, decode, csv, options, isOneLine });
   const splitter = createSplitter({
     delimiter,
     bytesMax: options.lineBytesMax,
@@ -54,8 +54,8 @@ export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
   yield rows;
 }
 
-/** The first line that is not empty, and everything from the start on. */
-async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all: Bytes }> {
+/** The first line that is not empty, whether it has no end within the length that a line may have, and everything from the start on. */
+async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; isOneLine: boolean; all: Bytes }> {
   // Only once: a file may come byte by byte, and begin with any number of empty lines.
   let isBegun = false;
   const { start, all } = await readAhead(bytes, (piece, length) => {
@@ -63,15 +63,15 @@ async function peek(bytes: Bytes, bytesMax: number): Promise<{ head: string; all
     isBegun ||= begin !== -1;
     return length >= bytesMax || (isBegun && piece.includes(LF, begin));
   });
-  const [, head = ""] = HEAD.exec(toByteText(start)) ?? [];
-  return { head, all: all() };
+  const [, head = "", end] = HEAD.exec(toByteText(start)) ?? [];
+  return { head, isOneLine: head !== "" && end === "", all: all() };
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
 
 /** A line with something in it. */
-const HEAD = /([^\r\n]+)/;
+const HEAD = /([^\r\n]+)([\r\n]?)/;
 
 /** What Excel writes and reads in front of the names: `sep=;`. */
 const DELIMITER_LINE = /^"?sep=([,;\t])?"?\s*$/i;

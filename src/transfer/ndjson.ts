@@ -44,7 +44,8 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEn
       reportUnused(members!);
       return { line, plant };
     } catch (thrown) {
-      return { line, refusal: expected(thrown) };
+      const refusal = expected(thrown);
+      return { line, refusal: refusal.code === "malformed_json" && JOINED_OBJECTS.test(raw) ? joined() : refusal };
     }
   }
 
@@ -87,8 +88,17 @@ export async function* readNdjson(bytes: Bytes, { parsePlant, lineBytesMax, onEn
     }
     keep(chunk.subarray(end + 1));
   }
-  if (isTooLong) yield [refuse(tooLong(lineBytesMax))];
+  if (isTooLong) yield [refuse(tooLong(lineBytesMax, line === 0))];
   else if (rest.length() > 0) yield readAll(rest.take());
+}
+
+/** The end of an object, and the beginning of the next. */
+const JOINED_OBJECTS = /\}\s*\{/;
+
+function joined(): PlantStoreError {
+  const message =
+    "The line is not valid JSON, as it holds several objects: put each on a line of its own; `curl -d` removes line ends, `--data-binary` keeps them.";
+  return new PlantStoreError("malformed_json", { message });
 }
 
 /** Undefined for bytes that are not UTF-8. */

@@ -34,9 +34,10 @@ export type ReadOptions = Readonly<{
 /** How many unused columns or members are named. */
 export const UNUSED_MAX = 100;
 
-/** The refusal of a line that is too long. */
-export function tooLong(bytesMax: number): PlantStoreError {
-  return new PlantStoreError("body_too_large", { message: `The line is longer than ${bytesMax} bytes: send a shorter one.` });
+/** The refusal of a line that is too long. `isOnly`: it is all of the file. */
+export function tooLong(bytesMax: number, isOnly = false): PlantStoreError {
+  const more = isOnly ? ", or the file with `--data-binary`, as `curl -d` removes line ends" : "";
+  return new PlantStoreError("body_too_large", { message: `The line is longer than ${bytesMax} bytes: send a shorter one${more}.` });
 }
 
 /** Passes on what may be wrong with a line. Anything else is a bug and is thrown again. */

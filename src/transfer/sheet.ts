@@ -50,7 +50,7 @@ export async function* toSentCsv(
 
 /** Cells are text already. A row may be as long as in CSV. */
 function openReader(options: ReadOptions): Readonly<{ read: (row: CellRow) => Row | undefined; end: () => void }> {
-  const reader = createTableReader({ delimiter: ",", decode: (cell) => cell, csv: options.csv ?? PLAIN, options });
+  const reader = createTableReader({ delimiter: ",", decode: (cell) => cell, csv: options.csv ?? PLAIN, options, isOneLine: false });
   const { lineBytesMax } = options;
   function isTooLong({ cells }: CellRow): boolean {
     const length = cells.reduce((sum, cell = "") => sum + cell.length + 1, 0);

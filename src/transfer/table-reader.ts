@@ -1,5 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import type { CellRow } from "./cell-row.ts";
+import { JOINED } from "./columns.ts";
 import { toLayout } from "./csv-layout.ts";
 import type { Layout, RowReading } from "./csv-layout.ts";
 import { toRow } from "./csv-row.ts";
@@ -11,33 +12,36 @@ export type TableReader = Readonly<{
   read: (row: CellRow) => Row | undefined;
   /** A row whose cells cannot be told. Throws `invalid_csv_header` if it should name the columns. */
   refuse: (line: number, refusal: PlantStoreError) => Row;
-  /** Throws `invalid_csv_header` if no line named the columns. */
+  /** Throws `invalid_csv_header` if no line named the columns, or its line has more than is imported and no row is below it. */
   end: () => void;
 }>;
 
-/** `delimiter`: what separates the cells, to be named in messages. */
-export function createTableReader({ delimiter, ...reading }: RowReading & Readonly<{ delimiter: string }>): TableReader {
+export function createTableReader(reading: RowReading): TableReader {
+  const { isOneLine } = reading;
   const { hasHeader } = reading.csv;
   let layout: Layout | undefined;
   let count = 0n;
 
   function checkHeader(): void {
-    if (!layout && hasHeader) throw new PlantStoreError("invalid_csv_header");
+    if (!layout && hasHeader) throw new PlantStoreError("invalid_csv_header", isOneLine ? { message: JOINED } : {});
   }
 
   return {
     read(row) {
       const isFirst = layout === undefined;
-      layout ??= toLayout(row, { ...reading, delimiter });
+      layout ??= toLayout(row, reading);
       if (isFirst && hasHeader) return undefined;
       count += 1n;
-      return toRow(row, { ...reading, layout, delimiter, count: count - 1n });
+      return toRow(row, { ...reading, layout, count: count - 1n });
     },
     refuse(line, refusal) {
       checkHeader();
       count += 1n;
       return { line, refusal };
     },
-    end: checkHeader,
+    end() {
+      checkHeader();
+      if (hasHeader && count === 0n && layout?.isAllUsed === false) throw new PlantStoreError("invalid_csv_header", { message: JOINED });
+    },
   };
 }

@@ -153,6 +153,12 @@ describe("plant-store import refuses", () => {
       says: "250 times",
     },
     { what: "a bomb in gzip", name: "bomb.csv.gz", bytes: gzipSync(`id,name\n${"\n".repeat(60_000_000)}`), says: "250 times" },
+    {
+      what: "what curl -d makes of CSV",
+      name: "joined.csv",
+      bytes: Buffer.from("id,name,tag1,Rosa,wild2,Salix,wet"),
+      says: "--data-binary",
+    },
     { what: "rows in no order", name: "order.xlsx", bytes: workbookOf(ROW + ROW), says: "in no order" },
     { what: "a row far below", name: "far.xlsx", bytes: workbookOf('<row r="99999999"></row>'), says: "in no order" },
   ]) {

@@ -81,7 +81,7 @@ describe("an import of CSV", () => {
       unused: ["vernacularName"],
       why: "common names that were not used",
     },
-    { header: `id,name,${"é".repeat(200)}`, rows: "", unused: ["é".repeat(100)], why: "the beginning of a long name" },
+    { header: `id,name,${"é".repeat(200)}`, rows: "1,a,\n", unused: ["é".repeat(100)], why: "the beginning of a long name" },
   ]) {
     it(`names what is not imported: ${why}`, async () => {
       const { summary } = await storedFrom(`${header}\n${rows}`, CSV);
@@ -91,7 +91,7 @@ describe("an import of CSV", () => {
   }
 
   it("names the first hundred of many unused columns", async () => {
-    const { unusedColumns } = await importAll(`id,name,${Array.from({ length: 5000 }, (_, at) => `c${at}`).join(",")}\n`, CSV);
+    const { unusedColumns } = await importAll(`id,name,${Array.from({ length: 5000 }, (_, at) => `c${at}`).join(",")}\n1,a\n`, CSV);
     expect(unusedColumns).toEqual(Array.from({ length: 100 }, (_, at) => `c${at}`));
   });
 
@@ -148,8 +148,34 @@ describe("an import of CSV", () => {
   }
 
   it("reads a first line alone as no plants", async () => {
-    for (const body of ["id,name", "id,name\n", "name;id;tag\r\n"]) expect(await importAll(body, CSV)).toEqual(clean({}));
+    for (const body of ["id,name", "id,name\n", "name;id;tag\r\n", "\ufeffcatalogNumber,scientificName,tag,,\r\n\r\n"])
+      expect(await importAll(body, CSV)).toEqual(clean({}));
   });
+
+  const LINES = ["id,name,tag", "1,Rosa canina,wild", "2,Salix alba,wet", ""];
+  for (const { body, query = "", why } of [
+    { body: LINES.join(""), why: "without its line ends" },
+    { body: `\ufeff${LINES.join("")}`, why: "with a mark of UTF-8" },
+    { body: LINES.join(" "), why: "with spaces for line ends" },
+    { body: `${LINES.join("")}\n`, why: "with an end of the one line" },
+    { body: "id,name1,Rosa canina2,Salix alba", why: "of two columns" },
+    { body: "name;id1;Rosa", why: "of a single plant, with semicolons" },
+    { body: "name,tagRosa,wildSalix,wet", query: "?ids=content", why: "without ids" },
+    { body: "Nr,Pflanze,Gruppe1,Rose,rot2,Tulpe,gelb", query: "?guess=true", why: "with other headings" },
+    { body: "Nr,Pflanze1,Rose2,Tulpe", query: "?guess=true", why: "with two other headings" },
+    { body: '"id","name","tag""1","Rosa","wild""2","Salix","wet"', why: "with all cells in quotes" },
+    { body: 'id,name,tag"1","Rosa","wild"', why: "with its heading without quotes" },
+    { body: `id,name,tag${"1,Rosa canina,wild".repeat(10_000)}`, why: "of thousands of plants" },
+    { body: "id,name,tag,Location\n\n", why: "that has no rows, and other columns" },
+  ]) {
+    it(`refuses a file ${why}, as no row is in it, and names --data-binary`, async () => {
+      const response = await post(body, { ...CSV, query });
+      expect(response.status).toBe(400);
+      const { error, message } = (await expectConform(IMPORT, response)) as { error: number; message: string };
+      expect(error).toBe(40008);
+      expect(message).toContain("--data-binary");
+    });
+  }
 
   for (const { row, error, text, why } of [
     { row: "1", error: 40005, text: "`name`", why: "a row without the cell of its name" },

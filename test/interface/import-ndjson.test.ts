@@ -79,6 +79,14 @@ describe("an import of NDJSON", () => {
     });
   }
 
+  for (const body of ['{"id":1,"name":"a"}{"id":2,"name":"b"}', `{"id":1,"name":"${"x".repeat(131_155)}"}`]) {
+    it(`names --data-binary where line ends are lost: ${body.length} characters`, async () => {
+      const { summary } = await storedFrom(body);
+      expect(summary).toMatchObject({ read: 1, refused: 1 });
+      expect(summary.problems[0]!.message).toContain("--data-binary");
+    });
+  }
+
   it("without a body is refused, in both formats", async () => {
     const { origin, port } = new URL(service.url);
     for (const type of ["application/x-ndjson", "text/csv"]) {
