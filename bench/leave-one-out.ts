@@ -7,8 +7,8 @@ import type { PlantedBug } from "../test/support/plant-bugs.ts";
  */
 export const WITHOUT = {
   search: [
-    { file: "src/store/sqlite/search/changes.ts", from: "into.run(", to: "Object.is(" },
-    { file: "src/store/sqlite/plants.ts", from: "if (isChanged) searcher?.follow(isBulk);", to: "" },
+    { file: "src/store/sqlite/search/changes.ts", from: "insert.run(", to: "Object.is(" },
+    { file: "src/store/sqlite/plants.ts", from: "if (change !== undefined) searcher?.follow();", to: "" },
   ],
   "index of tags": [
     { file: "src/store/sqlite/engine/schema.ts", from: "CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;", to: "" },

@@ -6,6 +6,7 @@ import { TAGS_MAX } from "../store/tags.ts";
 import type { SearchTerms } from "../tokenizer.ts";
 import type { Represent } from "./representation.ts";
 import type { Handlers } from "./router.ts";
+import type { Fields } from "./wire/fields.ts";
 
 type TagOptions = Readonly<{ plants: PlantStore; plantsFor: PlantsFor; represent: Represent }>;
 
@@ -19,9 +20,15 @@ export function tagHandlers({ plants, plantsFor, represent }: TagOptions): Pick<
       const isFiltered = terms.tag !== undefined || terms.words.length > 0;
       const { tags, ageMs } = isFiltered ? await countFound(plantsFor(principal), terms) : await plants.countTags();
       const body = JSON.stringify(tags.slice(0, Math.min(parameters.limit, TAGS_MAX)));
-      return represent({ status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } }, headers);
+      const response = { status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } };
+      return represent(response, ageMs > 0 ? unconditional(headers) : headers);
     },
   };
+}
+
+/** Without a condition: an older count does not show that nothing has changed, so it is no reason for a 304. */
+function unconditional(headers: Pick<Fields, "get">): Pick<Fields, "get"> {
+  return { get: (name) => (name === "if-none-match" ? null : headers.get(name)) };
 }
 
 async function countFound(store: Pick<PlantStore, "count" | "countFoundTags">, terms: SearchTerms): Promise<Counted> {

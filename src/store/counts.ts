@@ -1,6 +1,6 @@
 /**
  * A number of plants. "exact": all were counted. "about": rounded, from statistics. "atLeast": counting ended early, at
- * COUNTED_MAX at the latest, or the index still follows an import.
+ * COUNTED_MAX at the latest.
  */
 export type PlantCount = Readonly<{ plants: number; precision: "exact" | "about" | "atLeast" }>;
 

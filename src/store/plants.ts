@@ -78,9 +78,8 @@ export type PlantStore = Readonly<{
   import(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]>;
   find(id: PlantId): Promise<NewPlant | undefined>;
   /**
-   * A page by id, after all changes that were made before the call. A search, or a list of plants without a tag, may
-   * miss plants of an import, which the index follows as fast as it can. What it finds is as stored now. Rejects with
-   * `index_building` while the index cannot be searched yet.
+   * A page by id, after all changes that were made before the call, in whatever way. What it finds is as stored now.
+   * Rejects with `index_building` while the index cannot be searched yet, and with `overloaded` while it is too far behind.
    */
   list(query: ListQuery): Promise<Page>;
   /** A page in another order. It knows as much as a search, and rejects like one. */
@@ -92,7 +91,7 @@ export type PlantStore = Readonly<{
    * queue.
    */
   takesTurns(kind: "search" | "list" | "import"): boolean;
-  /** May be some seconds old. */
+  /** Says how old it is where a count is dear. */
   countTags(): Promise<TagCounts>;
   /** Takes the same time in a large store. Knows as much as a list, and rejects like one. */
   count(terms: SearchTerms): Promise<PlantCount>;

@@ -1,11 +1,15 @@
 import { PlantStoreError } from "../errors.ts";
 import { withTimeLimit } from "../time-limit.ts";
+import { coalesceReads } from "./coalesced-reads.ts";
 import type { PlantCount } from "./counts.ts";
 
 /** How many plants have a tag. */
 export type TagCount = Readonly<{ tag: string; plants: number }>;
 
-/** The tags with the most plants, as many as a list may have, and how long ago they were counted, in milliseconds. */
+/**
+ * The tags with the most plants, as many as a list may have. `ageMs`: what was changed so long before the call, in
+ * milliseconds, may be missing; 0 if nothing is.
+ */
 export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 
 /** The tags of the plants that match, as many as a list may have. All that were counted, also those without a tag, are `plants`. */
@@ -17,13 +21,11 @@ export const TAGS_MAX = 1000;
 export const TAGS_BYTES_MAX = 2 ** 20;
 
 /**
- * How old a count may be, in milliseconds: a minimum, and a multiple of the time that the count took. The counts of a
- * small catalogue are fresh; a large catalogue is counted seldom.
+ * A count that takes longer than this is not made for each caller, in milliseconds: with the one under way, a caller would
+ * wait for longer than WAIT_MS_MAX. It is kept for a multiple of the time that it took.
  */
-const FRESH_MS_MIN = 100;
-const FRESH_MS = 5000;
-const QUICK_TIMES = 20;
-const SLOW_TIMES = 5;
+const DEAR_MS = 2000;
+const KEPT_TIMES = 5;
 
 /** How long a caller waits for a count, in milliseconds. The count then goes on without it. */
 const WAIT_MS_MAX = 5000;
@@ -52,37 +54,45 @@ function compareCodePoints(left: string, right: string): number {
   return left.length - right.length;
 }
 
-type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number }>;
+type Counted = Readonly<{ tags: readonly TagCount[]; at: number; tookMs: number; change: number | undefined }>;
+
+type CountOptions = Readonly<{
+  count: () => Promise<readonly TagCount[]>;
+  /** The newest change of a plant, if the store knows of each: a count is kept until the next one. */
+  newestChange?: () => number;
+  now: () => number;
+}>;
 
 /**
- * Counts on demand, when the last count is too old. One count serves all callers that wait for it. A caller that waits
- * too long gets the last count, or `overloaded` without one.
+ * Counts on demand, with all that was changed before the call. One count serves all callers that wait when it begins.
+ * Where a count is dear, or has not come in time, a caller may get an older one, whose age says so, or `overloaded`
+ * without one.
  */
-export function keepCounts(count: () => Promise<readonly TagCount[]>, now: () => number): () => Promise<TagCounts> {
+export function keepCounts({ count, newestChange, now }: CountOptions): () => Promise<TagCounts> {
   let counted: Counted | undefined;
-  let counting: Promise<Counted> | undefined;
 
-  async function recount(): Promise<Counted> {
-    const at = now();
-    try {
+  const recount = coalesceReads<undefined, Counted>({
+    async readAll(callers) {
+      const at = now();
+      const change = newestChange?.();
       const tags = mostFrequent(await count());
-      return (counted = { tags, at, tookMs: now() - at });
-    } finally {
-      counting = undefined;
-    }
-  }
+      const latest = (counted = { tags, at, change, tookMs: now() - at });
+      return callers.map(() => latest);
+    },
+    inFlightMax: 1,
+  });
 
-  function isFresh({ at, tookMs }: Counted): boolean {
-    return now() - at < Math.max(SLOW_TIMES * tookMs, Math.min(FRESH_MS, FRESH_MS_MIN + QUICK_TIMES * tookMs));
+  function lastOrRefuse(): Counted {
+    if (!counted) throw new PlantStoreError("overloaded");
+    return counted;
   }
 
   return async () => {
     const last = counted;
-    function lastOrRefuse(): Counted {
-      if (!last) throw new PlantStoreError("overloaded");
-      return last;
-    }
-    const { tags, at } = last && isFresh(last) ? last : await withTimeLimit(WAIT_MS_MAX, (counting ??= recount()), lastOrRefuse);
-    return { tags, ageMs: now() - at };
+    if (last?.change !== undefined && last.change === newestChange?.()) return { tags: last.tags, ageMs: 0 };
+    const asked = now();
+    const isKept = last && last.tookMs > DEAR_MS && asked - last.at < KEPT_TIMES * last.tookMs;
+    const { tags, at } = isKept ? last : await withTimeLimit(WAIT_MS_MAX, recount(undefined), lastOrRefuse);
+    return { tags, ageMs: Math.max(0, asked - at) };
   };
 }

@@ -1,4 +1,4 @@
-import { charactersOf } from "../store/batch.ts";
+import { charactersOf, searchedOf } from "../store/batch.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/plants.ts";
 import { PlantStoreError } from "../errors.ts";
 import type { Pauses } from "../event-loop.ts";
@@ -43,9 +43,10 @@ type Outcome = (typeof COUNTED)[ImportOutcome];
 const PROBLEMS_MAX = 1000;
 const OUTCOMES_MAX = 1000;
 
-/** How many plants, and how many characters of them, go into one commit. */
+/** How many plants, and how many characters of them, go into one commit. A search may wait until those searched are indexed. */
 const BATCH_PLANTS = 2000;
 const BATCH_LENGTH = 1_000_000;
+const BATCH_SEARCHED = 100_000;
 
 const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", in_use: "refused" } as const satisfies Record<
   ImportOutcome,
@@ -175,17 +176,22 @@ async function importRows(
 async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
   let length = 0;
+  let searched = 0;
   for await (const some of rows) {
     // Lines that have arrived already wait for nothing: other requests must still get their turn. Refused ones do not
     // even wait for a commit, so each few of them end a turn: a create waits for several.
     await pauses(some.some((row) => "refusal" in row));
     for (const row of some) {
       batch.push(row);
-      if ("plant" in row) length += charactersOf(row.plant);
-      if (batch.length < BATCH_PLANTS && length < BATCH_LENGTH) continue;
+      if ("plant" in row) {
+        length += charactersOf(row.plant);
+        searched += searchedOf(row.plant);
+      }
+      if (batch.length < BATCH_PLANTS && length < BATCH_LENGTH && searched < BATCH_SEARCHED) continue;
       yield batch;
       batch = [];
       length = 0;
+      searched = 0;
     }
   }
   yield batch;

@@ -12,13 +12,7 @@ import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
 
 /** A search uses the index as it is. */
-const STALE_SEARCH = [
-  {
-    file: "src/store/sqlite/search/indexer.ts",
-    from: "find(query: FindQuery, upTo = newestChange())",
-    to: "find(query: FindQuery, upTo = 0)",
-  },
-];
+const STALE_SEARCH = [{ file: "src/store/sqlite/search/searcher.ts", from: "upTo: translated(newest),", to: "upTo: NOTHING_INDEXED," }];
 
 /** Not a bug: each step of the index reads for longer than a store waits for another process. */
 const SLOW_STEP = [

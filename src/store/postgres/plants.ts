@@ -78,7 +78,7 @@ export function createPlants({ servers, execute, nameKeys, snapshots, now }: Pla
       },
       snapshot: snapshots.open,
       takesTurns: () => true,
-      countTags: keepCounts(() => countTags(execute), now),
+      countTags: keepCounts({ count: () => countTags(execute), now }),
       count: (terms) => countPlants(execute, terms, servers.areWorkers() ? ESTIMATE_SHARDS : ESTIMATE_PLANTS),
       countFoundTags: (terms) => countFoundTags(execute, terms),
     },

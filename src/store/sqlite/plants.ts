@@ -6,7 +6,7 @@ import { COUNTED_MAX, toCount } from "../counts.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
 import type { GroupCommit } from "../group-commit.ts";
-import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";
+import type { ImportOptions, PlantStore } from "../plants.ts";
 import { createSnapshots } from "../snapshots.ts";
 import { translated } from "./engine/failure.ts";
 import type { Health } from "./engine/health.ts";
@@ -45,6 +45,8 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
   let isClosed = false;
   // One commit of imports at a time, and none while changes gather: these would otherwise wait for several.
   let importing: Promise<void> = Promise.resolve();
+  /** The newest change of an import. */
+  let imported = 0;
 
   const indexed = () => searcher?.indexed() ?? NOTHING_INDEXED;
 
@@ -59,9 +61,9 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     };
   });
 
-  function note({ isChanged, walPages, syncMs }: Committed, isBulk: boolean): void {
+  function note({ change, walPages, syncMs }: Committed): void {
     meter.syncs.observe(syncMs / 1000);
-    if (isChanged) searcher?.follow(isBulk);
+    if (change !== undefined) searcher?.follow();
     if (walPages >= SNAPSHOT_WAL_PAGES_MAX) snapshots.endAll();
     // Only the process that serves makes checkpoints: two at once would clear each other's marks.
     if (walPages >= WAL_PAGES_MAX && searcher) writer.checkpoint();
@@ -69,16 +71,16 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
 
   async function commit({ creates, swaps, tokens }: Changes): Promise<Outcomes> {
     const committed = await writer.call("commit", toColumns(creates), swaps, tokens, indexed());
-    note(committed, false);
+    note(committed);
     const outcomes = Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome] as Outcome);
     return { creates: outcomes, swaps: committed.swapped, tokens: committed.tokens };
   }
 
-  async function importNow(plants: readonly NewPlant[], options: ImportOptions): Promise<readonly ImportOutcome[]> {
+  async function importNow(plants: readonly NewPlant[], options: ImportOptions): Promise<Committed> {
     if (isClosed) throw new PlantStoreError("draining");
     const committed = await writer.call("importPlants", toColumns(plants), options, indexed());
-    if (!options.isDryRun) note(committed, true);
-    return Array.from(committed.outcomes, (outcome) => OUTCOMES[outcome]!);
+    if (!options.isDryRun) note(committed);
+    return committed;
   }
 
   function requireSearcher(): Searcher {
@@ -103,13 +105,18 @@ export function createPlants({ writer, reader, takeSnapshot, searcher, queueMax,
     plants: {
       create: group.create,
       compareAndSwap: group.compareAndSwap,
-      import(plants, options) {
+      async import(plants, options) {
         const turn = importing.then(group.gathered).then(() => importNow(plants, options));
         importing = turn.then(
           () => undefined,
           () => undefined,
         );
-        return turn;
+        const { change, outcomes } = await turn;
+        const before = imported;
+        imported = change ?? imported;
+        // Reads wait until the index holds what was committed before them, so an import is no faster than the index.
+        await searcher?.reach(before);
+        return Array.from(outcomes, (outcome) => OUTCOMES[outcome]!);
       },
       find: coalesceReads({ readAll: (ids: readonly PlantId[]) => translated(() => reader.find(ids)), inFlightMax: 1 }),
       async list(query) {

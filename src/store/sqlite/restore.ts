@@ -74,6 +74,6 @@ export async function build(path: string, contents: AsyncIterable<ContentsPart>)
     lastId = part.plants.at(-1)?.id ?? lastId;
   }
   // So the store knows how many plants it has.
-  if (plants > 0) prepareChanges(db).note([lastId], { isBulk: true, grown: plants });
+  if (plants > 0) prepareChanges(db).note([lastId], plants);
   db.exec("COMMIT");
 }

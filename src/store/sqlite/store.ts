@@ -91,7 +91,16 @@ async function openWhileLocked(options: SqliteOptions, unlock: () => void): Prom
     // Plants that an earlier process left behind must be on disk before anybody reads them. The search is opened after
     // that: while it reads, nothing can be rewritten.
     if (isServing) await writer.call("rewrite");
-    const searcher = searchThread && createSearcher({ thread: await searchThread.open(), find: reader.plants.find, log, onFatal, now });
+    const searcher =
+      searchThread &&
+      createSearcher({
+        thread: await searchThread.open(),
+        find: reader.plants.find,
+        newest: reader.newestChanges,
+        log,
+        onFatal,
+        now,
+      });
     if (searcher) opened.unshift(() => searcher.close());
     const { plants, changes } = createPlants({
       writer,

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { preparePlantReads } from "../plant-statements.ts";
+import { prepareChangeReads } from "../search/recorded-changes.ts";
 import { prepareTokenReads } from "../token-statements.ts";
 import { schemaVersion } from "./schema.ts";
 
@@ -14,6 +15,7 @@ export function openReader(path: string) {
   return {
     plants: preparePlantReads(db),
     tokens: prepareTokenReads(db),
+    newestChanges: prepareChangeReads(db).newest,
     schemaVersion: () => schemaVersion(db),
     close: () => db.close(),
   };

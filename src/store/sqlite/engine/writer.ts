@@ -17,9 +17,10 @@ import { migrate } from "./schema.ts";
 
 /**
  * `walPages`: the size of the WAL, or 0 when this commit did not look. From WAL_PAGES_MAX on a `checkpoint` is due.
- * `syncMs`: how long COMMIT took, which writes the WAL and syncs it. A dry run has none of its own.
+ * `change`: the newest change of a plant; undefined if there was none. `syncMs`: how long COMMIT took, which writes the WAL
+ * and syncs it. A dry run has none of its own.
  */
-export type Committed = Readonly<{ outcomes: Uint8Array; isChanged: boolean; walPages: number; syncMs: number }>;
+export type Committed = Readonly<{ outcomes: Uint8Array; change: number | undefined; walPages: number; syncMs: number }>;
 
 type CommittedChanges = Committed & Readonly<{ swapped: readonly boolean[]; tokens: readonly TokenOutcome[] }>;
 
@@ -147,7 +148,7 @@ export function openWriter(path: string) {
           if (!swap.from) grown += 1;
           if (!swap.to) grown -= 1;
         });
-        return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), isChanged: changes.note(changed, { isBulk: false, grown }) };
+        return { outcomes, swapped, tokens: tokenChanges.map(tokens.change), change: changes.note(changed, grown) };
       });
       commits += 1;
       return { ...written, walPages: commits % COMMITS_A_LOOK === 0 ? countWalPages() : 0, syncMs };
@@ -160,7 +161,7 @@ export function openWriter(path: string) {
         const changed: bigint[] = [];
         const outcomes = plants.put(columns, { isReplacing }, changed);
         const grown = outcomes.filter((outcome) => OUTCOMES[outcome] === "created").length;
-        return { outcomes, isChanged: !isDryRun && changes.note(changed, { isBulk: true, grown }) };
+        return { outcomes, change: isDryRun ? undefined : changes.note(changed, grown) };
       });
       return { ...written, walPages: countWalPages(), syncMs };
     },

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** The newest change of each kind that the index holds durably. */
+/**
+ * How far an index is: the newest change of each table that it holds. Only services up to 1.0.0 wrote `bulk_changes`, for
+ * imports.
+ */
 export type Position = Readonly<{ changes: number; bulkChanges: number }>;
 
 export const NOTHING_INDEXED: Position = { changes: 0, bulkChanges: 0 };
-
-/** An import is bulk: no search waits for its plants. `grown`: by how many plants there are more than before. */
-type Change = Readonly<{ isBulk: boolean; grown: number }>;
 
 /** Most ids in a row of changes: the indexer takes a row as a whole. */
 const CHANGE_PLANTS_MAX = 20;
@@ -15,22 +15,21 @@ const CHANGE_PLANTS_MAX = 20;
  * Records what a transaction of the writer changes, inside that transaction, so that the index never misses a plant.
  */
 export function prepareChanges(db: DatabaseSync) {
-  const insert = prepareNote(db, "changes");
-  const insertBulk = prepareNote(db, "bulk_changes");
+  const insert = prepareNote(db);
   const forget = db.prepare("DELETE FROM changes WHERE seq < ?");
   const forgetBulk = db.prepare("DELETE FROM bulk_changes WHERE seq < ?");
   let forgotten = NOTHING_INDEXED;
 
   return {
-    /** Returns whether anything changed. */
-    note(changed: readonly bigint[], { isBulk, grown }: Change): boolean {
-      const into = isBulk ? insertBulk : insert;
+    /** `grown`: by how many plants there are more than before. Returns the newest change; undefined if there is none. */
+    note(changed: readonly bigint[], grown: number): number | undefined {
       const ids = BigInt64Array.from(changed);
+      let newest: number | undefined;
       for (let at = 0; at < ids.length; at += CHANGE_PLANTS_MAX) {
         const { buffer, byteOffset, byteLength } = ids.subarray(at, at + CHANGE_PLANTS_MAX);
-        into.run(new Uint8Array(buffer, byteOffset, byteLength), at === 0 ? grown : 0);
+        newest = Number(insert.run(new Uint8Array(buffer, byteOffset, byteLength), at === 0 ? grown : 0).lastInsertRowid);
       }
-      return ids.length > 0;
+      return newest;
     },
     /** Deletes the changes that the index holds durably, if there are new ones. */
     forget(indexed: Position): void {
@@ -46,10 +45,10 @@ export function prepareChanges(db: DatabaseSync) {
  * Each row has the sum of all rows up to it, so that the newest has the whole sum. Behind a row without one, of another
  * version, the plants are counted, whose number includes this change.
  */
-function prepareNote(db: DatabaseSync, table: Table): StatementSync {
-  const recount = `(SELECT count(*) FROM plants) - ${newestTotal(table === "changes" ? "bulk_changes" : "changes")}`;
+function prepareNote(db: DatabaseSync): StatementSync {
+  const recount = `(SELECT count(*) FROM plants) - ${newestTotal("bulk_changes")}`;
   return db.prepare(
-    `INSERT INTO ${table} (ids, total) SELECT ?1, CASE WHEN ${isUnknown(table)} THEN ${recount} ELSE ?2 + ${newestTotal(table)} END`,
+    `INSERT INTO changes (ids, total) SELECT ?1, CASE WHEN ${isUnknown("changes")} THEN ${recount} ELSE ?2 + ${newestTotal("changes")} END`,
   );
 }
 

@@ -23,17 +23,17 @@ import type { Position } from "./changes.ts";
  */
 type Did = "building" | "indexed" | "forgot" | "nothing";
 
-/** `indexed`: what the index holds durably, even after a power cut. */
-export type IndexProgress = Readonly<{ did: Did; indexed: Position }>;
+/** `held`: what the index holds. `indexed`: what it holds durably, even after a power cut. */
+export type IndexProgress = Readonly<{ did: Did; held: Position; indexed: Position }>;
 
 /**
- * - `ids`: the ids of plants that matched when they were indexed, in order. `isWhole`: imports are indexed too.
- * - `behind`: the index has not reached the change `upTo` yet. Ask again with it.
+ * - `ids`: the ids of plants that matched when they were indexed, in order.
+ * - `behind`: the index has not reached the changes `upTo` yet. Ask again.
  * - `building`: there is no complete index yet.
  */
-export type Found = Readonly<{ kind: "ids"; ids: BigInt64Array; isWhole: boolean }> | NotIndexed;
+export type Found = Readonly<{ kind: "ids"; ids: BigInt64Array }> | NotIndexed;
 
-export type NotIndexed = Readonly<{ kind: "behind"; upTo: number }> | Readonly<{ kind: "building" }>;
+export type NotIndexed = Readonly<{ kind: "behind" }> | Readonly<{ kind: "building" }>;
 
 /** Like `Found`, for an order. */
 export type Placed = (Readonly<{ kind: "places" }> & Walked) | NotIndexed;
@@ -115,27 +115,18 @@ export function openIndexer(plantsPath: string) {
     return { seq: at, work };
   }
 
-  /** Indexes one step of single changes. Returns the last one. */
-  function catchUpSingle({ changes, bulkChanges }: Position): number {
-    const { seq } = followFrom(changes, change, STEP_WORDS);
-    save({ changes: seq, bulkChanges });
-    return seq;
-  }
-
-  /**
-   * Single changes come first: a new plant must not wait until an import is indexed. The import still gets its share.
-   */
-  function catchUp(indexed: Position): boolean {
-    const single = followFrom(indexed.changes, change, STEP_WORDS);
-    const bulk = followFrom(indexed.bulkChanges, bulkChange, Math.max(STEP_WORDS - single.work, STEP_WORDS / 4));
-    save({ changes: single.seq, bulkChanges: bulk.seq });
-    return single.work + bulk.work > 0;
+  /** Indexes one step of changes. Returns what the index holds then. */
+  function catchUp(from: Position): Position {
+    const { seq: changes, work } = followFrom(from.changes, change, STEP_WORDS);
+    const { seq: bulkChanges } = followFrom(from.bulkChanges, bulkChange, STEP_WORDS - work);
+    save({ changes, bulkChanges });
+    return { changes, bulkChanges };
   }
 
   /** Does one step. */
   function follow(): Did {
     const { buildFrom, indexed } = index.state();
-    if (buildFrom === null) return catchUp(indexed) ? "indexed" : index.forgetWords() ? "forgot" : "nothing";
+    if (buildFrom === null) return isBefore(indexed, catchUp(indexed)) ? "indexed" : index.forgetWords() ? "forgot" : "nothing";
     // What changes during the build is indexed again afterwards.
     if (buildFrom === PLANT_ID_MIN) save(newest());
     return build(buildFrom);
@@ -151,15 +142,6 @@ export function openIndexer(plantsPath: string) {
     }
   }
 
-  function newestChange(): number {
-    return newest().changes;
-  }
-
-  /** Whether all imports are indexed. */
-  function isWhole({ bulkChanges }: Position): boolean {
-    return bulkChanges === newest().bulkChanges;
-  }
-
   /** Replaces a damaged index with an empty one. */
   function replaceIndex(): void {
     index.close();
@@ -170,13 +152,13 @@ export function openIndexer(plantsPath: string) {
 
   const walk = createOrderedWalk(plants);
 
-  /** Asks the index once it holds all single changes up to `upTo`. Indexes at most one step of them. */
-  function ask<Answer>(answer: (indexed: Position) => Answer, upTo: number): Answer | NotIndexed {
+  /** Asks the index once it holds all changes up to `upTo`. Indexes at most one step of them. */
+  function ask<Answer>(answer: () => Answer, upTo: Position): Answer | NotIndexed {
     try {
       const { buildFrom, indexed } = index.state();
       if (buildFrom !== null) return { kind: "building" };
-      const at = indexed.changes < upTo ? index.transaction(() => inSnapshot(() => catchUpSingle(indexed))) : indexed.changes;
-      return at < upTo ? { kind: "behind", upTo } : answer(indexed);
+      const held = isBefore(indexed, upTo) ? index.transaction(() => inSnapshot(() => catchUp(indexed))) : indexed;
+      return isBefore(held, upTo) ? { kind: "behind" } : answer();
     } catch (reason) {
       if (!isCorrupt(reason)) throw reason;
       replaceIndex();
@@ -193,21 +175,22 @@ export function openIndexer(plantsPath: string) {
     step(): IndexProgress {
       try {
         const did = index.transaction(() => inSnapshot(follow));
-        if (index.sync()) synced = index.state().indexed;
-        return { did, indexed: synced };
+        const { indexed: held } = index.state();
+        if (index.sync()) synced = held;
+        return { did, held, indexed: synced };
       } catch (reason) {
         if (!isCorrupt(reason)) throw reason;
         replaceIndex();
-        return { did: "indexed", indexed: synced };
+        return { did: "indexed", held: NOTHING_INDEXED, indexed: synced };
       }
     },
-    /** Searches the index once it holds all single changes up to `upTo`, by default all that are committed now. */
-    find(query: FindQuery, upTo = newestChange()): Found {
-      return ask((indexed) => ({ kind: "ids", ids: index.find(query), isWhole: isWhole(indexed) }), upTo);
+    /** Searches the index once it holds all changes up to `upTo`, by default all that are committed now. */
+    find(query: FindQuery, upTo = newest()): Found {
+      return ask(() => ({ kind: "ids", ids: index.find(query) }), upTo);
     },
     /** Places in an order, likewise. */
-    order(query: Omit<OrderedWalk, "isWhole">, upTo = newestChange()): Placed {
-      return ask((indexed) => ({ kind: "places", ...inSnapshot(() => walk(index, { ...query, isWhole: isWhole(indexed) })) }), upTo);
+    order(query: OrderedWalk, upTo = newest()): Placed {
+      return ask(() => ({ kind: "places", ...inSnapshot(() => walk(index, query)) }), upTo);
     },
     countTags: createTagCounter(plants),
     /** Counts what matches among these plants, as they are now, from the first on. */
@@ -217,4 +200,9 @@ export function openIndexer(plantsPath: string) {
       plants.close();
     },
   };
+}
+
+/** Whether the first holds less than the second. */
+function isBefore(one: Position, other: Position): boolean {
+  return one.changes < other.changes || one.bulkChanges < other.bulkChanges;
 }

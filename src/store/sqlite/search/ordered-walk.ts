@@ -15,8 +15,6 @@ export type OrderedWalk = WalkQuery &
   Readonly<{
     /** Those that match are put into order, if there are no more than this. Otherwise plants are looked at in order. */
     sortedMax: number;
-    /** Whether the index has followed all imports. It does not know yet what tags and words these have changed. */
-    isWhole: boolean;
   }>;
 
 /** Places in an order. `reached`: up to here nothing was left out; undefined when nothing follows. */
@@ -76,14 +74,12 @@ export function createOrderedWalk(plants: DatabaseSync) {
   }
 
   return (index: WordIndex, query: OrderedWalk): Walked => {
-    const { words, tag, order, after, limit, sortedMax, isWhole } = query;
+    const { words, tag, order, after, limit, sortedMax } = query;
     // A tag has its own order.
-    if (words.length === 0 && (isWhole || tag === undefined)) return toWalked(index.walk({ tag, order, after, limit }), limit);
-    // A search may follow imports as fast as it can, a tag may not.
-    const maySort = sortedMax > 0 && (isWhole || tag === undefined);
-    const few = maySort ? sortFew(index, query) : undefined;
+    if (words.length === 0) return toWalked(index.walk({ tag, order, after, limit }), limit);
+    const few = sortedMax > 0 ? sortFew(index, query) : undefined;
     if (few) return few;
-    const next = index.walk({ tag: isWhole ? tag : undefined, order, after, limit: LOOKED_AT_MAX });
+    const next = index.walk({ tag, order, after, limit: LOOKED_AT_MAX });
     const { found, lookedAt } = findAll(
       next.map(({ id }) => id),
       { words, tag },

@@ -1,19 +1,18 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../../log.ts";
 import { PlantStoreError } from "../../../errors.ts";
 import type { NewPlant, PlantId } from "../../../plant.ts";
 import { asPlantId, PLANT_ID_MIN } from "../../../plant.ts";
-import { nameKey } from "../../../name-order.ts";
+import { withTimeLimit } from "../../../time-limit.ts";
 import { isFound } from "../../../tokenizer.ts";
 import type { SearchTerms } from "../../../tokenizer.ts";
 import { COUNTED_MAX } from "../../counts.ts";
 import { keepCounts } from "../../tags.ts";
-import { idBehind, openOrderedPage, openPage, ORDERS } from "../../page.ts";
+import { idBehind, openOrderedPage, openPage } from "../../page.ts";
 import type { OrderedPage } from "../../page.ts";
 import type { ListQuery, OrderedQuery } from "../../plants.ts";
 import type { Page } from "../../page.ts";
 import type { FoundTags, TagCounts } from "../../tags.ts";
-import { isSyncFailure, toStoreError } from "../engine/failure.ts";
+import { isSyncFailure, toStoreError, translated } from "../engine/failure.ts";
 import type { Indexer, NotIndexed } from "./indexer.ts";
 import type { Thread } from "../engine/thread.ts";
 import { NOTHING_INDEXED } from "./changes.ts";
@@ -26,8 +25,13 @@ export type Searcher = Readonly<{
   listOrdered(query: OrderedQuery): Promise<OrderedPage>;
   countTags(): Promise<TagCounts>;
   countFoundTags(terms: SearchTerms): Promise<FoundTags>;
-  /** Reports that a commit changed plants; `isBulk` when it was part of an import. */
-  follow(isBulk: boolean): void;
+  /** Reports that a commit changed plants. */
+  follow(): void;
+  /**
+   * Has the index follow up to this change now. Resolves when it holds it or cannot: it is being built, a step failed, or it
+   * takes too long.
+   */
+  reach(change: number): Promise<void>;
   /** What the index holds durably, even after a crash. */
   indexed(): Position;
   /** For how long the index has been behind the commits, in milliseconds. */
@@ -38,6 +42,8 @@ export type Searcher = Readonly<{
 type SearcherOptions = Readonly<{
   thread: Thread<Indexer>;
   find: (ids: readonly PlantId[]) => ReadonlyArray<NewPlant | undefined>;
+  /** The newest changes that `find` sees. */
+  newest: () => Position;
   log: Log;
   /** A sync failed: end the process at once. */
   onFatal: (reason: Error) => void;
@@ -47,6 +53,9 @@ type SearcherOptions = Readonly<{
 
 /** How long changes collect before they are indexed, in milliseconds: many at once cost less than one by one. */
 const GATHER_MS = 250;
+
+/** How long an import may wait for the index after a commit, in milliseconds. */
+const REACH_MS_MAX = 10_000;
 
 /** Pause before a failed step is tried again, in milliseconds. */
 const RETRY_MS = 1000;
@@ -65,9 +74,14 @@ const LIST_MS_MAX = 5000;
  */
 const SORTED_MAX = { oneTerm: [1000, 0, 10_000, 0, 0], more: [0, 0, 10_000, 0, 0] } as const;
 
-export function createSearcher({ thread, find, log, onFatal, now }: SearcherOptions): Searcher {
+type Begun = Readonly<{ upTo: Position; deadline: number }>;
+
+export function createSearcher({ thread, find, newest, log, onFatal, now }: SearcherOptions): Searcher {
   let indexed: Position = NOTHING_INDEXED;
-  let lastBulk = -Infinity;
+  /** The newest change that the index is known to hold. */
+  let held = 0;
+  /** What waits for the index. */
+  const reaching = new Set<Readonly<{ change: number; end: () => void }>>();
   let isFollowing = false;
   let isChanged = false;
   let isClosed = false;
@@ -77,11 +91,28 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
   let buildingSince: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function follow(isBulk: boolean): void {
+  function follow(): void {
     isChanged = true;
     behindSince ??= now();
-    if (isBulk) lastBulk = now();
     if (!isFollowing && !isClosed) timer ??= setTimeout(() => void catchUp(), GATHER_MS).unref();
+  }
+
+  async function reach(change: number): Promise<void> {
+    if (isClosed || change <= held) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = { change, end: resolve };
+    reaching.add(waiting);
+    if (!isFollowing) {
+      clearTimeout(timer);
+      void catchUp();
+    }
+    await withTimeLimit(REACH_MS_MAX, promise, () => {});
+    reaching.delete(waiting);
+  }
+
+  /** Ends the waits for changes up to this one. */
+  function endReaching(upTo: number): void {
+    for (const { change, end } of reaching) if (change <= upTo) end();
   }
 
   function endIfSyncFailed(reason: unknown): void {
@@ -107,29 +138,35 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
         const { did, ...progress } = await thread.call("step");
         isLate = did !== "nothing";
         indexed = progress.indexed;
+        held = progress.held.changes;
+        endReaching(did === "building" ? Infinity : held);
         tellBuild(did === "building", started);
         if (did === "building" || did === "indexed") behindSince ??= started;
         // What was committed meanwhile may be missing.
         else behindSince = isChanged ? started : undefined;
-        // A running import needs the processor more than its index does.
-        if (isLate && now() - lastBulk < GATHER_MS) await sleep(GATHER_MS, undefined, { ref: false });
       }
     } catch (reason) {
       endIfSyncFailed(reason);
       log.warn("search_behind", { reason });
+      endReaching(Infinity);
       isChanged = true;
       pauseMs = RETRY_MS;
     }
     isFollowing = false;
-    if (isChanged && !isClosed) timer = setTimeout(() => void catchUp(), pauseMs).unref();
+    if (isChanged && !isClosed) timer = setTimeout(() => void catchUp(), reaching.size > 0 ? 0 : pauseMs).unref();
   }
 
-  /** Asks the index once it holds all that was committed before the call. */
+  /** What a read that begins now must know, and until when it may wait for that. */
+  function begin(): Begun {
+    return { upTo: translated(newest), deadline: now() + LIST_MS_MAX };
+  }
+
+  /** Asks the index once it holds all that was committed before the read began. */
   async function ask<Answer extends Readonly<{ kind: string }>>(
-    call: (upTo: number | undefined) => Promise<Answer | NotIndexed>,
-    deadline: number,
+    call: (upTo: Position) => Promise<Answer | NotIndexed>,
+    { upTo, deadline }: Begun,
   ): Promise<Answer> {
-    for (let upTo: number | undefined; ;) {
+    for (;;) {
       const answer = await call(upTo).catch((reason: unknown) => {
         endIfSyncFailed(reason);
         throw toStoreError(reason);
@@ -137,11 +174,10 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       if (!isNotIndexed(answer)) return answer;
       if (answer.kind === "building") {
         // A new index may have just replaced a damaged one: have it built.
-        follow(false);
+        follow();
         throw new PlantStoreError("index_building");
       }
       if (now() > deadline) throw new PlantStoreError("overloaded");
-      ({ upTo } = answer);
     }
   }
 
@@ -150,21 +186,22 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
 
   return {
     follow,
+    reach,
     indexed: () => indexed,
     lagMs: () => (behindSince === undefined ? 0 : now() - behindSince),
     async list({ words, tag, after, limit, bytesMax, isFalling = false }) {
       const page = openPage({ limit, bytesMax });
-      const deadline = now() + LIST_MS_MAX;
+      const begun = begin();
       // Plants may have changed since they were indexed. If that leaves fewer plants than ids, check further ids.
       for (let from = idBehind({ after, isFalling }); from !== undefined;) {
         const query = { words, tag, from, isFalling, limit: limit + 1 };
-        const { ids } = await ask((upTo) => thread.call("find", query, upTo), deadline);
+        const { ids } = await ask((upTo) => thread.call("find", query, upTo), begun);
         for (let at = 0; at < ids.length; at += CHECKED_PLANTS) {
           const found = find(Array.from(ids.subarray(at, at + CHECKED_PLANTS), asPlantId));
           for (const plant of found) if (plant && isFound(plant, { words, tag }) && !page.add(plant)) return page.close();
           await new Promise(setImmediate);
         }
-        if (now() > deadline) throw new PlantStoreError("overloaded");
+        if (now() > begun.deadline) throw new PlantStoreError("overloaded");
         const last = ids.at(-1);
         if (last === undefined || ids.length <= limit) break;
         from = idBehind({ after: asPlantId(last), isFalling });
@@ -173,18 +210,20 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
     },
     async listOrdered({ words, tag, order, after, limit, bytesMax }) {
       const page = openOrderedPage({ limit, bytesMax });
-      const deadline = now() + LIST_MS_MAX;
+      const seen = new Set<PlantId>();
+      const begun = begin();
       let from = after;
       for (const sortedMax of SORTED_MAX[words.length === 1 && tag === undefined ? "oneTerm" : "more"]) {
         const query = { words, tag, order, after: from, limit: limit + 1, sortedMax };
-        const { places, reached } = await ask((upTo) => thread.call("order", query, upTo), deadline);
+        const { places, reached } = await ask((upTo) => thread.call("order", query, upTo), begun);
         for (let at = 0; at < places.length; at += CHECKED_PLANTS) {
           const some = places.slice(at, at + CHECKED_PLANTS);
           const found = find(some.map(({ id }) => id));
           for (const [next, plant] of found.entries()) {
-            const place = some[next]!;
-            const isThere = plant && isFound(plant, { words, tag }) && (ORDERS[order].by !== "name" || nameKey(plant.name) === place.key);
-            if (isThere && !page.add(plant, place)) return page.close(undefined);
+            // One that was renamed since stays in its place: it has another only in the next answer of the index.
+            if (!plant || seen.has(plant.id) || !isFound(plant, { words, tag })) continue;
+            seen.add(plant.id);
+            if (!page.add(plant, some[next]!)) return page.close(undefined);
           }
           await new Promise(setImmediate);
         }
@@ -193,15 +232,16 @@ export function createSearcher({ thread, find, log, onFatal, now }: SearcherOpti
       }
       return page.close(from);
     },
-    countTags: keepCounts(() => withStoreErrors(countTags(thread)), now),
+    countTags: keepCounts({ count: () => withStoreErrors(countTags(thread)), newestChange: () => translated(newest).changes, now }),
     async countFoundTags(terms) {
       const query = { ...terms, from: PLANT_ID_MIN, limit: COUNTED_MAX + 1 };
-      const { ids, isWhole } = await ask((upTo) => thread.call("find", query, upTo), now() + LIST_MS_MAX);
-      return withStoreErrors(countFoundTags(thread, { ids, isWhole, terms }));
+      const { ids } = await ask((upTo) => thread.call("find", query, upTo), begin());
+      return withStoreErrors(countFoundTags(thread, { ids, terms }));
     },
     async close() {
       isClosed = true;
       clearTimeout(timer);
+      endReaching(Infinity);
       await thread.call("close");
     },
   };

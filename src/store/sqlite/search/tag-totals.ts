@@ -35,10 +35,10 @@ export async function countTags(thread: Thread<Indexer>): Promise<TagCount[]> {
 /** How many steps a count of what is found may take: ten thousand usual plants need ten of them. */
 const TALLY_STEPS_MAX = 20;
 
-type FoundIds = Readonly<{ ids: BigInt64Array; isWhole: boolean; terms: SearchTerms }>;
+type FoundIds = Readonly<{ ids: BigInt64Array; terms: SearchTerms }>;
 
 /** Looks at the plants with these ids, in steps like `countTags`, but only in so many. */
-export async function countFoundTags(thread: Thread<Indexer>, { ids, isWhole, terms }: FoundIds): Promise<FoundTags> {
+export async function countFoundTags(thread: Thread<Indexer>, { ids, terms }: FoundIds): Promise<FoundTags> {
   const counts = new Map<string | null, number>();
   const end = Math.min(ids.length, COUNTED_MAX);
   let at = 0;
@@ -49,5 +49,5 @@ export async function countFoundTags(thread: Thread<Indexer>, { ids, isWhole, te
   }
   const plants = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const tags = Array.from(counts, ([tag, count]) => ({ tag, plants: count })).filter((count): count is TagCount => count.tag !== null);
-  return { plants, precision: isWhole && at === ids.length ? "exact" : "atLeast", tags: mostFrequent(tags) };
+  return { plants, precision: at === ids.length ? "exact" : "atLeast", tags: mostFrequent(tags) };
 }
