@@ -88,6 +88,16 @@ describe("a start is refused, with status 1 and one sentence that says what to d
       says: ": The database has tables named plants or tokens of another program: use a separate database.",
     },
     {
+      what: "a search path without a schema",
+      before: "ALTER DATABASE $NAME SET search_path = nowhere",
+      says: ": The search_path of the user names no existing schema: set it, for example to public.",
+    },
+    {
+      what: "a schema that no statement could name as it is",
+      before: `CREATE SCHEMA "it's"; ALTER DATABASE $NAME SET search_path = "it's"`,
+      says: `: The schema "it's" has a quote or a backslash in its name: use another one.`,
+    },
+    {
       what: "a schema that is newer than the program",
       before:
         "CREATE TABLE plant_store_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL); INSERT INTO plant_store_schema VALUES (1, 99)",
@@ -278,6 +288,23 @@ describe("a start on existing tables", () => {
     }
     expect(statuses).toEqual([200, 200, 200, 204, 200]);
     expect(await service.end("SIGTERM")).toBe(0);
+  });
+
+  it("finds them behind other tables of the same names, and those are left alone", async () => {
+    const name = new URL(await cluster.createDatabase()).pathname.slice(1);
+    const data = temporaryFolder();
+    await (await startProcess({ data, flags: ["--database", cluster.url(name)] })).end("SIGTERM");
+    await cluster.query(`CREATE SCHEMA "Gärten $& 1"; CREATE TABLE "Gärten $& 1".plants (pot int)`, name);
+    await cluster.query(`ALTER DATABASE "${name}" SET search_path = "Gärten $& 1", public`);
+    const service = await startProcess({ data, flags: ["--database", cluster.url(name)] });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    await service.end("SIGTERM");
+    // Without a store there, the first schema gets one.
+    await cluster.query(`DROP TABLE "Gärten $& 1".plants, public.plants, public.tokens, public.plant_store_schema`, name);
+    await (await startProcess({ data: temporaryFolder(), flags: ["--database", cluster.url(name)] })).end("SIGTERM");
+    expect(await cluster.query("SELECT schemaname FROM pg_tables WHERE tablename = 'plants'", name)).toEqual([
+      { schemaname: "Gärten $& 1" },
+    ]);
   });
 
   it("waits for no VACUUM, but makes its statistics once there is none", async () => {
