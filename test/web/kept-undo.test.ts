@@ -134,6 +134,28 @@ describe("an undo", () => {
     await until("all is as before", async () => (await stored()) === before);
   });
 
+  it("of an edit whose response was lost is offered when its dialog is given up", async () => {
+    place.expectStatus(0);
+    const { page, button, field, reads } = await openAll();
+    const before = await stored();
+    await button("Edit Plant 2").click();
+    await field("Name").fill("Lost");
+    let sent = 0;
+    await page.route("**/plants/*", async (route) => {
+      if ((sent += 1) === 1) await route.fetch();
+      await route.abort();
+    });
+    await button("Save").click();
+    await reads("The service cannot be reached");
+    await page.unroute("**/plants/*");
+    expect(await stored()).toContain("Lost");
+    await button("Cancel").click();
+    await reads("It is not certain that “Lost” is saved.");
+    await button("Undo").click();
+    await reads("“Lost” is as before.");
+    expect(await stored()).toBe(before);
+  });
+
   it("that is too large for the browser to keep lets it ask before the tab is closed", async () => {
     const visit = await openAll(Array.from({ length: 20 }, (_, at) => `${at},${"n".repeat(60_000)} ${at},tree`));
     const { page, button, reads } = visit;

@@ -100,7 +100,7 @@ export function ImportPreview({ step, told, isNew, onChoose, onConflict, onChang
             checked={onConflict === "replace"}
             onChange={({ currentTarget }) => onChange(currentTarget.checked ? "replace" : "refuse")}
           />
-          Replace plants that have the same id. Without this, such lines are refused.
+          Replace plants that have the same id. That cannot be undone. Without it, such lines are refused.
         </label>
       )}
       <footer>
