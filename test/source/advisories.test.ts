@@ -27,7 +27,7 @@ async function audit(registry: string): Promise<Readonly<{ code: number; lines: 
   // npm remembers advisories in its cache.
   const npm = { npm_config_registry: registry, npm_config_cache: temporaryFolder(), npm_config_fetch_retry_mintimeout: "1" };
   const env = { ...process.env, ...npm };
-  const child = spawn(process.execPath, [join(PROJECT, ".ci/audit.ts")], { cwd: PROJECT, env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [join(PROJECT, ".ci/advisories.ts")], { cwd: PROJECT, env, stdio: ["ignore", "pipe", "inherit"] });
   const [printed, [code]] = await Promise.all([text(child.stdout), once(child, "close") as Promise<[number]>]);
   return { code, lines: printed.trim().split("\n") };
 }
