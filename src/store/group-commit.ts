@@ -22,11 +22,8 @@ export type GroupCommit = Readonly<{
   /** Whether a change of this owner would be refused now, because too many wait. */
   isFull(owner?: Owner): boolean;
   /** Refuses waiting changes, by default with `draining`. Resolves once the running commits have ended. */
-  close(why?: ClosedBecause): Promise<void>;
+  close(why?: PlantStoreError): Promise<void>;
 }>;
-
-/** The service ends, or only the server of these changes is used no more. */
-export type ClosedBecause = "draining" | "store_unavailable";
 
 /** What bounds the wait of a change. */
 export type QueueLimits = LineLimits &
@@ -57,7 +54,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, me
   const running = new Map<Batch, Promise<void>>();
   let round: Promise<void> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
-  let closed: ClosedBecause | undefined;
+  let closed: PlantStoreError | undefined;
   const unwatch = meter.watch(() => {
     const first = waiting.first();
     return { changes: waiting.changes(), oldestMs: first ? now() - first.since : 0 };
@@ -107,7 +104,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, me
     watch = undefined;
     const oldest = now() - waitMs;
     for (const batch of running.keys()) if (batch.since < oldest) batch.outcomes.reject(new PlantStoreError("store_unavailable"));
-    for (let first = waiting.first(); first && first.since < oldest; first = waiting.first()) refuse("overloaded");
+    for (let first = waiting.first(); first && first.since < oldest; first = waiting.first()) refuse(new PlantStoreError("overloaded"));
     if (round || running.size > 0) startWatch();
   }
 
@@ -116,13 +113,13 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, me
   }
 
   /** Refuses the batch that has waited longest. */
-  function refuse(code: "overloaded" | ClosedBecause): void {
-    waiting.shift()?.outcomes.reject(new PlantStoreError(code));
+  function refuse(why: PlantStoreError): void {
+    waiting.shift()?.outcomes.reject(why);
   }
 
   /** A waiting batch, with room for a change of this size. */
   function join(owner: Owner, size: Size): Batch {
-    if (closed) throw new PlantStoreError(closed);
+    if (closed) throw closed;
     const batch = waiting.join(owner, size);
     round ??= run();
     startWatch();
@@ -162,7 +159,7 @@ export function createGroupCommit({ commit, inFlightMax, gatherTurns, waitMs, me
       const { tokens } = await awaitOutcomes(batch);
       return tokens?.[at];
     },
-    async close(why = "draining") {
+    async close(why = new PlantStoreError("draining")) {
       closed = why;
       while (waiting.first()) refuse(why);
       await round;

@@ -383,6 +383,77 @@ describe("a service whose database has its plants on workers", () => {
       await service.stop();
     });
 
+  it("asks for plants where they are once their worker has none, as after undistribute_table, and is well", async () => {
+    const { ask, logged, statuses, stop } = await startOnWorkers("undistributed");
+    expect(new Set(await statuses(ALL.map((id) => ["POST", "/plants", { id, name: "a" }])))).toEqual(new Set([200]));
+    let isOver = false;
+    const seen = new Set<unknown>();
+    const reading = ALL.slice(0, 32).map(async (id) => {
+      while (!isOver) {
+        seen.add((await ask("GET", `/plants/${id}`)).status);
+        seen.add((await ask("POST", "/plants", { id, name: "a" })).status);
+      }
+    });
+    const rows = ALL.map((id) => `(${id}, 'a', '', '38', 0)`).join();
+    await COORDINATOR.query(
+      `INSERT INTO plants (id, name, words, name_key, added) VALUES ${rows}; DELETE FROM pg_dist_shard`,
+      "undistributed",
+    );
+    await Promise.all(WORKERS.map((worker) => worker.query("DROP TABLE plants CASCADE", "undistributed")));
+    await until("the workers are left", () => logged.some((line) => line.includes('"workers":[]')));
+    isOver = true;
+    await Promise.all(reading);
+    expect(seen).toEqual(new Set([200]));
+    expect(logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+    await stop();
+  });
+
+  /**
+   * Makes reads through the coordinator fail as those of Citus do that cannot log in to a worker, for as long as the table
+   * `away` has a row.
+   */
+  async function makeReadsFail(database: string): Promise<void> {
+    const reach =
+      "CREATE SUBSCRIPTION none CONNECTION ''host=127.0.0.1 port=1'' PUBLICATION none WITH (create_slot = false, enabled = false)";
+    const statements = [
+      "CREATE TABLE away (row INT)",
+      `CREATE FUNCTION reach() RETURNS INT LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT FROM public.away) THEN EXECUTE '${reach}'; END IF; RETURN 1; END $$`,
+      "ALTER TABLE plants RENAME TO plants_all",
+      "INSERT INTO plants_all (id, name, words, name_key, added) VALUES (0, 'a', '', '38', 0)",
+      "CREATE VIEW plants AS SELECT plants_all.* FROM plants_all, reach()",
+      "UPDATE pg_dist_shard SET logicalrelid = 'plants'::regclass",
+    ];
+    // In one transaction: reads go on meanwhile.
+    await COORDINATOR.query(statements.join(";"), database);
+  }
+
+  it("says within seconds, without any request, that the coordinator cannot read from a worker, and that it can again", async () => {
+    const { ask, logged, statuses, stop } = await startOnWorkers("unread");
+    const ready = async (): Promise<unknown> => (await ask("GET", "/readyz")).json();
+    const told = () => logged.filter((line) => line.includes("store_trouble"));
+    await makeReadsFail("unread");
+    await COORDINATOR.query("INSERT INTO away VALUES (1)", "unread");
+    await until("it is in the log", () => told().length > 0);
+    expect(told()[0]).toMatch(/"server":"those behind .*could not connect to the publisher/);
+    expect(await ready()).toEqual({ status: "ok", missing: expect.stringContaining("The coordinator cannot read from all") });
+    expect(
+      await statuses([
+        ["GET", "/plants"],
+        ["GET", "/tags"],
+        ["GET", "/plants/count"],
+        ["POST", "/plants", { id: 1, name: "a" }],
+      ]),
+    ).toEqual([503, 503, 503, 200]);
+    await COORDINATOR.query("DELETE FROM away", "unread");
+    await until("nothing is missing", async () => Bun.deepEquals(await ready(), { status: "ok" }));
+    expect(await statuses([["GET", "/plants"]])).toEqual([200]);
+    // A list that fails is told at once.
+    await COORDINATOR.query("INSERT INTO away VALUES (1)", "unread");
+    expect(await statuses([["GET", "/plants"]])).toEqual([503]);
+    expect(await ready()).toMatchObject({ missing: expect.any(String) });
+    await stop();
+  });
+
   it("leaves plants to Citus whose shard has a copy, also before it knows of that, as Citus alone keeps copies alike", async () => {
     const { ask, statuses, stop } = await startOnWorkers("copies");
     const count = await keepTable("copies", 2);

@@ -1,3 +1,4 @@
+import { PlantStoreError } from "../../src/errors.ts";
 import { describe, expect, it } from "bun:test";
 import { asPlantId } from "../../src/plant.ts";
 import { createGroupCommit } from "../../src/store/group-commit.ts";
@@ -229,7 +230,7 @@ describe("the group commit", () => {
       }
       const waiting = rejectionOf(group.create(plant(2)));
       let isClosed = false;
-      const closing = group.close(code).then(() => (isClosed = true));
+      const closing = group.close(new PlantStoreError(code)).then(() => (isClosed = true));
       expect(await waiting).toMatchObject({ code });
       expect(await rejectionOf(group.create(plant(3)))).toMatchObject({ code });
       for (const at of [0, 1]) {

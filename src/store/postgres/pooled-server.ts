@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { LIST_INDEXES } from "./check-statements.ts";
+import { isMisplaced } from "./engine/failure.ts";
 import { createHealth } from "./engine/health.ts";
 import type { Health } from "./engine/health.ts";
 import type { Hosts } from "./engine/hosts.ts";
@@ -22,12 +23,20 @@ export type Server = Readonly<{
   /** Each has connections of its own. */
   execute: Readonly<Record<Kind, Execute>>;
   health: Health;
-  /** Looks at the server from now on. `statement` shows whether it takes writes; `follow` goes with each look. */
-  watch(statement: Statement, follow?: () => Promise<void>): void;
+  /** Looks at the server from now on. `statement` shows whether it takes writes. */
+  watch(statement: Statement, how: WatchOptions): void;
   close(): Promise<void>;
 }>;
 
-type ServerOptions = Readonly<{ hosts: Hosts; queueWaitMs: number; log: Log }>;
+type WatchOptions = Readonly<{
+  /** Goes with each look. */
+  follow?: () => Promise<void>;
+  /** Goes before it is said that the table of plants is gone: the server may be used no more. */
+  onMissing?: () => Promise<void>;
+}>;
+
+/** `behind`: the health of servers that this one asks. */
+type ServerOptions = Readonly<{ hosts: Hosts; queueWaitMs: number; log: Log; behind?: Health }>;
 
 /**
  * Connections of each pool. Reads have their own: a write may wait for a standby. Lists, counts and exports, which are
@@ -58,7 +67,7 @@ const IMPORT_PATIENCE_MS = 15_000;
 /** How long closing waits for a hung server, in milliseconds. */
 const CLOSE_MS_MAX = 1000;
 
-export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
+export function openServer({ hosts, queueWaitMs, log, behind }: ServerOptions): Server {
   const quick = { hosts, serverMs: QUICK_STATEMENT_MS };
   const slow = { hosts, serverMs: SLOW_STATEMENT_MS };
   const pools = {
@@ -83,7 +92,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
   const execute = {
     writes: whileFit(write),
     reads: read,
-    lists: withRetries({ database: pools.lists, health, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
+    lists: withRetries({ database: pools.lists, health, behind, patienceMs: Math.max(queueWaitMs, LIST_PATIENCE_MS) }),
     imports: whileFit(withRetries({ database: pools.imports, health, patienceMs: IMPORT_PATIENCE_MS })),
     probes: withRetries({ database: pools.probes, health, patienceMs: queueWaitMs }),
   };
@@ -91,7 +100,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
     pools,
     execute,
     health,
-    watch(statement, follow) {
+    watch(statement, { follow, onMissing }) {
       const tellLock = watchLocks(execute.probes, log);
       const tellIndexes = watchIndexes(execute.probes, log);
       const tellClock = watchClock({ execute: execute.probes, now: Date.now, log });
@@ -99,7 +108,7 @@ export function openServer({ hosts, queueWaitMs, log }: ServerOptions): Server {
       health.watch(async ({ isWrite, isUnsent }) => {
         // Not waited for: one of them may be away. What they say ends connections to this one.
         if (isWrite) void tellOthers();
-        const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes));
+        const refusal = (await findRefusal(execute.probes)) ?? (await findMissingRight(execute.probes, onMissing));
         // They only tell: whatever comes of it is no trouble.
         if (isWrite) {
           void tellLock().catch(() => {});
@@ -204,6 +213,8 @@ function watchIndexes(execute: Execute, log: Log): () => Promise<void> {
   let before: readonly string[] = [];
   return async () => {
     const rows = await execute<[name: string, isValid: string]>(LIST_INDEXES, [], { isRepeatable: true });
+    // The table is gone, not its indexes.
+    if (rows.length === 0) return;
     const there = INDEX_NAMES.filter((index) => rows.some(([name, isValid]) => name === index && isValid === "t"));
     for (const index of before) if (!there.includes(index)) log.warn("index_missing", { index });
     before = there;
@@ -211,9 +222,15 @@ function watchIndexes(execute: Execute, log: Log): () => Promise<void> {
 }
 
 /** Why plants cannot be read and written, if so. Rejects when their table is gone. */
-async function findMissingRight(execute: Execute): Promise<PlantStoreError | undefined> {
-  const [row] = await execute<[isAllowed: string]>(SCHEMA.isAllowed, [], { isRepeatable: true });
-  if (row![0] === "t") return undefined;
+async function findMissingRight(execute: Execute, onMissing: WatchOptions["onMissing"]): Promise<PlantStoreError | undefined> {
+  try {
+    const [row] = await execute<[isAllowed: string]>(SCHEMA.isAllowed, [], { isRepeatable: true, isExpected: isMisplaced });
+    if (row![0] === "t") return undefined;
+  } catch (cause) {
+    if (!isMisplaced(cause)) throw cause;
+    await onMissing?.();
+    throw new PlantStoreError("store_unavailable", { cause });
+  }
   const cause = new Error(
     "The user may not do what the service needs: grant SELECT, INSERT, UPDATE and DELETE on the tables plants, tokens and plant_store_schema.",
   );

@@ -4,7 +4,7 @@ import { coalesceReads } from "../coalesced-reads.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";
 import type { Changes, Outcome, Outcomes } from "../batch.ts";
-import type { ClosedBecause, GroupCommit, QueueLimits } from "../group-commit.ts";
+import type { GroupCommit, QueueLimits } from "../group-commit.ts";
 import type { ImportOutcome, PlantStore } from "../plants.ts";
 import type { Execute } from "./engine/retry.ts";
 import { toPlant } from "./plant-columns.ts";
@@ -17,7 +17,7 @@ import type { OpenTables } from "./plant-tables.ts";
 export type ServerPlants = Pick<PlantStore, "create" | "compareAndSwap" | "import" | "find"> &
   Readonly<{
     queues: Readonly<Record<"creates" | "changes", Pick<GroupCommit, "isFull">>>;
-    close(why?: ClosedBecause): Promise<void>;
+    close(why?: PlantStoreError): Promise<void>;
   }>;
 
 /** How many commits of creates, of changes, and coalesced reads run at a time, each on a connection of its own. */
@@ -36,7 +36,7 @@ type ServerPlantsOptions = Readonly<{
 const IMPORT_MS_MAX = 20_000;
 
 export function createServerPlants({ execute, open, inFlight, limits, meter }: ServerPlantsOptions): ServerPlants {
-  let closed: ClosedBecause | undefined;
+  let closed: PlantStoreError | undefined;
   const writes = open(execute.writes, { isRepeatable: true });
   const swapped = open(execute.writes, { isRepeatable: false });
   const read = open(execute.reads, { isRepeatable: true });
@@ -68,14 +68,14 @@ export function createServerPlants({ execute, open, inFlight, limits, meter }: S
     create: creates.create,
     compareAndSwap: changes.compareAndSwap,
     async import(plants, { isReplacing, isDryRun }) {
-      if (closed) throw new PlantStoreError(closed);
+      if (closed) throw closed;
       const outcomes = await bulk(plants, { isDryRun, replace: isReplacing ? replace : undefined });
       for (const outcome of outcomes) if (outcome instanceof Error) throw outcome;
       return outcomes as ImportOutcome[];
     },
     find: coalesceReads({ readAll: findAll, inFlightMax: inFlight.finds }),
     queues: { creates, changes },
-    async close(why = "draining") {
+    async close(why = new PlantStoreError("draining")) {
       closed = why;
       await Promise.all([creates.close(why), changes.close(why)]);
     },

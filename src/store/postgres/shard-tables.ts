@@ -25,7 +25,8 @@ type Identified = Readonly<{ id: PlantId }>;
 
 /**
  * The tables of the shards of a worker of Citus. One statement goes past Citus to all that have some of the plants: Citus
- * would plan it anew for each. When that cannot be, as after a move that we do not know of yet, Citus is asked.
+ * would plan it anew for each. When that cannot be, as after a move that we do not know of yet, Citus is asked. Rejects
+ * with what `isMisplaced` when the worker does not have plants any more.
  */
 export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
   let made: Readonly<{ map: ShardMap; statements: Map<string, Statement> }> | undefined;
@@ -81,7 +82,7 @@ export function openShardTables({ worker, shards }: ShardsOptions): OpenTables {
       }
     }
 
-    const citus = askCitus(execute, how);
+    const citus = askCitus(execute, { ...how, isExpected: isMisplaced });
     return {
       find: async (ids) => (await run(FIND_PLANTS, ids.map(toIdentified), idsOf)) ?? citus.find(ids),
       insert: async (plants) => (await run(INSERT_PLANTS, plants, searchableColumnsOf)) ?? citus.insert(plants),

@@ -3,6 +3,7 @@ import { PlantStoreError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { describeFailure } from "../../system-failure.ts";
 import type { Snapshot } from "../plants.ts";
+import { isElsewhere } from "./engine/failure.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import type { Health } from "./engine/health.ts";
 import type { Execute } from "./engine/retry.ts";
@@ -87,7 +88,7 @@ export async function beginMoment(options: MomentOptions): Promise<Transaction> 
       if (!(reason instanceof PlantStoreError) || reason.code !== "store_unavailable") throw reason;
       if (tries === BEGIN_TRIES) {
         // It has a connection of its own, so nothing else may notice.
-        if (reason.cause !== undefined) health.failed(reason, reason.cause);
+        if (reason.cause !== undefined && !isElsewhere(reason.cause)) health.failed(reason, reason.cause);
         throw reason;
       }
     }

@@ -1,3 +1,4 @@
+import { withFields } from "../../log.ts";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
@@ -6,6 +7,7 @@ import { createSnapshots } from "../snapshots.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";
 import { warnOfCreators } from "./creators.ts";
+import { createHealth } from "./engine/health.ts";
 import { parseHosts } from "./engine/hosts.ts";
 import { startUp } from "./engine/startup.ts";
 import { SCHEMA } from "./engine/schema.ts";
@@ -58,13 +60,14 @@ const START_MS_MAX = 30_000;
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, isServing, isNew, queueMax, queueWaitMs, log, metrics, tracer } = options;
   const hosts = parseHosts(url);
-  const server = openServer({ hosts, queueWaitMs, log });
+  const behind = createHealth(withFields(log, (fields) => ({ server: `those behind ${hosts.name}`, ...fields })));
+  const server = openServer({ hosts, queueWaitMs, log, behind });
   const { execute, health } = server;
   const now = () => performance.now();
   const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: SEARCHED_MAX, queueMax, waitMs: queueWaitMs, now };
   const meter = createCommitMeter(metrics, tracer);
   const home = createServerPlants({ execute, open: openTable, inFlight: IN_FLIGHT, limits, meter });
-  const workers = createWorkers({ home, hosts, execute: execute.probes, limits, meter, log });
+  const workers = createWorkers({ home, hosts, execute: execute.probes, snapshots: server.pools.snapshots, behind, limits, meter, log });
   try {
     await startUp(server.pools.lists, { hosts, isNew, waitMs: isServing ? START_MS_MAX : 0, log });
     if (isServing) await probe(server.pools.lists, { name: hosts.name, random: Math.random, log });
@@ -89,7 +92,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { tokens, queue } = createTokens({ execute, limits, meter });
   addPostgresGauges(metrics, { plants, execute: execute.lists, pools: server.pools });
   const full = { ...queues, tokens: queue };
-  server.watch(SCHEMA.probe, workers.follow);
+  server.watch(SCHEMA.probe, { follow: workers.follow });
   return {
     name: hosts.name,
     plants,

@@ -99,6 +99,11 @@ export function isMisplaced(thrown: unknown): boolean {
   return thrown instanceof GuardError || state === "XX000" || state?.startsWith("42") === true;
 }
 
+/** The server is used no more: what it was asked for may be elsewhere. Nothing changed. */
+export function leftServer(): PlantStoreError {
+  return new PlantStoreError("store_unavailable", { cause: new GuardError() });
+}
+
 /** Whether a connection may be used again after this: the statement failed, and nothing else. */
 export function isSound(thrown: unknown): boolean {
   if (thrown instanceof GuardError) return true;

@@ -58,6 +58,7 @@ export function createHealth(log: Log): Health {
     isDoubted = false;
     try {
       const unfit = await probe({ isWrite, isUnsent });
+      if (isClosed) return;
       if (unfit && !refusal) log.error("store_unfit", { reason: unfit.cause });
       refusal = unfit;
       if (isWrite && !unfit) heal();

@@ -6,7 +6,7 @@ import { withTimeLimit } from "../../../time-limit.ts";
 import { cancel } from "./cancel.ts";
 import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";
-import { isMisplaced, isReadOnly, isSound, judge, LateError, sqlStateOf, UnsentError } from "./failure.ts";
+import { isMisplaced, isReadOnly, isSound, judge, LateError, leftServer, sqlStateOf, UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 import { UnfitError } from "./requirements.ts";
 
@@ -211,7 +211,7 @@ function mayAnotherDo(thrown: unknown): boolean {
 /** The same with the server in use. */
 async function connect(pool: pg.Pool, { connectionsMax, limitMs }: ConnectOptions): Promise<PoolClient & DatabaseConnection> {
   // Not an UnsentError: nobody shall try again until the patience of a command ends, and keep it from ending.
-  if (pool.ending) throw new PlantStoreError("store_unavailable");
+  if (pool.ending) throw leftServer();
   if (pool.waitingCount >= WAITING_MAX) throw new PlantStoreError("overloaded");
   const until = performance.now() + limitMs;
   const connecting = pool.connect() as Promise<PoolClient & DatabaseConnection>;

@@ -19,6 +19,8 @@ export type ExecuteOptions = Readonly<{
 type RetryOptions = Readonly<{
   database: Database;
   health: Health;
+  /** The same of the servers behind this one, the workers of Citus. */
+  behind?: Health | undefined;
   /** How long to retry, and to wait for a connection, in milliseconds. */
   patienceMs: number;
 }>;
@@ -29,7 +31,7 @@ const PAUSE_MS_MAX = 250;
 /** How often a statement is retried after conflicts with concurrent work. */
 const CONFLICTS_MAX = 5;
 
-export function withRetries({ database, health, patienceMs }: RetryOptions): Execute {
+export function withRetries({ database, health, behind, patienceMs }: RetryOptions): Execute {
   return async <Row extends unknown[]>(statement: Statement, values: readonly unknown[], how: ExecuteOptions) => {
     const { statementMs, isRepeatable, isExpected } = how;
     const until = performance.now() + patienceMs;
@@ -48,7 +50,8 @@ export function withRetries({ database, health, patienceMs }: RetryOptions): Exe
         const isLast = performance.now() + pauseMs >= until || conflicts > CONFLICTS_MAX;
         if (isPassing && (isUndone || isRepeatable) && !isLast) await sleep(pauseMs);
         else {
-          if (error && !isElsewhere(thrown)) health.failed(error, thrown);
+          const failing = isElsewhere(thrown) ? behind : health;
+          if (error) failing?.failed(error, thrown);
           throw error ?? thrown;
         }
       }
