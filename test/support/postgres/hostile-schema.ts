@@ -28,11 +28,11 @@ const SYMBOLS = "= <> < > <= >= || + - * / @@ ~~".split(" ");
 const COMPARED = "= <> < > <= >= @@ ~~".split(" ");
 const NAMED_TYPES = "text name oid regclass tsvector tsquery bytea interval numeric float8 bool int8 int4 timestamptz".split(" ");
 
-/** Any word in the source of the engine may be the name of a function, a type or a table of the system that it uses. */
-function wordsOfTheSource(): readonly string[] {
+/** Any word in the source of the engine may be the name of a table of the system, and before a parenthesis of a function. */
+function findInSource(pattern: RegExp): readonly string[] {
   const folder = join(PROJECT, "src/store/postgres");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
-  const words = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(/\b[a-z][a-z_0-9]+\b/g) ?? []);
+  const words = files.flatMap((name) => readFileSync(join(folder, name), "utf8").match(pattern) ?? []);
   return [...new Set(words)];
 }
 
@@ -52,7 +52,7 @@ export async function makeHostile(database: string, role: string): Promise<void>
       -- Those of arguments that cannot be, or are there already, are left out.
       FOR used IN SELECT proname, max(pronargs) AS most, min(pronargs) AS least,
           (array_agg(format_type(prorettype, NULL) ORDER BY pronargs))[1] AS type, bool_or(proretset) AS is_set
-          FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = ANY (${literal(wordsOfTheSource())}) GROUP BY proname LOOP
+          FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = ANY (${literal(findInSource(/\b[a-z][a-z_0-9]+(?=\()/g))}) GROUP BY proname LOOP
         FOR arguments IN
           SELECT '' WHERE used.least = 0
           UNION ALL SELECT a FROM unnest(${literal(TYPES)}) AS a
@@ -79,7 +79,7 @@ export async function makeHostile(database: string, role: string): Promise<void>
           made := made + 1;
         END LOOP;
       END LOOP;
-      FOR l IN SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = ANY (${literal(wordsOfTheSource())})
+      FOR l IN SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = ANY (${literal(findInSource(/\bpg_\w+/g))})
         AND relkind IN ('r', 'v') LOOP
         BEGIN
           EXECUTE format('CREATE VIEW public.%I AS SELECT *, nextval(''public.calls'') FROM %I', l, l);
