@@ -39,7 +39,7 @@ beforeAll(async () => {
   ).catch(() => {});
   await makeHostile(database, "mallory");
   await queryOnce(database, "GRANT CREATE ON SCHEMA public TO service");
-}, 120_000);
+});
 
 /** The address of such a database for the service. */
 async function makeDatabase(): Promise<string> {
