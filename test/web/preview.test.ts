@@ -180,7 +180,7 @@ describe("the guess for a file", () => {
 });
 
 describe("the numbers of a file", () => {
-  it("are found again right after its import, before a search finds its plants", async () => {
+  it("are found again right after its import, though a search does not find them among many of the name", async () => {
     const file = new File(["name\nNumbered one\nNumbered two\nNumbered three\n"], "numbered.csv");
     const { signal } = new AbortController();
     const csv = { ...PLAIN, ids: { kind: "from", first: 1n } } as const;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Session } from "../../src/client/client.ts";
 import type { AppContext } from "../app-context.ts";
 import type { ImportCode } from "../import/import-code.ts";
@@ -24,9 +24,6 @@ import { ShownPlants } from "./shown-plants.tsx";
 import { Welcome } from "./welcome.tsx";
 import { WithoutPlants } from "./without-plants.tsx";
 
-/** How often to look whether a list has followed an import. */
-const BEHIND_MS = 1000;
-
 /** How long a sign-out waits for deletions: whoever wanted it may have gone. */
 const SIGN_OUT_MS = 5_000;
 
@@ -35,10 +32,9 @@ type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; 
 /** What the token may see and do, and nothing that would fail. */
 export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const { views, session, notices, opening } = context;
-  const { listing, tagCounts, deletions, tagging, ticks, client, access } = catalogue;
+  const { listing, deletions, tagging, ticks, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
-  const total = useValue(tagCounts.total);
   const opened = useValue(opening.state);
   const ticked = useValue(ticks.state);
   const [asked, setAsked] = useState<TagQuestion>();
@@ -74,12 +70,6 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   }
 
   const isNothing = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
-  // Lists by name or time may be behind an import, and counts are not.
-  const isBehind = isNothing && (total?.plants ?? 0) > 0;
-  useEffect(() => {
-    const timer = isBehind ? setTimeout(() => void catalogue.refresh(), BEHIND_MS) : undefined;
-    return () => clearTimeout(timer);
-  }, [isBehind, listed]);
   return (
     <>
       <Header
@@ -92,7 +82,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       />
       {!access.read ? (
         <WithoutPlants access={access} onAdd={onAdd} onImport={() => onImport()} onTokens={onTokens} />
-      ) : isNothing && !isBehind ? (
+      ) : isNothing ? (
         <Welcome mayAdd={access.write} onAdd={onAdd} onImport={onImport} />
       ) : (
         <ShownPlants context={context} catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />

@@ -28,7 +28,7 @@ export type Listing = Readonly<{
   refresh: () => Promise<void>;
   /** Loads the next page, if there is one and none is on its way. */
   loadMore: () => Promise<void>;
-  /** Takes over a change that was made or met here, as the service's search follows a moment later. */
+  /** Takes over a change that was made or met here, also into what is on its way. */
   note: (before: Plant | undefined, after: Plant | undefined) => void;
   /** Takes over many changes at once. */
   noteAll: (changes: readonly NotedChange[]) => void;
@@ -48,10 +48,7 @@ const PAGE_MAX = 1000;
 /** More are not asked for at once. */
 export const ROWS_AT_ONCE_MAX = 10_000;
 
-/** A search may be this much behind what was changed here. */
-const LAG_MS = 3_000;
-
-/** More plants that appear, or changes that a search may not know yet, are asked for again instead. */
+/** More plants that appear, or changes that a list on its way may not know, are asked for again instead. */
 const NOTED_MAX = 200;
 
 type Change = NotedChange & Readonly<{ at: number }>;
@@ -81,9 +78,8 @@ export function createListing(client: Client, view: View): Listing {
 
   /** What was asked for at `askedAt`, with what it cannot know. */
   function withChanges(listed: Listed, askedAt: number): Listed {
-    changes = changes.filter(({ at }) => at > askedAt || performance.now() - at < LAG_MS);
-    const unknown = listed.view.q === "" ? changes.filter(({ at }) => at > askedAt) : changes;
-    return unknown.reduce(withChange, listed);
+    changes = changes.filter(({ at }) => at > askedAt);
+    return changes.reduce(withChange, listed);
   }
 
   async function load(asked: View, start: Start, { rows, isAgain = false }: LoadOptions): Promise<void> {

@@ -21,7 +21,7 @@ export type LiveTagCounts = Readonly<{
 
 export type Total = PlantCount & Readonly<{ view: View }>;
 
-/** Counts of a large catalogue may be five seconds old. */
+/** Counts of a very large catalogue may be some seconds old. */
 const RECOUNT_MS = 6_000;
 
 export function createTagCounts(client: Client, views: State<View>): LiveTagCounts {

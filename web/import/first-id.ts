@@ -32,7 +32,7 @@ async function findKnown(client: Client, { checked, last, signal }: Looking): Pr
   const [first] = checked.plants;
   const [slice] = checked.slices;
   if (!first || !slice) return undefined;
-  // A search finds what was imported only after a while: look also where the file is if it was the last to be numbered.
+  // Many may have the name: look also where the file is if it was the last to be numbered.
   const place = last - BigInt(checked.rows - 1 - first.row);
   const { plants: numbered } = await client.page({ after: place - 1n, limit: 1, signal });
   const { plants: found } = await client.page({ q: wordsOf(first.plant.name), limit: CANDIDATES, signal });

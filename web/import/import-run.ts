@@ -30,9 +30,6 @@ type Ended = Extract<ImportStep, { kind: "ended" }>;
 
 type RunOptions = Readonly<{ catalogue: Catalogue; onConflict: OnConflict; onEnd: (ended: Ended) => void }>;
 
-/** When to ask for the list again, in milliseconds: what is found by words or put into order follows an import a little later. */
-const AGAIN_MS = [1000, 5000];
-
 const CANCELLED = "You cancelled it.";
 const CLOSED = "Its dialog was closed.";
 
@@ -116,7 +113,6 @@ export function useImportRun({ catalogue, onConflict, onEnd }: RunOptions): Impo
       onEnd(ended);
       setStep(ended);
       void catalogue.reload();
-      for (const ms of AGAIN_MS) setTimeout(() => void catalogue.refresh(), ms);
     },
     cancel() {
       stop.current.abort();
