@@ -180,6 +180,7 @@ describe("a limit of requests", () => {
       const made = await service.request("/tokens", { method: "POST", body: JSON.stringify({ name: scope, scopes: [scope] }) });
       return (await made.json()) as { id: string; token: string };
     };
+    const began = performance.now();
     const [reader, writer] = [await make("plants:read"), await make("plants:write")];
     // A patch is refused only once it was let in: that is one request too.
     for (const [{ token }, method, path, body] of [
@@ -201,7 +202,8 @@ describe("a limit of requests", () => {
     expect(new Set(lines.filter(({ kind }) => kind === "token").map(({ principal }) => principal))).toEqual(
       new Set([reader.id, writer.id]),
     );
-    expect(lines.length).toBeLessThanOrEqual(106);
+    const seconds = (performance.now() - began) / 1000;
+    expect(lines.length).toBeLessThanOrEqual(106 * Math.ceil(seconds / 10));
   });
 
   it("of simultaneous files is logged too, and its lines add up", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
 import { startProcess } from "../support/process.ts";
@@ -36,7 +37,7 @@ const BELIEVE_A_REVOCATION: readonly PlantedBug[] = [
   },
 ];
 
-const PATIENCE_MS = 700;
+const WAIT_MS = Math.ceil(700 * PATIENCE);
 
 /**
  * A synchronous standby that hangs. The server waits for it with each commit. Cancelling that wait makes the commit
@@ -67,7 +68,7 @@ describe("a service whose standby hangs", () => {
     const database = await primary.createDatabase();
     // A popular setting, which must not hide the server's warning from us.
     await primary.query(`ALTER DATABASE "${new URL(database).pathname.slice(1)}" SET client_min_messages = error`);
-    const flags = ["--database", database, "--queue-wait-ms", String(PATIENCE_MS)];
+    const flags = ["--database", database, "--queue-wait-ms", String(WAIT_MS)];
     service = await startProcess({ data, flags, ...(bugs.length === 0 ? {} : { root: plantBugs(bugs) }) });
     const { url } = service;
     const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };
@@ -90,7 +91,7 @@ describe("a service whose standby hangs", () => {
   /** Returns how the revocations of a token are answered, which give up waiting. */
   async function revokeWhileHanging(bugs: readonly PlantedBug[]) {
     const data = temporaryFolder();
-    const flags = ["--database", await primary.createDatabase(), "--queue-wait-ms", String(PATIENCE_MS)];
+    const flags = ["--database", await primary.createDatabase(), "--queue-wait-ms", String(WAIT_MS)];
     service = await startProcess({ data, flags, ...(bugs.length === 0 ? {} : { root: plantBugs(bugs) }) });
     const { url } = service;
     const headers = { authorization: `Bearer ${await readToken(data)}`, "content-type": "application/json" };

@@ -21,8 +21,7 @@ import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";
 import { contentsOf, copyStore, faultsOf, fill, makeStore, openServed, runCheck, statesOf } from "../support/checked.ts";
 import { mayMount, mountDisk, unmountDisks } from "../support/disk.ts";
-import { startProcess } from "../support/process.ts";
-import { asRoot } from "../support/program.ts";
+import { needsOtherUser, OTHER, startProcess } from "../support/process.ts";
 import { startFlood } from "../support/flood.ts";
 import { readToken } from "../support/service.ts";
 import { rejectionOf } from "../support/rejection.ts";
@@ -37,8 +36,6 @@ const INDEX_LEAF = 0x0a;
 const TABLE_LEAF = 0x0d;
 /** Where the header of a database has the number of its pages that nothing uses. */
 const FREE_PAGES_AT = 36;
-/** The user "nobody" of most systems. */
-const OTHER = 65_534;
 
 const whole = await makeStore();
 const contents = contentsOf(whole);
@@ -139,7 +136,7 @@ describe("plant-store check says that a store is sound", () => {
   });
   afterAll(unmountDisks);
 
-  asRoot.it("to another user who may read it, and refuses one who may not in words", async () => {
+  needsOtherUser().it("to another user who may read it, and refuses one who may not in words", async () => {
     const folder = copyStore(whole);
     chmodSync(join(folder, ".."), 0o755);
     chmodSync(folder, 0o700);
@@ -173,7 +170,7 @@ it("keeps no service from its start by a look at the lock", async () => {
 });
 
 describe("plant-store check calls nothing damaged because of", () => {
-  asRoot.it("a folder in which SQLite may not make the file that it needs beside a WAL", async () => {
+  needsOtherUser().it("a folder in which SQLite may not make the file that it needs beside a WAL", async () => {
     const folder = await makeKilled();
     rmSync(join(folder, "plants.db-shm"));
     chmodSync(join(folder, ".."), 0o755);

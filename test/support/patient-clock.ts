@@ -1,13 +1,16 @@
+import { PATIENCE } from "./patience.ts";
+
 const TICK_MS = 10;
 
 /**
  * Starts a clock that runs as fast as this process gets its turns: it counts the ticks of a timer, and a late tick
- * counts once. So a busy machine makes nothing take longer. `ms`: the milliseconds since the start.
+ * counts once. It goes as much slower as the limits of services are longer. So a busy machine makes nothing take longer.
+ * `ms`: the milliseconds since the start.
  */
 export function startPatientClock(): Readonly<{ ms(): number }> {
   let ticks = 0;
   setInterval(() => (ticks += 1), TICK_MS).unref();
-  return { ms: () => ticks * TICK_MS };
+  return { ms: () => (ticks * TICK_MS) / PATIENCE };
 }
 
 /** Waits until this process had its turns for so long: what a service in it was asked before is under way. */

@@ -1,22 +1,31 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { PATIENCE } from "./patience.ts";
+import { needsThat } from "./program.ts";
 
 /** The runtime of this test, for the processes that it starts. */
 const RUNTIME = process.execPath;
 
 export const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
+/** The user "nobody" of most systems. */
+export const OTHER = 65_534;
+
 /** Where `npm test` puts the executable that all of its files share, made of the source. */
 const EXECUTABLE = process.env["PLANT_STORE_TEST_EXECUTABLE"];
 
 /**
  * What runs the program of a folder that holds src/: the executable of this run for the project itself, as it starts in
- * half the time; the runtime and the source where there is none, and for a copy with a planted bug.
+ * half the time; the runtime and the source where there is none, for a copy with a planted bug, and on a busy machine.
  */
-export function programOf(root: string): readonly string[] {
+export function programOf(root: string, user?: number): readonly string[] {
+  // Another user may not enter the folder of the project.
+  if (PATIENCE > 1 && (user === undefined || EXECUTABLE === undefined))
+    return [RUNTIME, "--preload", join(import.meta.dir, "stretched.ts"), `${root}/src/main.ts`];
   return EXECUTABLE !== undefined && root === PROJECT ? [EXECUTABLE] : [RUNTIME, `${root}/src/main.ts`];
 }
 
@@ -117,12 +126,33 @@ export type CommandOptions = Readonly<{
 /** What a command writes about its progress once it takes longer than a second, and the empty line behind it. */
 const PROGRESS = /(?:^.* {2}(?:\d+ s|[\d.]+ [kM]B.*)\n)+(?:[ \t]*\n)?/gm;
 
-/** Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out. */
-export async function runCommand(
-  words: readonly string[],
-  { root = PROJECT, environment = {}, user, cwd, under = [] }: CommandOptions = {},
-) {
-  const [program, ...rest] = [...under, ...programOf(root), ...words];
+/** Tests that run the program as another user. */
+export function needsOtherUser() {
+  return needsThat("root, and a program that other users may run", process.getuid?.() === 0 && isOpenToOthers());
+}
+
+/** A project in the folder of root, which others may not enter, has its program elsewhere only in a run of several files. */
+export function isOpenToOthers(): boolean {
+  return EXECUTABLE !== undefined || spawnSync(RUNTIME, ["--version"], { uid: OTHER, gid: OTHER }).status === 0;
+}
+
+/** At its start, so nothing was changed. */
+const LATE_DATABASE = /cannot be used \(The database did not answer within/;
+const TRIES = 20;
+
+/**
+ * Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out; and where the machine
+ * is so busy that a command gives up the database, it is run again.
+ */
+export async function runCommand(words: readonly string[], options: CommandOptions = {}) {
+  for (let tries = 1; ; tries += 1) {
+    const ended = await runOnce(words, options);
+    if (tries === TRIES || !LATE_DATABASE.test(ended.stderr)) return ended;
+  }
+}
+
+async function runOnce(words: readonly string[], { root = PROJECT, environment = {}, user, cwd, under = [] }: CommandOptions) {
+  const [program, ...rest] = [...under, ...programOf(root, user), ...words];
   const child = spawn(program!, rest, {
     env: { ...cleanEnvironment(), ...environment },
     ...(user === undefined ? {} : { uid: user, gid: user }),

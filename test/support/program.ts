@@ -22,9 +22,6 @@ export function needsThat(what: string, isThere: boolean, ...programs: readonly 
   return testsWithout([...(isThere ? [] : [what]), ...programs.filter((name) => !hasProgram(name))]);
 }
 
-/** Tests that run something as another user. */
-export const asRoot = needsThat("root", process.getuid?.() === 0);
-
 /** The reason is part of the name: it is shown by a run by hand too, and read by `test/main.ts`. */
 function testsWithout(missing: readonly string[]): Tests {
   if (missing.length === 0) return { describe, it, beforeAll };

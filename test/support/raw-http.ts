@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { waitMsMax } from "./until.ts";
 
 // HTTP as bytes, for tests whose faults `fetch` would repair: a socket, packets until the service closes it, and
 // requests one at a time.
@@ -52,7 +53,6 @@ type RawOptions = Readonly<{
   waitMs?: number;
 }>;
 
-const WAIT_MS = 20_000;
 /** How long the service has to answer a packet before the next is sent. */
 const PAUSE_MS_MAX = 250;
 
@@ -60,7 +60,7 @@ const PAUSE_MS_MAX = 250;
  * Sends packets unchanged over a new socket, each when the one before is answered or times out, until the service
  * closes it.
  */
-export async function sendRaw(url: string, packets: readonly string[], { waitMs = WAIT_MS }: RawOptions = {}): Promise<Received> {
+export async function sendRaw(url: string, packets: readonly string[], { waitMs = waitMsMax() }: RawOptions = {}): Promise<Received> {
   const socket = await openSocket(url);
   const closed = closeOf(socket);
   let text = "";
@@ -108,7 +108,6 @@ export type Wire = Readonly<{
 
 type Waiting = Readonly<{ isHead: boolean; resolve: (outcome: WireOutcome) => void; timer: ReturnType<typeof setTimeout> }>;
 
-const ANSWER_MS_MAX = 20_000;
 const HEAD_END = "\r\n\r\n";
 
 /** `onReset` is called when the connection is reset or refused, even without a request. */
@@ -168,7 +167,7 @@ export function openWire(url: string, onReset: (reason: Error) => void = () => {
     send(request, { isHead = false } = {}) {
       socket ??= open();
       const { promise, resolve } = Promise.withResolvers<WireOutcome>();
-      waiting = { isHead, resolve, timer: setTimeout(() => drop("silent"), ANSWER_MS_MAX) };
+      waiting = { isHead, resolve, timer: setTimeout(() => drop("silent"), waitMsMax()) };
       socket.write(request);
       return promise;
     },

@@ -6,6 +6,7 @@ import { spawnProcess } from "./process.ts";
 import type { ServiceProcess, SpawnedProcess } from "./process.ts";
 import { readToken } from "./service.ts";
 import { findProgram } from "./program.ts";
+import { waitMsMax } from "./until.ts";
 
 const running = new Set<SpawnedProcess>();
 
@@ -27,7 +28,7 @@ export function spawnService(options: ServiceOptions): SpawnedProcess {
 }
 
 /** A service that answers 503 because the machine is slow says nothing about its promises. */
-export const PATIENT = ["--queue-wait-ms", "15000"];
+export const PATIENT = ["--queue-wait-ms", "60000"];
 
 /** Starts the service on a new store of one of the engines, in its own data folder. It is patient with a slow disk. */
 export async function startOn(
@@ -60,7 +61,6 @@ type TracedOptions = Omit<ServiceOptions, "under"> & Readonly<{ inject?: readonl
 const CALLS = "trace=mmap,openat,rename,unlink,pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg";
 /** More than any write or response of ours. */
 const BYTES_SHOWN = "1048576";
-const TRACE_MS_MAX = 10_000;
 
 /** The service ended before it was ready. */
 export class FailedStart extends Error {
@@ -93,7 +93,7 @@ export async function startTraced({ inject = [], ...options }: TracedOptions): P
 
 /** What strace wrote of a process that has ended. */
 async function readTrace(path: string, pid: number): Promise<string> {
-  const deadline = performance.now() + TRACE_MS_MAX;
+  const deadline = performance.now() + waitMsMax();
   while (performance.now() < deadline) {
     const text = readFileSync(path, "utf8");
     if (new RegExp(`^${pid} +\\+\\+\\+ (exited|killed)`, "m").test(text)) return text;

@@ -32,7 +32,7 @@ const PROGRAM = process.env["TEST_PROGRAM"];
 export async function startTestService(flags: Record<string, string> = {}, options: TestOptions = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
   // A disk that others keep busy may stand still for seconds: what is asked here is not how long.
-  const settings = { port: "0", data, refusedRequestsPerMinute: "0", queueWaitMs: "15000", ...flags };
+  const settings = { port: "0", data, refusedRequestsPerMinute: "0", queueWaitMs: "60000", ...flags };
   const { running, logged } = PROGRAM === undefined ? await startHere(settings, options) : await startOutside(PROGRAM, settings, options);
   const token = running.tokenFile === undefined ? "" : await readToken(data);
   function request(path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}): Promise<Response> {

@@ -1,10 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { PROJECT, runCommand, startProcess } from "../support/process.ts";
+import { isOpenToOthers, OTHER, runCommand, startProcess } from "../support/process.ts";
 import { needsThat } from "../support/program.ts";
 
 /** A folder with a store, made by the user who runs the tests. */
@@ -79,26 +78,15 @@ describe("a data folder on a file system", () => {
   });
 });
 
-/** The user "nobody" of most systems. */
-const OTHER = 65_534;
-
-/** Runs a command as another user, from a copy that this one can read. */
-async function runAsOther(words: readonly string[]) {
-  const root = temporaryFolder();
-  chmodSync(root, 0o755);
-  for (const name of ["src", "contract", "package.json"]) cpSync(join(PROJECT, name), join(root, name), { recursive: true });
-  symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));
-  const child = spawn(process.execPath, [join(root, "src/main.ts"), ...words], { uid: OTHER, gid: OTHER, cwd: root, env: { HOME: root } });
-  let stderr = "";
-  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
-  const [status] = (await once(child, "close")) as [number | null];
-  return { status, stderr };
+/** Runs a command as another user. */
+function runAsOther(words: readonly string[]) {
+  return runCommand(words, { user: OTHER, cwd: "/", environment: { HOME: "/" } });
 }
 
 /** Only root can become another user; any other user who runs the tests removes their own permissions instead. */
 const isRoot = process.getuid?.() === 0;
 
-describe("a data folder of another user", () => {
+needsThat("a program that other users may run", !isRoot || isOpenToOthers()).describe("a data folder of another user", () => {
   it("is refused with its owner, the current user, and what to do: the folder, or one file in it", async () => {
     const data = await makeData();
     chmodSync(join(data, ".."), 0o755);

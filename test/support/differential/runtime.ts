@@ -18,7 +18,7 @@ type Trial = Readonly<{
 
 const AT_A_TIME = 32;
 /** It answers or closes at once; this is for a busy machine. */
-const WAIT_MS_MAX = 10_000;
+const WAIT_MS_MAX = 120_000;
 
 /**
  * Reads streams with our parser and with the runtime's server, over sockets. That one refuses a lot that is valid, such

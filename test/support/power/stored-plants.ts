@@ -1,13 +1,13 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { readToken } from "../service.ts";
+import { waitMsMax } from "../until.ts";
 import { textOf } from "./journal.ts";
 import type { Content, Plants } from "./journal.ts";
 
 /** The word in all names. */
 export const WORD = "oak";
 
-const SEARCH_MS_MAX = 5000;
 const PAGE = 1000;
 
 /** The plants in the files of a folder, after whatever SQLite recovers. Throws when they are damaged. */
@@ -33,7 +33,7 @@ export async function readServed({ url, data }: Readonly<{ url: string; data: st
   const text = await (await fetch(`${url}/plants/export`, { headers })).text();
   const lines = text.split("\n").filter((line) => line !== "");
   const plants = lines.map((line) => JSON.parse(line) as Content & { id: number });
-  const deadline = performance.now() + SEARCH_MS_MAX;
+  const deadline = performance.now() + waitMsMax();
   for (let found = -1; found !== plants.length; await Bun.sleep(20)) {
     if (performance.now() > deadline) throw new Error(`The search found ${found} of ${plants.length} plants.`);
     found = await countFound(url, headers);

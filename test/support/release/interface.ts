@@ -14,7 +14,7 @@ const FILES = inForm(
 
 /** Runs the tests of the interface against the services that a program starts. */
 export function expectInterface(program: string): void {
-  const words = ["test", "--timeout", "60000", ...FILES.map((path) => `./${path}`)];
+  const words = ["test", "--timeout", "1800000", ...FILES.map((path) => `./${path}`)];
   const { status, stderr } = spawnSync(process.execPath, words, {
     cwd: PROJECT,
     encoding: "utf8",

@@ -1,4 +1,5 @@
 import type { Locator, Page } from "playwright-core";
+import { waitMsMax } from "../until.ts";
 
 /** A user of the page. */
 export type Visit = Readonly<{
@@ -19,15 +20,13 @@ export type Visit = Readonly<{
   address: () => string;
 }>;
 
-/** Patience with a busy machine. */
-const WAIT_MS = 15_000;
 const LOOK_MS = 50;
 
 /** The page is asked directly: a locator takes five times as much of the processor for it. */
 const NAMES = `Array.from(document.querySelectorAll("table.plant-table tbody tr td.plant-row-name"), (cell) => cell.innerText).join("|")`;
 
 export function toVisit(page: Page, firstToken: string): Visit {
-  page.setDefaultTimeout(WAIT_MS);
+  page.setDefaultTimeout(waitMsMax());
   const rows = page.locator("table.plant-table tbody tr");
 
   function button(name: RegExp | string): Locator {
@@ -52,7 +51,7 @@ export function toVisit(page: Page, firstToken: string): Visit {
     async sees(names) {
       const expected = names.join("|");
       let seen = "";
-      for (const endsAt = performance.now() + WAIT_MS; performance.now() < endsAt; await Bun.sleep(LOOK_MS)) {
+      for (const endsAt = performance.now() + waitMsMax(); performance.now() < endsAt; await Bun.sleep(LOOK_MS)) {
         seen = await page.evaluate<string>(NAMES);
         if (seen === expected) return;
       }
