@@ -1,10 +1,11 @@
 import { createReadStream, openAsBlob, statSync } from "node:fs";
 import { HEAD_BYTES } from "../client/client.ts";
-import { gunzip, isGzip } from "../transfer/gunzip.ts";
+import { gunzip } from "../transfer/gunzip.ts";
 import { readAhead } from "../transfer/read-ahead.ts";
 import { bytesOf } from "../transfer/bytes.ts";
 import type { Bytes } from "../transfer/bytes.ts";
 import type { SheetRows } from "../transfer/sheet.ts";
+import { isGzip } from "../transfer/packed-file.ts";
 import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
 import { counted } from "./progress.ts";
 import type { Progress } from "./progress.ts";
@@ -39,6 +40,7 @@ export async function openSource({ file, name, size }: Source, progress: Progres
     return { head, bytes: gunzip(counted(bytesOf(packed.stream()), progress)), packed, table: name.replace(/\.gz$/i, ""), notes: [] };
   }
   const plain = await peek(counted(file === STDIN ? process.stdin : createReadStream(file), progress));
+  if (isGzip(plain.head)) return { ...(await peek(gunzip(plain.bytes))), table: name.replace(/\.gz$/i, ""), notes: [] };
   const whole = () => (packed ? Promise.resolve(packed) : Array.fromAsync(plain.bytes).then((pieces) => new Blob(pieces)));
   const table = await openTable(name, plain.head, { bytes: plain.bytes, whole });
   if (!table) return { ...plain, table: name, notes: [] };

@@ -20,7 +20,7 @@ import {
   toTokenLine,
 } from "./backup-lines.ts";
 import type { BackupEnd, BackupHead } from "./backup-lines.ts";
-import { isGzip } from "./gunzip.ts";
+import { isGzip } from "./packed-file.ts";
 import type { Bytes } from "./bytes.ts";
 
 /** A part of a backup that was read. Only the last one has an end: then all of it was as written. */

@@ -1,13 +1,8 @@
+import { createGunzip } from "node:zlib";
 import { PlantStoreError } from "../errors.ts";
 import { inPieces } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
-
-/**
- * What a file may grow to: so many bytes for each byte of gzip, once it is long. Tables reach 5 to 50, gzip itself
- * ends at 1,032.
- */
-const RATIO_MAX = 250;
-const LONG_BYTES = 10_000_000;
+import { checkGrowth } from "./packed-file.ts";
 
 /**
  * How many lines there may be for each byte of gzip, once there are many: a line of two bytes costs as much as one of a
@@ -19,65 +14,69 @@ const MANY_LINES = 100_000;
 /** What is unpacked at once: at most a megabyte comes of it. */
 const STEP_BYTES = 1024;
 
-/** The first bytes of gzip (RFC 1952, 2.3.1). */
-export function isGzip(head: Uint8Array): boolean {
-  return head[0] === 0x1f && head[1] === 0x8b;
-}
-
 /**
- * Unpacks gzip as it arrives, and reads on only as its output is taken. Throws `malformed_gzip`, `body_too_large` for a
- * file that grows too much or to too many lines, and whatever the bytes throw. Releases the source.
+ * Unpacks gzip of any number of members as it arrives, and reads on only as its output is taken. Zeros may follow, as tapes
+ * and some programs pad it. Throws `malformed_gzip`, `body_too_large` for a file that grows too much or to too many lines,
+ * and whatever the bytes throw. Releases the source.
  */
 export async function* gunzip(bytes: Bytes): AsyncGenerator<Uint8Array, void, void> {
-  const { readable, writable } = new DecompressionStream("gzip");
-  const writer = writable.getWriter();
-  const reader = readable.getReader();
+  const unpacking = createGunzip();
   let packed = 0;
+  let zeros = 0;
   let size = 0;
   const lines = createLineCounter();
   let failure: { thrown: unknown } | undefined;
+  let isLeft = false;
+  // The reader throws it.
+  unpacking.on("error", () => {});
+  let onClose = () => {};
+  let onTaken = () => {};
+  unpacking.on("close", () => [onClose, onTaken].forEach((wake) => wake()));
 
+  /** A zero behind a member ends the unpacking. What follows is only counted. */
   async function pump(): Promise<void> {
-    try {
-      for await (const piece of inPieces(bytes)) {
-        packed += piece.length;
+    for await (const piece of inPieces(bytes)) {
+      if (isLeft) return;
+      packed += piece.length;
+      const last = piece.findLastIndex((byte) => byte !== 0);
+      zeros = last === -1 ? zeros + piece.length : piece.length - 1 - last;
+      for (let at = 0; at < piece.length && isOpen(); at += STEP_BYTES) {
         // Copied, because the sender may reuse the memory of what it sent.
-        for (let at = 0; at < piece.length; at += STEP_BYTES) await writer.write(piece.slice(at, at + STEP_BYTES));
+        const step = piece.slice(at, at + STEP_BYTES);
+        await new Promise<void>((resolve) => {
+          onClose = resolve;
+          unpacking.write(step, () => resolve());
+        });
       }
-    } catch (thrown) {
-      // What the unpacking refuses, the reader throws as well.
-      failure = { thrown };
-      return writer.abort(thrown);
     }
-    await writer.close();
+    // What is not taken when it fails is lost: a file may be cut off.
+    while (isOpen() && unpacking.readableLength > 0) await new Promise<void>((resolve) => (onTaken = resolve));
+    unpacking.end();
   }
 
-  pump().catch(() => {});
+  const isOpen = () => !unpacking.destroyed && !unpacking.readableEnded;
+  const pumped = pump().catch((thrown: unknown) => {
+    failure = { thrown };
+    unpacking.destroy();
+  });
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      size += value.length;
+    for await (const piece of unpacking as AsyncIterable<Uint8Array>) {
+      size += piece.length;
       checkGrowth(size, packed);
-      checkLines(lines.count(value), packed);
-      yield value;
+      checkLines(lines.count(piece), packed);
+      yield piece;
+      onTaken();
     }
+    await pumped;
+    if (failure || packed - unpacking.bytesWritten > zeros) throw new PlantStoreError("malformed_gzip");
   } catch (thrown) {
+    if (failure) throw failure.thrown;
     if (thrown instanceof PlantStoreError) throw thrown;
-    if (failure && !(failure.thrown instanceof TypeError)) throw failure.thrown;
     throw new PlantStoreError("malformed_gzip", { cause: thrown });
   } finally {
-    // Not awaited: a stalled source does not end either.
-    reader.cancel().catch(() => {});
+    isLeft = true;
+    unpacking.destroy();
   }
-}
-
-/** Throws `body_too_large` if so many bytes may not come out of so few. */
-export function checkGrowth(size: number, packed: number): void {
-  if (size <= LONG_BYTES || size <= packed * RATIO_MAX) return;
-  throw new PlantStoreError("body_too_large", {
-    message: `The compressed file grows to more than ${RATIO_MAX} times its size: send it uncompressed, a workbook as CSV.`,
-  });
 }
 
 function checkLines(lines: number, packed: number): void {

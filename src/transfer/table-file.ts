@@ -1,4 +1,3 @@
-import { gunzip, isGzip } from "./gunzip.ts";
 import { bytesOf } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import type { SheetRows } from "./sheet.ts";
@@ -58,7 +57,7 @@ const OF_MACOS = /^__MACOSX\//;
 const DARWIN_CORE = ["taxon.txt", "occurrence.txt"];
 
 /**
- * Opens a table that is packed in gzip or ZIP, or is a workbook of Excel. Undefined if it is neither, by its first
+ * Opens a table that is packed in ZIP, or is a workbook of Excel. Undefined if it is neither, by its first
  * PACKING_BYTES. `whole` collects a file that does not arrive as one. Throws a TableError.
  */
 export async function openTable(
@@ -69,7 +68,6 @@ export async function openTable(
   const start = String.fromCharCode(...head.subarray(0, PACKING_BYTES));
   const [, refusal] = OTHERS.find(([signature]) => signature.test(start)) ?? [];
   if (refusal !== undefined) throw new TableError(refusal);
-  if (isGzip(head)) return { name: name.replace(/\.gz$/i, ""), bytes: gunzip(file.bytes), notes: [] };
   if (!isZip(head)) return undefined;
   const whole = await file.whole();
   const zip = await openZip(whole);

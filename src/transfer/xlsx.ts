@@ -1,4 +1,4 @@
-import { checkGrowth } from "./gunzip.ts";
+import { checkGrowth } from "./packed-file.ts";
 import { TableError } from "./table-error.ts";
 import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape } from "./xml.ts";
 import type { Cell } from "./csv-parser.ts";

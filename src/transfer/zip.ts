@@ -1,4 +1,4 @@
-import { checkGrowth } from "./gunzip.ts";
+import { checkGrowth } from "./packed-file.ts";
 import { bytesOf } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import { TableError } from "./table-error.ts";

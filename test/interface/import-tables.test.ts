@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, it } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
+import { checkFile } from "../../web/import/check-file.ts";
+import { openFile } from "../../web/import/open-file.ts";
 import { expectConform } from "../support/conform.ts";
 import { openSocket } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";
@@ -383,6 +385,32 @@ describe("an import of gzip", () => {
     const x = { ...packed, headers: { "content-encoding": "X-GZIP" } };
     expect((await storedFrom(one, x)).stored).toBe('{"id":1,"name":"a"}\n');
   });
+
+  const PACKED = Bun.gzipSync(Buffer.from("id,name\n1,a\n"));
+  for (const { zeros, behind, why } of [
+    { zeros: 1, behind: "", why: "a zero" },
+    { zeros: 512, behind: "", why: "a block of zeros, as tapes have it" },
+    { zeros: 100_000, behind: "", why: "many zeros" },
+    { zeros: 10, behind: "x", why: "something else behind zeros" },
+    { zeros: 10, behind: PACKED, why: "a member behind zeros, which gzip ignores" },
+    { zeros: 100_000, behind: "x", why: "something else behind many zeros" },
+  ]) {
+    it(`may have zeros behind it, and nothing else: ${why}`, async () => {
+      const member = Bun.gzipSync(Buffer.from("2,b\n"));
+      for (const members of [[PACKED], [PACKED, member]]) {
+        const body = Buffer.concat([...members, new Uint8Array(zeros), Buffer.from(behind)]);
+        const { error, read } = (await (await post(body, { ...packed, query: "?dryRun=true" })).json()) as {
+          error?: number;
+          read?: number;
+        };
+        expect([error, read]).toEqual(behind === "" ? [undefined, members.length] : [40014, undefined]);
+        const { signal } = new AbortController();
+        const page = await openFile(new File([body], "a.csv.gz")).catch((thrown: unknown) => thrown);
+        expect(page).toMatchObject(behind === "" ? { format: "csv" } : { code: "malformed_gzip" });
+        if (behind === "") expect(await checkFile((page as { file: File }).file, { signal, format: "csv" })).toMatchObject({ rows: read });
+      }
+    });
+  }
 
   it("comes from the client as it is, as a file, a Blob or bytes", async () => {
     const client = createClient({ url: service.url, token: service.token });

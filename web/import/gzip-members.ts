@@ -1,5 +1,6 @@
-import { checkGrowth, gunzip } from "../../src/transfer/gunzip.ts";
+import { PlantStoreError } from "../../src/errors.ts";
 import { bytesOf } from "../../src/transfer/bytes.ts";
+import { checkGrowth } from "../../src/transfer/packed-file.ts";
 
 /** The fixed part of the head of a member (RFC 1952, 2.3). */
 const HEAD_BYTES = 10;
@@ -8,19 +9,58 @@ const HEAD_BYTES = 10;
 const STEP_BYTES = 1 << 20;
 
 /**
- * Unpacks gzip of any number of members, as bgzip and `cat` make it: browsers refuse all behind the first one. Throws as
- * `gunzip` does.
+ * Unpacks gzip of any number of members, as bgzip and `cat` make it, and with zeros behind them, as tapes pad it: browsers
+ * refuse all behind the first member. Throws `malformed_gzip`, and `body_too_large` for a file that grows too much.
  */
 export async function* unpackMembers(file: Blob): AsyncGenerator<Uint8Array, void, void> {
   const starts = await findMembers(file);
+  const end = await findEnd(file, starts.at(-1)!);
   let size = 0;
   for (const [at, start] of starts.entries()) {
-    for await (const piece of gunzip(bytesOf(file.slice(start, starts[at + 1]).stream()))) {
+    for await (const piece of unpack(file.slice(start, starts[at + 1] ?? end))) {
       size += piece.length;
       // One member is small enough, all of them may not be.
       checkGrowth(size, file.size);
       yield piece;
     }
+  }
+}
+
+async function* unpack(member: Blob): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* bytesOf(member.stream().pipeThrough(new DecompressionStream("gzip")));
+  } catch (thrown) {
+    // The runtime's word for broken data.
+    throw thrown instanceof TypeError ? new PlantStoreError("malformed_gzip", { cause: thrown }) : thrown;
+  }
+}
+
+/** So many zeros may be the end of a member: its sum, its length, and what is before them if it is empty. */
+const ZEROS_MAX = 9;
+
+/** Where the last member ends. Which of the zeros at the end are its own shows only when it is unpacked. */
+async function findEnd(file: Blob, start: number): Promise<number> {
+  let end = file.size;
+  for (let last = -1; last === -1 && end > start;) {
+    const from = Math.max(start, end - STEP_BYTES);
+    last = new Uint8Array(await file.slice(from, end).arrayBuffer()).findLastIndex((byte) => byte !== 0);
+    end = from + last + 1;
+  }
+  if (end === file.size) return end;
+  for (let zeros = 0; zeros <= Math.min(ZEROS_MAX, file.size - end); zeros += 1) {
+    if (await isWhole(file.slice(start, end + zeros), file.size)) return end + zeros;
+  }
+  return file.size;
+}
+
+async function isWhole(member: Blob, packed: number): Promise<boolean> {
+  let size = 0;
+  try {
+    for await (const piece of unpack(member)) checkGrowth((size += piece.length), packed);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof PlantStoreError && thrown.code === "malformed_gzip") return false;
+    throw thrown;
   }
 }
 

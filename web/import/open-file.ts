@@ -2,7 +2,7 @@ import { detectFormat, HEAD_BYTES, splitList } from "../../src/client/client.ts"
 import type { FileFormat } from "../../src/client/client.ts";
 import { toUtf8 } from "../../src/transfer/encodings.ts";
 import type { Encoding } from "../../src/transfer/encodings.ts";
-import { isGzip } from "../../src/transfer/gunzip.ts";
+import { isGzip } from "../../src/transfer/packed-file.ts";
 import { bytesOf } from "../../src/transfer/bytes.ts";
 import type { Bytes } from "../../src/transfer/bytes.ts";
 import type { CellFaults } from "../../src/transfer/cell-row.ts";
