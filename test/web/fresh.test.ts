@@ -228,18 +228,6 @@ describe("the list", () => {
     await expectInSight(page, before);
   });
 
-  it("is not taken for an empty store if it is behind what was imported, and is read again", async () => {
-    await place.plant(FEW);
-    const { page, signIn, reads, sees } = await place.visit("/?sort=name");
-    await page.route("**/plants?*", (route) => route.fulfill({ body: "[]", contentType: "application/json" }));
-    await signIn();
-    await page.locator('section[aria-busy="false"]').waitFor();
-    await page.getByText("Nothing grows here yet").waitFor({ state: "detached" });
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await sees(["Acer", "Ginkgo"]);
-    await reads("2 plants.");
-  });
-
   it("follows what another tab changes", async () => {
     await place.plant(FEW);
     const { page, signIn, sees } = await place.visit();
