@@ -86,7 +86,12 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
   const taken = new Set(FIELDS.flatMap((field) => (choice[field] === undefined ? find(KNOWN[field]) : chosen(names, choice[field]))));
   const plain = new Map<string, number>();
   if (isGuessing) {
-    for (const [at, name] of names.map(toPlain).entries()) if (!taken.has(at) && !plain.has(name)) plain.set(name, at);
+    for (const [at, name] of names.entries()) {
+      // No name that is guessed is as long, and there may be a hundred thousand that are empty.
+      if (name === "" || name.length > NAME_LENGTH_MAX || taken.has(at)) continue;
+      const letters = toPlain(name);
+      if (!plain.has(letters)) plain.set(letters, at);
+    }
   }
 
   function place(field: PlantField): readonly number[] {

@@ -1,4 +1,5 @@
 import { PlantStoreError } from "../../src/errors.ts";
+import { TableError } from "../../src/transfer/table-error.ts";
 import { threadMs } from "./processor.ts";
 
 /** Texts that are cheap to send and may be expensive to read: each gives one of a length, in UTF-16 units. */
@@ -131,63 +132,188 @@ export const ALPHABETS: readonly Alphabet[] = [
   { alphabet: "other letters of Han", textOf: counted((at) => String.fromCodePoint(0x4e00 + (at % 20_000))) },
 ];
 
-/** What is done with a text from outside. A refusal, which is a PlantStoreError, is a result like any other. */
+/** What is done with a text from outside. A PlantStoreError or TableError refuses it; any other error is one of the test. */
 export type Work = (text: string) => unknown;
 
-/** Twice the text may take this many times the work. Linear work takes 2, quadratic work 4. */
-export const GROWTH_MAX = 2.5;
+/**
+ * What reads a kind of input. `bytes`: the most that the limits let in. `meant`: the alphabet that is hostile to this
+ * work, which it must accept; undefined where no text of such a length is accepted.
+ */
+export type Input = Readonly<{ what: string; bytes: number; meant: string | undefined; work: Work }>;
 
-/** If the longer text takes less processor time, in milliseconds, its growth cannot be told from chance. */
+/** Twice the text may take this many times the work. Linear work takes 2, quadratic work 4. */
+export const GROWTH_MAX = 3;
+
+/** How long any input may keep the event loop, in milliseconds of the processor. */
+const STRETCH_MS_MAX = 50;
+
+/** What is measured takes this much processor time at least, in milliseconds; what takes less is repeated. */
 const FLOOR_MS = 10;
 
-/** How often both lengths are measured: the minimum counts, because other load on the machine only adds to it. */
+/** Of how many alphabets, the slowest at the largest size, the growth is measured besides. */
+const SLOWEST = 1;
+
+/** How often a size is measured: the minimum counts, because other load on the machine only adds to it. */
 const TRIES = 3;
-const TRIES_MAX = 12;
-const SPENT_MS_MAX = 1000;
+const TRIES_MAX = 8;
+const SPENT_MS_MAX = 400;
+
+/** What became of a text: "accepted", or the error that refused it. */
+type Outcome = string;
+
+/** How the work grew from one size to twice that. `ms`: at both sizes. */
+export type Growth = Readonly<{ alphabet: string; times: number; outcome: Outcome; ms: readonly [number, number] }>;
+
+/** What one look at each alphabet, at the largest size, has shown. */
+type Look = Readonly<{ alphabet: Alphabet; outcome: Outcome; ms: number; stretchMs: number }>;
+
+/** `growths`: of what was meant, and of each alphabet that takes long enough. `longest`: the longest stretch of all. */
+export type Verdict = Readonly<{
+  growths: readonly Growth[];
+  longest: Readonly<{ alphabet: string; ms: number }>;
+  faults: readonly string[];
+}>;
+
+/** Measures all alphabets at the largest size, and how the work of those that matter grows up to it. */
+export async function judge(input: Input): Promise<Verdict> {
+  const { bytes, meant, work } = input;
+  const looks: Look[] = [];
+  for (const alphabet of ALPHABETS) looks.push({ alphabet, ...(await look(work, textOf(alphabet, bytes))) });
+  const accepted = looks.filter(({ outcome }) => outcome === "accepted").map(({ alphabet }) => alphabet.alphabet);
+  const faults = looks
+    .filter(({ stretchMs }) => stretchMs > STRETCH_MS_MAX)
+    .map((one) => `${describe(one)} keeps the loop for ${one.stretchMs} ms`);
+  if (meant === undefined && accepted.length > 0) faults.push(`accepts ${accepted.join(", ")}`);
+  if (meant !== undefined && !accepted.includes(meant)) faults.push(`does not accept ${meant}`);
+  const growths: Growth[] = [];
+  const slowest = looks
+    .toSorted((one, other) => other.ms - one.ms)
+    .slice(0, SLOWEST)
+    .filter(({ ms }) => ms >= FLOOR_MS);
+  for (const { alphabet } of looks.filter((one) => slowest.includes(one) || one.alphabet.alphabet === meant)) {
+    try {
+      growths.push(await growthOf(work, alphabet, bytes / 2));
+    } catch (thrown) {
+      if (!(thrown instanceof Uneven)) throw thrown;
+      if (alphabet.alphabet === meant) faults.push(thrown.message);
+    }
+  }
+  for (const { alphabet, times } of growths) if (times > GROWTH_MAX) faults.push(`${alphabet} takes ${times.toFixed(1)} times the work`);
+  const worst = looks.reduce((most, one) => (one.stretchMs > most.stretchMs ? one : most));
+  return { growths, longest: { alphabet: worst.alphabet.alphabet, ms: worst.stretchMs }, faults };
+}
+
+/** A line of the table. */
+export function tableLine({ what, bytes, meant }: Input, { growths, longest }: Verdict): string {
+  const worst = growths.reduce<Growth | undefined>((most, one) => (most && most.times > one.times ? most : one), undefined);
+  const shown = [growths.find(({ alphabet }) => alphabet === meant), worst].filter((one) => one !== undefined);
+  const figures = Array.from(
+    new Set(shown),
+    ({ alphabet, outcome, ms, times }) =>
+      `${alphabet}: ${outcome} at both, ${ms.map((one) => one.toFixed(2)).join(" and ")} ms, ${times.toFixed(1)} times`,
+  );
+  const refused = meant === undefined ? ["nothing so long is accepted"] : [];
+  return `${what}, ${bytes / 2} and ${bytes} bytes: ${[...refused, ...figures].join("; ")}; longest stretch ${longest.ms.toFixed(1)} ms (${longest.alphabet})`;
+}
+
+/** The outcomes at both sizes differ: then two different works were measured. */
+class Uneven extends Error {}
 
 /**
- * How many times the work a text of twice the length takes; 0 if it takes next to nothing. What seems to grow too fast
- * is measured over two doublings, from half the length on: a garbage collection, which only the longest text triggers,
- * counts half as much there, and real growth as much as before. Rejects with an error of the work other than a refusal:
- * then it has measured something else.
+ * How many times the work a text of twice the length takes, in bytes. What seems to grow too fast is measured over two
+ * doublings, from half the length on: a garbage collection, which only the longest text triggers, counts half as much
+ * there, and real growth as much as before. Rejects if the outcome is not the same at all sizes.
  */
-export async function growthOf(work: Work, alphabet: Alphabet, length: number): Promise<number> {
-  const growth = await ratioOf(work, alphabet, { from: length, doublings: 1 });
-  return growth > GROWTH_MAX ? Math.min(growth, await ratioOf(work, alphabet, { from: length / 2, doublings: 2 })) : growth;
+export async function growthOf(work: Work, alphabet: Alphabet, bytes: number): Promise<Growth> {
+  const growth = await ratioOf(work, alphabet, { from: bytes, doublings: 1 });
+  if (growth.times <= GROWTH_MAX) return growth;
+  const longer = await ratioOf(work, alphabet, { from: bytes / 2, doublings: 2 });
+  return longer.times < growth.times ? longer : growth;
 }
 
-/** How many times the work twice the text of an alphabet takes. */
-export type Growth = Readonly<{ alphabet: string; times: number }>;
-
-/** The alphabet whose work grows fastest, as text. */
-export function worstOf(growths: readonly Growth[]): string {
-  const worst = growths.reduce((most, one) => (one.times > most.times ? one : most));
-  return worst.times === 0 ? "too little to measure" : `${worst.times.toFixed(1)} times the work for ${worst.alphabet}`;
-}
-
-type Stretch = Readonly<{ from: number; doublings: number }>;
+type Doubling = Readonly<{ from: number; doublings: number }>;
 
 /** How many times the work each doubling takes, on average. */
-async function ratioOf(work: Work, { textOf }: Alphabet, { from, doublings }: Stretch): Promise<number> {
-  const texts = [textOf(from), textOf(from * 2 ** doublings)] as const;
+async function ratioOf(work: Work, alphabet: Alphabet, { from, doublings }: Doubling): Promise<Growth> {
+  const [short, long] = [textOf(alphabet, from), textOf(alphabet, from * 2 ** doublings)];
+  const outcomes = [await outcomeOf(work, short), await outcomeOf(work, long)] as const;
+  if (outcomes[0] !== outcomes[1]) throw new Uneven(`${alphabet.alphabet}: ${outcomes.join(" at half the size, and then ")}`);
+  const once = await measure(work, long, 1);
+  const rounds = Math.min(1000, Math.ceil(FLOOR_MS / Math.max(once, 0.001)));
   const started = threadMs();
   let least: readonly [number, number] = [Infinity, Infinity];
   for (let tries = 1; tries <= TRIES_MAX && threadMs() - started < SPENT_MS_MAX; tries += 1) {
-    const long = await measure(work, texts[1]);
-    if (long < FLOOR_MS) return 0;
-    least = [Math.min(least[0], await measure(work, texts[0])), Math.min(least[1], long)];
+    least = [Math.min(least[0], await measure(work, short, rounds)), Math.min(least[1], await measure(work, long, rounds))];
     if (tries >= TRIES && least[1] / least[0] <= GROWTH_MAX ** doublings) break;
   }
-  return (least[1] / least[0]) ** (1 / doublings);
+  return {
+    alphabet: alphabet.alphabet,
+    times: (least[1] / least[0]) ** (1 / doublings),
+    outcome: outcomes[0],
+    ms: [least[0] / rounds, least[1] / rounds],
+  };
+}
+
+/** A text of the alphabet with at most so many bytes in UTF-8. */
+function textOf(alphabet: Alphabet, bytes: number): string {
+  const sample = alphabet.textOf(1024);
+  const text = alphabet.textOf(Math.floor((bytes * sample.length) / Buffer.byteLength(sample)));
+  return Buffer.byteLength(text) <= bytes ? text : alphabet.textOf(Math.floor((bytes * 0.98 * sample.length) / Buffer.byteLength(sample)));
+}
+
+function describe({ alphabet, outcome }: Look): string {
+  return `${alphabet.alphabet} (${outcome})`;
+}
+
+/** Looks again if it takes too long: that may be another's load, or code that is not compiled yet. */
+async function look(work: Work, text: string): Promise<Omit<Look, "alphabet">> {
+  let best: Omit<Look, "alphabet"> | undefined;
+  for (let tries = 0; tries < TRIES && (best === undefined || isDoubtful(best.stretchMs)); tries += 1) {
+    const before = threadMs();
+    const { outcome, stretchMs } = await stretchOf(work, text);
+    const ms = threadMs() - before;
+    if (best === undefined || stretchMs < best.stretchMs) best = { outcome, ms, stretchMs };
+  }
+  return best!;
+}
+
+/** The longest time between two turns of the event loop while the work is done. */
+async function stretchOf(work: Work, text: string): Promise<Readonly<{ outcome: Outcome; stretchMs: number }>> {
+  let isDone = false;
+  let stretchMs = 0;
+  let last = threadMs();
+  function turn(): void {
+    const now = threadMs();
+    stretchMs = Math.max(stretchMs, now - last);
+    last = now;
+    if (!isDone) setImmediate(turn);
+  }
+  setImmediate(turn);
+  const outcome = await outcomeOf(work, text);
+  isDone = true;
+  turn();
+  return { outcome, stretchMs };
+}
+
+/** What chance may have made too long. */
+function isDoubtful(stretchMs: number): boolean {
+  return stretchMs > STRETCH_MS_MAX && stretchMs < 10 * STRETCH_MS_MAX;
+}
+
+async function outcomeOf(work: Work, text: string): Promise<Outcome> {
+  try {
+    await work(text);
+    return "accepted";
+  } catch (error) {
+    if (error instanceof PlantStoreError) return error.code;
+    if (error instanceof TableError) return "table_error";
+    throw error;
+  }
 }
 
 /** In milliseconds of the processor. */
-async function measure(work: Work, text: string): Promise<number> {
+async function measure(work: Work, text: string, rounds: number): Promise<number> {
   const before = threadMs();
-  try {
-    await work(text);
-  } catch (error) {
-    if (!(error instanceof PlantStoreError)) throw error;
-  }
+  for (let round = 0; round < rounds; round += 1) await outcomeOf(work, text);
   return threadMs() - before;
 }
