@@ -248,6 +248,43 @@ if (CITUS === undefined) {
       });
     }
 
+    it("fails no create, change or read while shards are split, and no read while the table is undistributed", async () => {
+      await distribute(CITUS);
+      const { plants, close } = await open(CITUS);
+      const failed: Record<"create" | "change" | "read", unknown[]> = { create: [], change: [], read: [] };
+      let [made, isOver] = [0, false];
+      const using = Array.from({ length: 16 }, async () => {
+        while (!isOver) {
+          const from = { id: asPlantId(BigInt((made += 1))), name: "first" };
+          const note = (what: keyof typeof failed) => (reason: unknown) => void failed[what].push(reason);
+          const isCreated = await plants.create(from).catch(note("create"));
+          if (isCreated) await plants.compareAndSwap({ from, to: { ...from, name: "second" } }).catch(note("change"));
+          if (isCreated) await plants.find(from.id).catch(note("read"));
+        }
+      });
+      try {
+        const splits = await queryOnce(
+          CITUS,
+          `SELECT format('SELECT citus_split_shard_by_split_points(%s, ARRAY[%L], ARRAY[%s, %s], ''block_writes'')', shardid,
+              (shardminvalue::bigint + shardmaxvalue::bigint) / 2, nodeid, nodeid) AS split
+            FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+            WHERE logicalrelid = 'plants'::regclass LIMIT 4`,
+        );
+        for (const { split } of splits) await queryOnce(CITUS, String(split));
+        await Bun.sleep(1500);
+        expect(made).toBeGreaterThan(100);
+        expect(failed).toEqual({ create: [], change: [], read: [] });
+        await queryOnce(CITUS, "BEGIN; LOCK TABLE plants IN EXCLUSIVE MODE; SELECT undistribute_table('plants'); COMMIT");
+        await Bun.sleep(1500);
+      } finally {
+        isOver = true;
+        await Promise.all(using);
+        await close();
+        await distribute(CITUS);
+      }
+      expect(failed.read).toEqual([]);
+    });
+
     it("each plant is in the table of its own shard, in whatever order plants come, where a worker has 64", async () => {
       await distribute(CITUS, 128);
       const { plants, close } = await open(CITUS);
