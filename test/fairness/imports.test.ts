@@ -108,6 +108,20 @@ for (const { why, read, start } of [
     expect(Math.max(...parts.map((rows) => rows.length))).toBeLessThanOrEqual(1025);
   });
 
+// The garbage collector makes the stack trace of each error that is kept, of all in one turn of the event loop.
+for (const { what, read, text } of [
+  { what: "rows of CSV that are not UTF-8", read: readCsv, text: "id,name\n1,\xff\n" },
+  { what: "lines that are not UTF-8", read: readNdjson, text: "\xff\n" },
+  { what: "lines that are not JSON", read: readNdjson, text: "{\n" },
+])
+  it(`${what} wait for their batch without an error of the runtime`, async () => {
+    async function* bytes() {
+      yield Buffer.from(text, "latin1");
+    }
+    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 100, onUnused: () => {} }));
+    expect(parts.flat().map((row) => "refusal" in row && row.refusal.cause)).toEqual([undefined]);
+  });
+
 /** Makes each turn of the event loop as long as on a busy machine. Call the result to end it. */
 function slowTurns(): () => void {
   let isOver = false;
