@@ -2,6 +2,7 @@
 // The runtime sizes its heap by the memory of the machine. Told that there is little memory, it stays under 150 MB in
 // an import of any size. Told of 128 MiB, it is always near that limit and collects all the time, which takes an eighth
 // of the processor time of a create (docs/explanation/decisions.md).
+import "./cli/process-one.ts";
 import { createCommandLine } from "./cli/command-line.ts";
 import { PlantStoreError } from "./errors.ts";
 import { isDamage } from "./store/sqlite/engine/failure.ts";

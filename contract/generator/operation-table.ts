@@ -63,7 +63,9 @@ function bodyOf(operation: Operation): string {
 const RULES: ReadonlyArray<keyof Schema> = ["type", "format", "minimum", "enum", "maxLength", "pattern", "default"];
 
 function ruleOf({ name, schema }: Parameter): Schema {
-  const odd = Object.keys(schema).find((keyword) => !(RULES as readonly string[]).includes(keyword));
-  if (odd !== undefined) throw new Error(`contract: nothing checks ${odd} of the parameter ${name}.`);
-  return schema;
+  // Extensions are for generators of clients.
+  const rules = Object.entries(schema).filter(([keyword]) => !keyword.startsWith("x-"));
+  const odd = rules.find(([keyword]) => !(RULES as readonly string[]).includes(keyword));
+  if (odd) throw new Error(`contract: nothing checks ${odd[0]} of the parameter ${name}.`);
+  return Object.fromEntries(rules);
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, symlinkSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -18,6 +18,20 @@ function run(tool: string, ...words: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--bun", path, ...words], { cwd: folder, encoding: "utf8" });
   if (status !== 0) throw new Error(`${tool} ended with ${status}:\n${stdout}${stderr}`);
 }
+
+/** What every enum of Kotlin has already: a constant with such a name does not compile. */
+const KOTLIN = new Set(["name", "ordinal", "entries", "values", "valueOf", "declaringClass"]);
+
+it("no enum of the contract has a value that Kotlin cannot name", () => {
+  const text = readFileSync(join(PROJECT, "contract/generated/openapi.json"), "utf8");
+  const clashes: unknown[] = [];
+  JSON.parse(text, (_key, value: { enum?: string[]; "x-enum-varnames"?: string[] } | null) => {
+    clashes.push(...(value?.["x-enum-varnames"] ?? value?.enum ?? []).filter((one) => KOTLIN.has(one)));
+    return value;
+  });
+  expect(text).toContain('"x-enum-varnames"');
+  expect(clashes).toEqual([]);
+});
 
 type Journey = { travel: (url: string, token: string) => Promise<unknown[]> };
 
