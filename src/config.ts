@@ -23,6 +23,8 @@ export type Config = Readonly<{
   metrics: Readonly<{ host: string; port: number }> | undefined;
   /** Where traces are sent, and what is traced; undefined means nothing is. */
   traces: TraceSettings | undefined;
+  /** What is wrong with their variables, for which there are none. They are meant for all programs of the machine. */
+  tracesOff?: string;
   log: LogLevel;
   logChanges: ChangeLog;
   bodyBytesMax: number;
@@ -63,7 +65,9 @@ type WrongCall = Readonly<{ command: string; mistakes: readonly string[] }>;
 export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wrong?: WrongCall): Config {
   const problems = unknownVariables(environment).map((name) => `${name} is not a known setting.`);
   problems.push(...(wrong?.mistakes ?? []));
-  const inForce = settingsInForce(environment, flags);
+  const inForce = settingsInForce(environment, flags).map((setting) => unwrapped(setting, problems));
+  const tracing: string[] = [];
+  const traces = parseTraceSettings(environment, tracing);
   const { folder, host, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
   const data = resolve(folder("data"));
   const config = {
@@ -72,7 +76,7 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
     data,
     database: database("database", join(data, "plants.db")),
     metrics: address("metrics"),
-    traces: parseTraceSettings(environment, problems),
+    ...(tracing.length > 0 ? { traces: undefined, tracesOff: tracing.join(" ") } : { traces }),
     log: oneOf("log", LOG_LEVELS),
     logChanges: oneOf("logChanges", CHANGE_LOGS),
     bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
@@ -90,6 +94,21 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
   } satisfies Config & Record<SettingName, unknown>;
   if (problems.length > 0) throw new ConfigError(problems, wrong?.command ?? "serve");
   return config;
+}
+
+/**
+ * The value of a variable without what stands around it because of the file it came from: quotes, which `docker
+ * --env-file` keeps, and the line ends of Windows. That is a mistake, not a folder of this name.
+ */
+function unwrapped(setting: SettingInForce, problems: string[]): SettingInForce {
+  if (setting.origin !== "environment") return setting;
+  const text = setting.text.trim();
+  const [, quoted] = /^["'](.*)["']$/s.exec(text) ?? [];
+  const { variable } = SETTINGS[setting.name];
+  if (quoted !== undefined) problems.push(`${variable} has quotes around its value: remove them from where it is set.`);
+  else if (text !== setting.text)
+    problems.push(`${variable} has spaces or a line end around its value: remove them; a file of Windows has lines that end with CR LF.`);
+  return { ...setting, text: quoted ?? text };
 }
 
 /**

@@ -4,6 +4,7 @@
 // of the processor time of a create (docs/explanation/decisions.md).
 import "./cli/process-one.ts";
 import { createCommandLine } from "./cli/command-line.ts";
+import { reachLoopbackDirectly } from "./cli/no-proxy.ts";
 import { PlantStoreError } from "./errors.ts";
 import { isDamage } from "./store/sqlite/engine/failure.ts";
 import { describeFailure, toSentence } from "./system-failure.ts";
@@ -24,6 +25,7 @@ if (process.argv[2] !== "serve") {
   });
 }
 
+reachLoopbackDirectly(process.env);
 const program = await createCommandLine(process.argv[2]);
 try {
   await program.parseAsync();

@@ -166,7 +166,18 @@ export type FlagTexts = Readonly<Partial<Record<SettingName, string>>>;
 /** Variables with our prefix that mean nothing: a typing error, or a setting that is gone. */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
   const known: string[] = [...Object.values(SETTINGS).map(({ variable }) => variable), ...CLIENT_VARIABLES];
-  return Object.keys(environment).filter((name) => name.startsWith("PLANT_STORE_") && !known.includes(name));
+  return Object.keys(environment).filter(
+    (name) => name.startsWith("PLANT_STORE_") && !known.includes(name) && !isServiceLink(name, environment[name]),
+  );
+}
+
+/**
+ * Whether Kubernetes made the variable, for a service whose name begins with plant-store: an address of it, not a setting
+ * of ours.
+ */
+function isServiceLink(name: string, value = ""): boolean {
+  const isAddress = name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\/\S+:\d+$/.test(value);
+  return isAddress || /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?$/.test(name);
 }
 
 /** The settings as given, before they are validated: for `plant-store config`. */
@@ -176,7 +187,9 @@ export function settingsInForce(environment: NodeJS.ProcessEnv, flags: FlagTexts
     const flag = flags[name];
     if (flag !== undefined) return { name, text: flag, origin: "flag" };
     const given = environment[variable];
-    return given === undefined ? { name, text: fallback, origin: "default" } : { name, text: given, origin: "environment" };
+    return given === undefined || isServiceLink(variable, given)
+      ? { name, text: fallback, origin: "default" }
+      : { name, text: given, origin: "environment" };
   });
 }
 

@@ -19,7 +19,7 @@ export function addPlantsOptions(command: Command): Command {
  */
 export async function openPlants(command: Command, { isNew }: { isNew: boolean }): Promise<PlantAccess> {
   const url = serviceOf(command);
-  return url === undefined ? openStoreAccess(configOf(command), isNew) : openServiceAccess(url);
+  return url === undefined ? openStoreAccess(configOf(command), isNew) : openServiceAccess(url.trim());
 }
 
 /** The address of the service that is meant, if it is one. A flag that names a store overrides the variable. */

@@ -40,6 +40,7 @@ export function serveCommand(): Command {
     process.on("uncaughtException", (error) => end("crashed", error));
     process.on("unhandledRejection", (error) => end("crashed", error));
 
+    if (config.tracesOff !== undefined) log.warn("traces_off", { reason: config.tracesOff });
     const running = await start(config, {
       log,
       metrics,
@@ -97,14 +98,14 @@ function announce(
   const token =
     tokenFile === undefined
       ? `one of your own; if you have none left: ${rescueLine(config)}`
-      : `in ${tokenFile}, until you use another token with all scopes${firstToken ? `; shown only now: ${firstToken}` : ""}`;
+      : `in ${tokenFile}, until you use another token with all scopes`;
   process.stdout.write(`
 Plant Store is ready.
 
   address  ${url}
 ${metricsUrl ? `  metrics  ${metricsUrl}\n` : ""}${tracesUrl ? `  traces   to ${escapeControls(tracesUrl)}\n` : ""}  store    ${escapeControls(store.name)}
   token    ${escapeControls(token)}
-${exposed ? `\n${EXPOSED}\n` : ""}
+${firstToken ? `\nThe token, which is shown only now:\n\n${firstToken}\n` : ""}${exposed ? `\n${EXPOSED}\n` : ""}
 Open the address in a browser and sign in with the token. Developers: ${url}/docs
 ${curl ? `\nOr create a plant in the terminal:\n\n  ${escapeControls(curl)}\n` : ""}
 `);

@@ -11,12 +11,13 @@ import type { PlantAccess } from "./plant-access.ts";
 
 /** The plants of a running service, with the token in PLANT_STORE_TOKEN. Throws when one of the two cannot be one. */
 export function openServiceAccess(url: string): PlantAccess {
-  const token = process.env["PLANT_STORE_TOKEN"];
+  // A file of variables may have spaces or the line ends of Windows around it. No token has.
+  const token = process.env["PLANT_STORE_TOKEN"]?.trim();
   if (!token) throw new Error("There is no token: set the environment variable PLANT_STORE_TOKEN.");
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw new Error(`${url === "" ? "An empty text" : url} is not the address of a service: use one such as http://127.0.0.1:8080.`);
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces or other characters that no token has.");
+  if (!/^[\x21-\x7e]+$/.test(token) || /["']/.test(token))
+    throw new Error("PLANT_STORE_TOKEN is not a token: it has spaces, quotes or other characters that no token has.");
   const client = createClient({ url, token });
   return {
     async import(source, { packed, onSent, onConflict, dryRun, csv, onProblem }) {

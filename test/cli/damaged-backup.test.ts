@@ -113,6 +113,11 @@ describe("a file that is not as it was written", () => {
       file: edited('{"token":{"id":"', '{"token":{"id":"\\u0000'),
       message: "an id of a token is not as written",
     },
+    ...["", "..", "a/b", "a b", "ü", "x".repeat(65)].map((id) => ({
+      what: `a token that no path of the interface can name: ${JSON.stringify(id)}`,
+      file: edited(/\{"token":\{"id":"\w+"/, `{"token":{"id":${JSON.stringify(id)}`),
+      message: "an id of a token is not as written",
+    })),
     {
       what: "a field of a token that this version would lose",
       file: edited('"name":"reader"', '"name":"reader","note":"x"'),

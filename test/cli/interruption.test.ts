@@ -59,13 +59,14 @@ it("a command that was started to ignore a signal, as with nohup, goes on", asyn
   expect(await closed).toEqual([0, null]);
 });
 
-it("a service whose terminal is closed ends with 0, as after SIGTERM", async () => {
+it("a service shows its first token on a line of its own, and ends with 0 when its terminal is closed", async () => {
   const folder = temporaryFolder();
   const command = [process.execPath, `${PROJECT}/src/main.ts`, "serve", "--port", "0", "--data", folder];
   let shown = "";
   const terminal = new Bun.Terminal({ cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) });
   const child = Bun.spawn(["setsid", "--ctty", "--wait", ...command], { terminal, env: cleanEnvironment() });
-  await until("The service is ready", () => shown.includes("Plant Store is ready."));
+  await until("The service is ready", () => shown.includes("Open the address"));
+  expect(shown).toMatch(/^plant_[0-9A-Za-z]{38}\r$/m);
   terminal.close();
   expect(await child.exited).toBe(0);
 });

@@ -43,6 +43,44 @@ describe("the settings", () => {
     });
   });
 
+  for (const { environment, problem } of [
+    { environment: { PLANT_STORE_DATA: '"data"' }, problem: "PLANT_STORE_DATA has quotes around its value" },
+    { environment: { PLANT_STORE_DATA: "'/var/my plants'\r" }, problem: "PLANT_STORE_DATA has quotes around its value" },
+    { environment: { PLANT_STORE_DATA: "data\r" }, problem: "PLANT_STORE_DATA has spaces or a line end around its value" },
+    { environment: { PLANT_STORE_DATA: " data" }, problem: "PLANT_STORE_DATA has spaces or a line end around its value" },
+    { environment: { PLANT_STORE_PORT: '"8080"' }, problem: "PLANT_STORE_PORT has quotes around its value" },
+    { environment: { PLANT_STORE_LOG: "debug\n" }, problem: "PLANT_STORE_LOG has spaces or a line end around its value" },
+  ])
+    it(`name what a file of variables leaves around a value: ${JSON.stringify(environment)}`, () => {
+      const lines = problemsOf(environment).split("\n");
+      expect(lines.length).toBe(3);
+      expect(lines[1]).toContain(problem);
+    });
+
+  it("are not what Kubernetes makes for services whose names begin with plant-store", () => {
+    const links = {
+      PLANT_STORE_SERVICE_HOST: "10.0.0.1",
+      PLANT_STORE_SERVICE_PORT: "8080",
+      PLANT_STORE_SERVICE_PORT_HTTP: "8080",
+      PLANT_STORE_PORT: "tcp://10.0.0.1:8080",
+      PLANT_STORE_PORT_8080_TCP: "tcp://10.0.0.1:8080",
+      PLANT_STORE_PORT_8080_TCP_PROTO: "tcp",
+      PLANT_STORE_PORT_8080_TCP_PORT: "8080",
+      PLANT_STORE_PORT_8080_TCP_ADDR: "10.0.0.1",
+      PLANT_STORE_DATABASE_PORT: "tcp://[fd00::1]:5432",
+      PLANT_STORE_DATABASE_SERVICE_HOST: "fd00::1",
+    };
+    expect(parseConfig(links, {})).toEqual(parseConfig({}, {}));
+    expect(problemsOf({ PLANT_STORE_DATABASE: "tcp://10.0.0.1:5432" })).toContain("PLANT_STORE_DATABASE must be");
+    expect(problemsOf({ PLANT_STORE_PROT: "8080" })).toContain("PLANT_STORE_PROT is not a known setting.");
+  });
+
+  it("of OpenTelemetry that are not understood turn traces off, and nothing else", () => {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
+    const { traces, tracesOff } = parseConfig(environment, {});
+    expect([traces, tracesOff]).toEqual([undefined, "OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf."]);
+  });
+
   it("have no data folder whose name is not UTF-8, instead of a new one of another name", () => {
     const folder = temporaryFolder();
     const script = `exec "$0" "$1" import --data "$(printf 'garden-\\351')" "$2"`;

@@ -83,10 +83,13 @@ describe("a service that sends traces", () => {
     expect(faultsIn(withOthers.spans)).toEqual(Object.keys(others));
   });
 
-  it("does not start with a variable that is wrong, and names it", async () => {
+  it("starts without traces if a variable is not understood, and names it", async () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
-    const failure = await rejectionOf(startProcess({ data: temporaryFolder(), environment }));
-    expect(String(failure)).toContain("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf.");
+    const service = await startProcess({ data: temporaryFolder(), environment });
+    expect(await service.end("SIGTERM")).toBe(0);
+    const [off] = service.lines.filter((line) => line.includes('"traces_off"'));
+    expect(off).toContain("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf.");
+    expect(service.started["traces"]).toBeUndefined();
   });
 });
 
