@@ -7,6 +7,7 @@ import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
+import { threadMs } from "../support/processor.ts";
 import { statusesIn } from "../support/raw-http.ts";
 
 /** A connection whose wire and clock the test controls. */
@@ -326,6 +327,26 @@ it("chunks of one byte that come together are passed on together, and nothing af
   expect(pieces).toEqual(["Monstera"]);
   expect(decoder.isDone()).toBe(true);
 });
+
+/** The processor time that it takes to decode a megabyte of such chunks, in milliseconds. */
+function decodingMs(chunk: string): number {
+  const bytes = Buffer.from(chunk.repeat(1_000_000 / chunk.length));
+  const decoder = createChunkedDecoder(() => {});
+  const began = threadMs();
+  expect(decoder.feed(bytes)).toBe(bytes.length);
+  return threadMs() - began;
+}
+
+// Megabytes arrive in one turn of the event loop, and a sender may put a line of 4 KB in front of each byte.
+for (const [what, line] of [
+  ["zeros", `${"0".repeat(4000)}1`],
+  ["extensions", `1;${"e".repeat(4000)}`],
+] as const)
+  it(`${what} before a chunk take less than half of the processor time of as many bytes in chunks of one`, () => {
+    // In turns, as other load on the machine makes both slower for a while.
+    const rounds = Array.from({ length: 20 }, () => [decodingMs(`${line}\r\nx\r\n`), decodingMs("1\r\nx\r\n")] as const);
+    expect(Math.min(...rounds.map(([long]) => long))).toBeLessThan(Math.min(...rounds.map(([, short]) => short)) / 2);
+  });
 
 it("deferred work runs in order, and lets others have their turn", async () => {
   const tasks = createTaskQueue();

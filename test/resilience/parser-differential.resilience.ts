@@ -62,8 +62,8 @@ const BUGS: ReadonlyArray<PlantedBug & { why: string }> = [
   {
     why: "a size of a chunk ended at a space",
     file: CHUNKED,
-    from: "(byte === SEMICOLON &&",
-    to: "((byte === SEMICOLON || byte === SPACE) &&",
+    from: "(bytes[end] === SEMICOLON)",
+    to: "(bytes[end] === SEMICOLON || bytes[end] === SPACE)",
   },
   { why: "a trailer needed no colon", file: CHUNKED, from: "+:[\\t -\\xff]*$/", to: "+:?[\\t -\\xff]*$/" },
   {

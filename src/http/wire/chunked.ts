@@ -37,31 +37,51 @@ export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): Chun
   let trailer = "";
   let trailerBytes = 0;
 
-  /** Takes one byte of the framing: a chunk may be a single byte long. */
+  /** Takes one byte between a size and the bytes of its chunk, or behind them. */
   function takeByte(byte: number): void {
-    if (state === "bytes CR") state = byte === CR ? "bytes LF" : fail();
-    else if (state === "bytes LF") {
-      if (byte !== LF) fail();
+    if (byte !== (state === "bytes CR" ? CR : LF)) fail();
+    if (state === "bytes CR") state = "bytes LF";
+    else if (state === "size end") state = rest === 0 ? "trailer" : "bytes";
+    else {
       state = "size";
       rest = NaN;
       lineBytes = 0;
-    } else takeByteOfSize(byte);
+    }
   }
 
-  function takeByteOfSize(byte: number): void {
-    lineBytes += 1;
-    if (lineBytes > LINE_BYTES_MAX) fail();
-    if (state === "size end") {
-      if (byte !== LF) fail();
-      state = rest === 0 ? "trailer" : "bytes";
-    } else if (byte === CR && !Number.isNaN(rest)) state = "size end";
-    else if (state === "extension") {
-      if (byte < SPACE && byte !== TAB) fail();
-    } else if (byte === SEMICOLON && !Number.isNaN(rest)) state = "extension";
-    else {
-      rest = (rest || 0) * 16 + (digitOf(byte) ?? fail());
-      if (rest >= 16 ** DIGITS_MAX) fail();
+  // Loops over local variables: a chunk may be a single byte, behind thousands of zeros or of an extension, and megabytes of
+  // them arrive in one turn of the event loop.
+
+  /** Reads the digits of a size, and the byte behind them. Returns the next position. */
+  function readSize(bytes: Uint8Array, start: number): number {
+    let at = start;
+    let size = rest;
+    for (let digit = digitOf(bytes[at]); digit !== undefined; digit = digitOf(bytes[at])) {
+      size = (size || 0) * 16 + digit;
+      if (size >= 16 ** DIGITS_MAX) fail();
+      at += 1;
     }
+    rest = size;
+    return endOfPart(bytes, start, at);
+  }
+
+  /** Reads an extension, and the byte behind it. Returns the next position. */
+  function readExtension(bytes: Uint8Array, start: number): number {
+    let at = start;
+    while (at < bytes.length && (bytes[at]! >= SPACE || bytes[at] === TAB)) at += 1;
+    return endOfPart(bytes, start, at);
+  }
+
+  function endOfPart(bytes: Uint8Array, start: number, end: number): number {
+    const next = Math.min(end + 1, bytes.length);
+    lineBytes += next - start;
+    if (lineBytes > LINE_BYTES_MAX) fail();
+    if (next === end) return next;
+    if (Number.isNaN(rest)) fail();
+    if (bytes[end] === CR) state = "size end";
+    else if (bytes[end] === SEMICOLON) state = "extension";
+    else fail();
+    return next;
   }
 
   /** Reads to the end of a line. Returns the next position. */
@@ -84,7 +104,9 @@ export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): Chun
       let start = 0;
       let end = 0;
       while (at < bytes.length && state !== "done") {
-        if (state === "trailer") at = readTrailer(bytes, at);
+        if (state === "size") at = readSize(bytes, at);
+        else if (state === "extension") at = readExtension(bytes, at);
+        else if (state === "trailer") at = readTrailer(bytes, at);
         else if (state === "bytes") {
           const count = Math.min(bytes.length - at, rest);
           if (end === 0) [start, end] = [at, at];
@@ -109,7 +131,8 @@ function fail(): never {
   throw new PlantStoreError("malformed_request");
 }
 
-function digitOf(byte: number): number | undefined {
+function digitOf(byte: number | undefined): number | undefined {
+  if (byte === undefined) return undefined;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   // Upper and lower case differ in one bit.
   const letter = byte | 0x20;
