@@ -3,6 +3,7 @@ import { expectConform } from "../support/conform.ts";
 import { createRepresent } from "../../src/http/representation.ts";
 import { tagHandlers } from "../../src/http/tags.ts";
 import { keepCounts, mostFrequent } from "../../src/store/tags.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";
@@ -17,7 +18,7 @@ async function readTags(service: TestService, query = ""): Promise<TagCount[]> {
   );
   expect(response.status).toBe(200);
   expect(response.headers.get("age")).toMatch(/^\d+$/);
-  expect(Number(response.headers.get("age"))).toBeLessThanOrEqual(6);
+  expect(Number(response.headers.get("age"))).toBeLessThanOrEqual(6 * PATIENCE);
   return (await expectConform({ method: "get", path: "/tags" }, response)) as TagCount[];
 }
 
