@@ -343,9 +343,14 @@ for (const [what, line] of [
   ["extensions", `1;${"e".repeat(4000)}`],
 ] as const)
   it(`${what} before a chunk take less than half of the processor time of as many bytes in chunks of one`, () => {
-    // In turns, as other load on the machine makes both slower for a while.
-    const rounds = Array.from({ length: 20 }, () => [decodingMs(`${line}\r\nx\r\n`), decodingMs("1\r\nx\r\n")] as const);
-    expect(Math.min(...rounds.map(([long]) => long))).toBeLessThan(Math.min(...rounds.map(([, short]) => short)) / 2);
+    let long = Infinity;
+    let short = Infinity;
+    // In turns, and until the runtime has optimised the code: both take longer on a busy machine.
+    for (let round = 0; round < 100 && long >= short / 2; round += 1) {
+      long = Math.min(long, decodingMs(`${line}\r\nx\r\n`));
+      short = Math.min(short, decodingMs("1\r\nx\r\n"));
+    }
+    expect(long).toBeLessThan(short / 2);
   });
 
 it("deferred work runs in order, and lets others have their turn", async () => {

@@ -138,8 +138,8 @@ const BUGS: readonly Bug[] = [
     engine: sqlite!,
     bug: {
       file: "src/json.ts",
-      from: 'new PlantStoreError("malformed_json", { cause })',
-      to: 'new PlantStoreError("malformed_json", { cause, message: `${(cause as Error).stack}` })',
+      from: 'new PlantStoreError("malformed_json")',
+      to: 'new PlantStoreError("malformed_json", { message: `${new Error().stack}` })',
     },
     fault: /something internal/,
   },

@@ -13,8 +13,8 @@ export type ChunkedDecoder = Readonly<{
 
 /** Longest line of a chunk size with its extensions, in bytes. */
 const LINE_BYTES_MAX = 4096;
-/** Most digits of a size, without leading zeros. */
-const DIGITS_MAX = 12;
+/** Every chunk is smaller, in bytes: a size that a double holds exactly. */
+const SIZE_MAX = 16 ** 12;
 /** Longest trailer section, in bytes. Trailers are read and dropped. */
 const TRAILER_BYTES_MAX = 8192;
 
@@ -55,13 +55,14 @@ export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): Chun
   /** Reads the digits of a size, and the byte behind them. Returns the next position. */
   function readSize(bytes: Uint8Array, start: number): number {
     let at = start;
-    let size = rest;
-    for (let digit = digitOf(bytes[at]); digit !== undefined; digit = digitOf(bytes[at])) {
-      size = (size || 0) * 16 + digit;
-      if (size >= 16 ** DIGITS_MAX) fail();
-      at += 1;
+    let size = rest || 0;
+    for (; at < bytes.length; at += 1) {
+      const digit = digitOf(bytes[at]!);
+      if (digit === undefined) break;
+      size = size * 16 + digit;
+      if (size >= SIZE_MAX) fail();
     }
-    rest = size;
+    if (at > start) rest = size;
     return endOfPart(bytes, start, at);
   }
 
@@ -131,8 +132,7 @@ function fail(): never {
   throw new PlantStoreError("malformed_request");
 }
 
-function digitOf(byte: number | undefined): number | undefined {
-  if (byte === undefined) return undefined;
+function digitOf(byte: number): number | undefined {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   // Upper and lower case differ in one bit.
   const letter = byte | 0x20;
