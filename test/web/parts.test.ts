@@ -348,7 +348,7 @@ describe("the undo of an edit", () => {
   });
 
   /** The page as a load of it makes it: what the tab kept is there, and nothing else. */
-  function load() {
+  function load(through: Client = client) {
     const storage = {
       getItem: (name: string) => kept.get(name) ?? null,
       setItem: (name: string, text: string) => void kept.set(name, text),
@@ -357,7 +357,7 @@ describe("the undo of an edit", () => {
     const notices = createNotices();
     const signal = signedOut.signal;
     const options = {
-      client,
+      client: through,
       notices,
       keptUndo: createKeptUndo(storage),
       changesSent: () => 0,
@@ -369,6 +369,7 @@ describe("the undo of an edit", () => {
     const offered = () => notices.state.get().filter(({ action }) => action !== undefined);
     return {
       ...changes,
+      begin: () => offered()[0]!.action!.run(),
       offered: () => offered().map(({ text }) => text),
       said: () => notices.state.get().map(({ text }) => text),
       close: () => offered()[0]!.onClose!(),
@@ -404,6 +405,25 @@ describe("the undo of an edit", () => {
     await page.undo();
     expect(await stored()).toEqual(UNTOUCHED);
     expect([page.offered(), kept.size]).toEqual([[], 0]);
+  });
+
+  it("waits for the one before it, however slow that is", async () => {
+    const { promise: held, resolve } = Promise.withResolvers<void>();
+    let sent = 0;
+    async function* change(...request: Parameters<Client["change"]>) {
+      if ((sent += 1) === 1) await held;
+      yield* client.change(...request);
+    }
+    const page = load({ ...client, change });
+    for (const name of ["One", "Uno"]) await edit(page, plant(1, name));
+    page.begin();
+    page.begin();
+    // Time for the second one to come first.
+    await Bun.sleep(50);
+    resolve();
+    await until("both are over", () => page.offered().length === 0 && page.said().length === 2);
+    expect(page.said()).toEqual(["“Uno” is as before.", "“One” is as before."]);
+    expect(await stored()).toEqual(UNTOUCHED);
   });
 
   it("is there after a reload", async () => {

@@ -53,6 +53,8 @@ const PROGRESS_MS = 300;
 export function createBulkChanges({ client, notices, keptUndo, changesSent, signedOut, onChanged }: BulkOptions): BulkChanges {
   /** Of many plants only what was done last, and what was asked for earlier and done later. */
   const offers = createOffers({ notices, keptUndo });
+  /** The undo that was asked for last. The next one may be of the same plant, and would take it for a change of somebody else. */
+  let undoing = Promise.resolve();
 
   /** Sends the changes, and says how far it is. Nothing that was sent is left out of the result. */
   async function send(bulk: Bulk): Promise<BulkResult> {
@@ -167,12 +169,16 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   function offer(undoable: Undo, replaces: readonly Offer[] = []): void {
-    offers.add({ undo: undoable, run: (changes) => void undo(changes) }, replaces);
+    offers.add({ undo: undoable, run: (changes) => void (undoing = undo(changes, undoing)) }, replaces);
   }
 
-  async function undo(changes: readonly PlantChange[]): Promise<void> {
+  async function undo(changes: readonly PlantChange[], before: Promise<void>): Promise<void> {
+    async function* inTurn(): AsyncGenerator<PlantChange> {
+      await before;
+      yield* changes.map(({ from, to }) => ({ from: to, to: from }));
+    }
     const bulk = {
-      changes: changes.map(({ from, to }) => ({ from: to, to: from })),
+      changes: inTurn(),
       total: changes.length,
       doing: "Undoing",
       done: "as before",
