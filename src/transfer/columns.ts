@@ -63,6 +63,10 @@ export const MISSING = {
 export const JOINED =
   "No row is below the line that names the columns, and that line has more than is imported: if there were rows, their line ends are lost, as `curl -d` loses them: send the file with `--data-binary`.";
 
+/** The same of a file that begins with a plant. */
+export const JOINED_PLANTS =
+  "The file is one line without an end, and has more cells than are imported: if there were more lines, `curl -d` has joined them: send the file with `--data-binary`; if there was one, end it.";
+
 const NAMES = new Set(FIELDS.flatMap((field) => [...KNOWN[field].map(toPlain), ...GUESSED[field]]));
 
 /** Whether these look like the names of columns with rows behind them on the same line: we know some of them, but not all. */

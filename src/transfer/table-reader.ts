@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../errors.ts";
 import type { CellRow } from "./cell-row.ts";
-import { JOINED } from "./columns.ts";
+import { JOINED, JOINED_PLANTS } from "./columns.ts";
 import { toLayout } from "./csv-layout.ts";
 import type { Layout, RowReading } from "./csv-layout.ts";
 import { toRow } from "./csv-row.ts";
@@ -31,6 +31,7 @@ export function createTableReader(reading: RowReading): TableReader {
       const isFirst = layout === undefined;
       layout ??= toLayout(row, reading);
       if (isFirst && hasHeader) return undefined;
+      if (isFirst && isOneLine && !layout.isAllUsed) throw new PlantStoreError("invalid_csv_header", { message: JOINED_PLANTS });
       count += 1n;
       return toRow(row, { ...reading, layout, count: count - 1n });
     },

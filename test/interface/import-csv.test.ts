@@ -167,6 +167,8 @@ describe("an import of CSV", () => {
     { body: 'id,name,tag"1","Rosa","wild"', why: "with its heading without quotes" },
     { body: `id,name,tag${"1,Rosa canina,wild".repeat(10_000)}`, why: "of thousands of plants" },
     { body: "id,name,tag,Location\n\n", why: "that has no rows, and other columns" },
+    { body: LINES.slice(1).join(""), query: "?header=absent", why: "that begins with a plant" },
+    { body: "Rosa,wildSalix,wet", query: "?header=absent&guess=true&ids=content", why: "that begins with a plant and has no ids" },
   ]) {
     it(`refuses a file ${why}, as no row is in it, and names --data-binary`, async () => {
       const response = await post(body, { ...CSV, query });
