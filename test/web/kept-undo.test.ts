@@ -156,6 +156,31 @@ describe("an undo", () => {
     expect(await stored()).toBe(before);
   });
 
+  it("of an edit that may have replaced theirs is offered to those who then keep theirs", async () => {
+    for (const status of [0, 412]) place.expectStatus(status);
+    const { page, button, field, reads } = await openAll();
+    await button("Edit Plant 2").click();
+    await field("Name").fill("Mine");
+    await place.service.request("/plants/9007199254740994", { method: "PUT", body: '{"name":"Theirs"}' });
+    await button("Save").click();
+    await reads("Someone changed this plant in the meantime.");
+    const theirs = await stored();
+    let sent = 0;
+    await page.route("**/plants/*", async (route) => {
+      if ((sent += 1) === 1) await route.fetch();
+      await route.abort();
+    });
+    await button("Replace with yours").click();
+    await reads("The service cannot be reached");
+    await page.unroute("**/plants/*");
+    expect(await stored()).toContain("Mine");
+    await button("Keep theirs").click();
+    await reads("It is not certain that “Mine” is saved.");
+    await button("Undo").click();
+    await reads("“Mine” is as before.");
+    expect(await stored()).toBe(theirs);
+  });
+
   it("that is too large for the browser to keep lets it ask before the tab is closed", async () => {
     const visit = await openAll(Array.from({ length: 20 }, (_, at) => `${at},${"n".repeat(60_000)} ${at},tree`));
     const { page, button, reads } = visit;

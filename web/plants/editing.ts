@@ -118,6 +118,12 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     if (isShown()) onClose();
   }
 
+  /** Those who give up what was sent without a response can undo it: it may have been saved. */
+  function tellUnheard(): void {
+    if (!isBusy && unheard.current)
+      bulkChanges.offerEdit(unheard.current, { kind: "problem", text: `It is not certain that ${quote(draft!.name)} is saved.` });
+  }
+
   async function saveTyped(mine: Plant, seen: StoredPlant): Promise<void> {
     const wrong = nameProblem(mine, seen.plant);
     if (wrong === undefined) await write(mine, seen);
@@ -141,6 +147,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     keepTheirs() {
       if (step.kind !== "conflict") return;
       typed.forget();
+      tellUnheard();
       onClose();
     },
     discard() {
@@ -153,8 +160,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
     leave() {
       // What is on its way may not be saved.
       if (!isBusy) typed.forget();
-      if (!isBusy && unheard.current)
-        bulkChanges.offerEdit(unheard.current, { kind: "problem", text: `It is not certain that ${quote(draft!.name)} is saved.` });
+      tellUnheard();
       onClose();
     },
   };
