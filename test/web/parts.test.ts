@@ -407,6 +407,16 @@ describe("the undo of an edit", () => {
     expect([page.offered(), kept.size]).toEqual([[], 0]);
   });
 
+  it("is offered for each of a plant that was edited to and fro", async () => {
+    const page = load();
+    const first = UNTOUCHED[0]!;
+    for (const to of [plant(1, "One"), first, plant(1, "Uno")]) await edit(page, to);
+    for (const expected of [first, plant(1, "One"), first]) {
+      await page.undo();
+      expect((await stored())[0]).toEqual(expected);
+    }
+  });
+
   it("waits for the one before it, however slow that is", async () => {
     const { promise: held, resolve } = Promise.withResolvers<void>();
     let sent = 0;

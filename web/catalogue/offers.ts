@@ -75,7 +75,8 @@ export function createOffers({ notices, keptUndo }: Readonly<{ notices: Notices;
     add(offer, replaces = []) {
       const { isEdit, changes } = offer.undo;
       // The same edit, sent again because its first response was lost.
-      const again = edits().filter(({ undo }) => isEdit && isSameEdit(undo.changes[0]!, changes[0]!));
+      const before = isEdit ? edits().findLast(({ undo }) => plantOf(undo.changes[0]!).id === plantOf(changes[0]!).id) : undefined;
+      const again = before && isSame(before.undo.changes[0]!.from, changes[0]!.from) ? [before] : [];
       const oldest = isEdit ? edits().slice(0, -EDITS_MAX + 1) : [];
       const over = [...replaces, ...again, ...oldest];
       set([...offers.filter((one) => !over.includes(one)), offer]);
@@ -90,8 +91,4 @@ export function createOffers({ notices, keptUndo }: Readonly<{ notices: Notices;
     },
     keep,
   };
-}
-
-function isSameEdit(left: PlantChange, right: PlantChange): boolean {
-  return plantOf(left).id === plantOf(right).id && isSame(left.from, right.from);
 }
