@@ -436,6 +436,24 @@ describe("the undo of an edit", () => {
     expect(await stored()).toEqual(UNTOUCHED);
   });
 
+  it("that failed comes before those of earlier edits", async () => {
+    let sent = 0;
+    const page = load({
+      ...client,
+      change(...request) {
+        if ((sent += 1) === 1) throw new ConnectionError({ message: "Lost.", isRepeatable: true });
+        return client.change(...request);
+      },
+    });
+    for (const name of ["One", "Uno"]) await edit(page, plant(1, name));
+    page.begin();
+    await until("it failed", () => page.said().some((text) => text.includes("left as it was")));
+    expect(page.offered()).toHaveLength(1);
+    await page.undo();
+    await page.undo();
+    expect(await stored()).toEqual(UNTOUCHED);
+  });
+
   it("is there after a reload", async () => {
     const before = load();
     for (const id of [1, 2]) await edit(before, plant(id, ""));

@@ -156,7 +156,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   /** Sends the changes, and takes over what was done, unless the page is somebody else's then. Meanwhile `undoable` is kept. */
-  async function sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label"> | undefined): Promise<BulkResult> {
+  async function sendKept(bulk: Bulk, undoable: Pick<Undo, "changes" | "label" | "isEdit"> | undefined): Promise<BulkResult> {
     // It may have waited for its turn until after a sign-out: then nothing is sent.
     const kept = signedOut.aborted ? undefined : undoable && ({ kind: "problem", text: cutOffText(bulk), ...undoable } as const);
     const end = kept && offers.begin(kept);
@@ -169,10 +169,12 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
   }
 
   function offer(undoable: Undo, replaces: readonly Offer[] = []): void {
-    offers.add({ undo: undoable, run: (changes) => void (undoing = undo(changes, undoing)) }, replaces);
+    offers.add({ undo: undoable, run: () => void (undoing = undo(undoable, undoing)) }, replaces);
   }
 
-  async function undo(changes: readonly PlantChange[], before: Promise<void>): Promise<void> {
+  async function undo({ changes, isEdit }: Undo, before: Promise<void>): Promise<void> {
+    // What is left of the undo of an edit still comes before those of earlier edits.
+    const again = { label: "Go on undoing", ...(isEdit ? { isEdit } : {}) } as const;
     async function* inTurn(): AsyncGenerator<PlantChange> {
       await before;
       yield* changes.map(({ from, to }) => ({ from: to, to: from }));
@@ -183,7 +185,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
       doing: "Undoing",
       done: "as before",
     };
-    const result = await sendKept(bulk, { changes, label: "Go on undoing" });
+    const result = await sendKept(bulk, { changes, ...again });
     const { conflicts, failure, isStopped } = result;
     // What is as before need not be told apart: what is undone may never have been made.
     const made = [...result.made, ...result.already];
@@ -192,7 +194,7 @@ export function createBulkChanges({ client, notices, keptUndo, changesSent, sign
     if (failure === undefined && !isStopped) return void notices.add({ kind: "done", text, lastsMs: PROBLEM_MS });
     const over = new Set([...made, ...conflicts.map(({ change }) => change)].map(idOf));
     const rest = changes.filter((change) => !over.has(idOf(change)));
-    offer({ kind: "problem", text, changes: rest, label: "Go on undoing" });
+    offer({ kind: "problem", text, changes: rest, ...again });
   }
 
   return {

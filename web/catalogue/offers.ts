@@ -1,11 +1,10 @@
-import type { PlantChange } from "../../src/client/client.ts";
 import { isSame } from "../../src/plant.ts";
 import type { Notices } from "../notices.ts";
 import { plantOf } from "./bulk-text.ts";
 import type { KeptUndo, Undo } from "./kept-undo.ts";
 
 /** What can be undone, and the message that offers it; undefined while another one is in its place. */
-export type Offer = Readonly<{ undo: Undo; run: (changes: readonly PlantChange[]) => void; notice?: number }>;
+export type Offer = Readonly<{ undo: Undo; run: () => void; notice?: number }>;
 
 /** All that can be undone: of changes of many plants the last, of single plants one edit after the other. */
 export type Offers = Readonly<{
@@ -51,13 +50,13 @@ export function createOffers({ notices, keptUndo }: Readonly<{ notices: Notices;
   }
 
   function show({ undo, run }: Offer): Offer {
-    const { kind, text, label, changes } = undo;
+    const { kind, text, label } = undo;
     const self = () => offers.filter((one) => one.notice === notice);
     const action = {
       label,
       run() {
         forget(self());
-        run(changes);
+        run();
       },
     };
     // Who closes the message of an edit is through with those before it too.
