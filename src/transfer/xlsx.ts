@@ -172,6 +172,8 @@ type Value = Readonly<{ text: string; fault?: CellFault }>;
 
 function toValue(tag: string, inner: string, { strings, isCalculated }: Book): Value {
   const type = attribute(tag, "t");
+  // A cell that has only a style.
+  if (inner === "" && type !== "e") return { text: "" };
   if (type === "inlineStr") return { text: toText(inner) };
   const [value] = elementsIn(inner, "v").map((element) => unescape(element.inner));
   // Neither may become a name. An empty text is a result.
