@@ -175,7 +175,7 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
  * Whether Kubernetes made the variable, for a service whose name begins with plant-store: an address of it, not a setting
  * of ours.
  */
-function isServiceLink(name: string, value = ""): boolean {
+export function isServiceLink(name: string, value = ""): boolean {
   const isAddress = name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\/\S+:\d+$/.test(value);
   return isAddress || /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?$/.test(name);
 }

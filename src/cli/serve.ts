@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { start } from "../service.ts";
 import type { Running } from "../service.ts";
-import { SETTINGS, withoutSecrets } from "../settings.ts";
+import { isServiceLink, SETTINGS, withoutSecrets } from "../settings.ts";
 import type { Config } from "../config.ts";
 import { escapeControls } from "../terminal-text.ts";
 import { withoutIgnored } from "./ignored-signals.ts";
@@ -22,6 +22,9 @@ const PACKED = "/$bunfs/";
 
 /** What to do about an address that other machines can reach. */
 const EXPOSED = `Other machines can reach this address, and nothing encrypts what they send, tokens included: put a proxy with TLS in front, or listen on ${SETTINGS.host.fallback}.`;
+
+const SERVICE_LINK =
+  "Kubernetes made PLANT_STORE_PORT of a service with this name: set enableServiceLinks: false in the pod, and the port with --port.";
 
 export function serveCommand(): Command {
   const command = new Command("serve").description(
@@ -40,6 +43,7 @@ export function serveCommand(): Command {
     process.on("uncaughtException", (error) => end("crashed", error));
     process.on("unhandledRejection", (error) => end("crashed", error));
 
+    if (isServiceLink("PLANT_STORE_PORT", process.env["PLANT_STORE_PORT"])) log.warn("service_link_ignored", { reason: SERVICE_LINK });
     if (config.tracesOff !== undefined) log.warn("traces_off", { reason: config.tracesOff });
     const running = await start(config, {
       log,

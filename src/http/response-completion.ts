@@ -11,6 +11,7 @@ import type { Exchange } from "./exchange.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestMeter } from "./request-meter.ts";
 import type { ResponseBudget } from "./response-budget.ts";
+import type { Fields } from "./wire/fields.ts";
 import type { HttpResponse } from "./wire/response.ts";
 
 /** Ends an exchange: what the handlers return or throw becomes a whole response, and is counted. */
@@ -67,7 +68,7 @@ export function createCompletion(
     const error = toExpected(countFailure(thrown, exchange), log, exchange.requestId);
     meter.failed(error.code);
     exchange.error = error.code;
-    return complete(toErrorResponse(error), exchange);
+    return complete(withLineEnd(toErrorResponse(error), exchange.request.headers), exchange);
   }
 
   /** Adds the headers of every response, and counts it. */
@@ -83,7 +84,8 @@ export function createCompletion(
     try {
       const { token } = exchange.principal ?? {};
       // A response that needs no token is the same for everyone, and made only once.
-      return complete(token ? responseBudget(response, token.id) : response, exchange);
+      const ended = withLineEnd(response, exchange.request.headers);
+      return complete(token ? responseBudget(ended, token.id) : ended, exchange);
     } catch (thrown) {
       return fail(thrown, exchange);
     }
@@ -97,6 +99,16 @@ export function createCompletion(
       return withCommonLines(toErrorResponse(error), randomUUID(), true);
     },
   };
+}
+
+/** Clients that print a body as it is, so that the prompt of the shell follows its last character. */
+const TERMINAL = /^(curl|Wget|HTTPie|xh)\//;
+
+/** JSON for a terminal ends with a line end. */
+function withLineEnd(response: HttpResponse, requested: Pick<Fields, "get">): HttpResponse {
+  const { body, headers } = response;
+  const isLine = typeof body === "string" && headers?.["content-type"] === undefined;
+  return isLine && TERMINAL.test(requested.get("user-agent") ?? "") ? { ...response, body: `${body}\n` } : response;
 }
 
 /**

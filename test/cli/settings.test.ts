@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, parseConfig } from "../../src/config.ts";
 import { SETTINGS } from "../../src/settings.ts";
-import { cleanEnvironment, PROJECT, runCommand } from "../support/process.ts";
+import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 function problemsOf(environment: Record<string, string>, flags = {}, mistakes: string[] = []): string {
@@ -73,6 +73,12 @@ describe("the settings", () => {
     expect(parseConfig(links, {})).toEqual(parseConfig({}, {}));
     expect(problemsOf({ PLANT_STORE_DATABASE: "tcp://10.0.0.1:5432" })).toContain("PLANT_STORE_DATABASE must be");
     expect(problemsOf({ PLANT_STORE_PROT: "8080" })).toContain("PLANT_STORE_PROT is not a known setting.");
+  });
+
+  it("are not a port that Kubernetes made, which the log names with enableServiceLinks", async () => {
+    const service = await startProcess({ data: temporaryFolder(), environment: { PLANT_STORE_PORT: "tcp://10.0.0.1:8080" } });
+    expect(await service.end("SIGTERM")).toBe(0);
+    expect(service.lines.filter((line) => line.includes("enableServiceLinks"))).toHaveLength(1);
   });
 
   it("of OpenTelemetry that are not understood turn traces off, and nothing else", () => {

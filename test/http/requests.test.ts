@@ -21,6 +21,24 @@ function requestOf(target: string): string {
   return `GET ${target} HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer ${service.token}\r\nConnection: close\r\n\r\n`;
 }
 
+describe("JSON", () => {
+  async function bodyFor(agent: string, path: string): Promise<string> {
+    const response = await service.request(path, { headers: { "user-agent": agent } });
+    const text = await response.text();
+    expect(response.headers.get("content-length")).toBe(String(text.length));
+    return text;
+  }
+  for (const path of ["/plants/1", "/plants", "/plants/count", "/livez", "/session"]) {
+    for (const agent of ["curl/8.14.1", "Wget/1.21.3", "HTTPie/3.2.1", "xh/0.24.0"])
+      it(`of ${path} ends with a line end for ${agent}, which shows it in a terminal`, async () => {
+        expect(await bodyFor(agent, path)).toMatch(/^[^\n]+\n$/);
+      });
+    it(`of ${path} has no line end for another client`, async () => {
+      expect(await bodyFor("a-program/1.0", path)).not.toContain("\n");
+    });
+  }
+});
+
 describe("a path", () => {
   for (const path of [
     "/plant",
