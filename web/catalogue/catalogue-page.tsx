@@ -32,9 +32,10 @@ type CataloguePageProps = Readonly<{ context: AppContext; catalogue: Catalogue; 
 /** What the token may see and do, and nothing that would fail. */
 export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   const { views, session, notices, opening } = context;
-  const { listing, deletions, tagging, ticks, client, access } = catalogue;
+  const { listing, tagCounts, deletions, tagging, ticks, client, access } = catalogue;
   const view = useValue(views.state);
   const listed = useValue(listing.state);
+  const total = useValue(tagCounts.total);
   const opened = useValue(opening.state);
   const ticked = useValue(ticks.state);
   const [asked, setAsked] = useState<TagQuestion>();
@@ -70,6 +71,8 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
   }
 
   const isNothing = listed.phase === "whole" && listed.plants.length === 0 && isEverything(listed.view) && isEverything(view);
+  // Those that wait to be deleted are still there.
+  const isEmpty = isNothing && (total?.plants ?? 0) === 0;
   return (
     <>
       <Header
@@ -82,7 +85,7 @@ export function CataloguePage({ context, catalogue, who }: CataloguePageProps) {
       />
       {!access.read ? (
         <WithoutPlants access={access} onAdd={onAdd} onImport={() => onImport()} onTokens={onTokens} />
-      ) : isNothing ? (
+      ) : isEmpty ? (
         <Welcome mayAdd={access.write} onAdd={onAdd} onImport={onImport} />
       ) : (
         <ShownPlants context={context} catalogue={catalogue} onRename={(tag) => ask({ kind: "rename", tag })} />
