@@ -27,13 +27,13 @@ const LINE_BYTES_MAX = 131_172;
 const PLANT_BYTES_MAX = 65_536;
 
 /**
- * The number of lines of NDJSON, without the empty ones, and how many of them are plants. A byte order mark may only be
- * at the very beginning.
+ * The number of lines of NDJSON, without the empty ones, and how many of them are plants. The file and each line may
+ * begin with a byte order mark.
  */
 export function countLines(body: string): { lines: number; plants: number } {
   const texts = body.split("\n").map((text, at) => (at === 0 && text.startsWith(MARK) ? text.slice(MARK.length) : text));
   const lines = texts.map((text) => Buffer.from(text, "latin1")).filter((bytes) => decode(bytes)?.trim() !== "");
-  const plants = lines.filter((bytes) => bytes.length <= LINE_BYTES_MAX && !bytes.toString("latin1").startsWith(MARK) && isPlant(bytes));
+  const plants = lines.filter((bytes) => bytes.length <= LINE_BYTES_MAX && isPlant(bytes));
   return { lines: lines.length, plants: plants.length };
 }
 
