@@ -22,12 +22,11 @@ export type TagCount = Readonly<{ tag: string; plants: number; precision?: "atLe
 
 /**
  * A number of plants. "exact": all were counted. "about": the number comes from the statistics of the database, and is
- * rounded. "atLeast": there may be more, because at most 10,000 of the plants that match are counted, and an import is
- * followed as fast as can be.
+ * rounded. "atLeast": there may be more, because at most 10,000 of the plants that match are counted.
  */
 export type PlantCount = Readonly<{ plants: number; precision: "exact" | "about" | "atLeast" }>;
 
-/** The most frequent tags, counted `ageSeconds` ago. */
+/** The most frequent tags. Changes of the last `ageSeconds` may be missing: 0, unless counting takes long. */
 export type Tags = Readonly<{ tags: readonly TagCount[]; ageSeconds: number }>;
 
 const ID_MIN = -(2n ** 63n);

@@ -26,7 +26,8 @@ export type Token = Session &
 
 /**
  * `name`: what the token is for, 1 to 100 characters. `days`: days of 24 hours until it expires, above 0 and at most
- * 36,500. `expires`: when it expires, in RFC 3339, instead of `days`. It gets no scope that the token creating it lacks (error 40300), and expires no later than that one.
+ * 36,500. `expires`: when it expires, in RFC 3339, instead of `days`. It gets no scope that the token creating it lacks
+ * (error 40300), and expires no later than that one.
  */
 export type NewToken = Readonly<{ name: string; scopes: readonly Scope[]; days?: number; expires?: string }>;
 
