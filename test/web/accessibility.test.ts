@@ -584,14 +584,14 @@ describe("the page", () => {
     await page.getByRole("status").filter({ hasText: "1 plant found." }).waitFor();
   });
 
-  it("loads less than 60 KB, and less than 25.5 KB more to import, compressed", async () => {
+  it("loads less than 45 KB, and less than 25.5 KB more to import, compressed", async () => {
     const { page, signIn, button, field } = await place.visit();
     await signIn();
     await button("Import a file").waitFor();
     const first = await findSizes(page);
     const names = [...first.keys()].map((path) => path.replace(/-\w+\./, "."));
     expect(names.toSorted()).toEqual(["/", "/assets/index.css", "/assets/index.js"]);
-    expect(sum(first)).toBeLessThan(60_000);
+    expect(sum(first)).toBeLessThan(45_000);
     await button("Import a file").click();
     await field("Or paste the rows").waitFor();
     const all = await findSizes(page);
