@@ -91,7 +91,7 @@ export type PlantStore = Readonly<{
    * queue.
    */
   takesTurns(kind: "search" | "list" | "import"): boolean;
-  /** Says how old it is where a count is dear. */
+  /** Where a count is expensive it may be an older one, and says how old. */
   countTags(): Promise<TagCounts>;
   /** Takes the same time in a large store. Knows as much as a list, and rejects like one. */
   count(terms: SearchTerms): Promise<PlantCount>;

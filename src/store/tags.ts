@@ -24,7 +24,7 @@ export const TAGS_BYTES_MAX = 2 ** 20;
  * A count that takes longer than this is not made for each caller, in milliseconds: with the one under way, a caller would
  * wait for longer than WAIT_MS_MAX. It is kept for a multiple of the time that it took.
  */
-const DEAR_MS = 2000;
+const EXPENSIVE_MS = 2000;
 const KEPT_TIMES = 5;
 
 /** How long a caller waits for a count, in milliseconds. The count then goes on without it. */
@@ -65,7 +65,7 @@ type CountOptions = Readonly<{
 
 /**
  * Counts on demand, with all that was changed before the call. One count serves all callers that wait when it begins.
- * Where a count is dear, or has not come in time, a caller may get an older one, whose age says so, or `overloaded`
+ * Where a count is expensive, or has not come in time, a caller may get an older one, whose age says so, or `overloaded`
  * without one.
  */
 export function keepCounts({ count, newestChange, now }: CountOptions): () => Promise<TagCounts> {
@@ -91,7 +91,7 @@ export function keepCounts({ count, newestChange, now }: CountOptions): () => Pr
     const last = counted;
     if (last?.change !== undefined && last.change === newestChange?.()) return { tags: last.tags, ageMs: 0 };
     const asked = now();
-    const isKept = last && last.tookMs > DEAR_MS && asked - last.at < KEPT_TIMES * last.tookMs;
+    const isKept = last && last.tookMs > EXPENSIVE_MS && asked - last.at < KEPT_TIMES * last.tookMs;
     const { tags, at } = isKept ? last : await withTimeLimit(WAIT_MS_MAX, recount(undefined), lastOrRefuse);
     return { tags, ageMs: Math.max(0, asked - at) };
   };
