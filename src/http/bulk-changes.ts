@@ -129,7 +129,10 @@ function parseChanges(bytes: Uint8Array, textBytesMax: number): readonly Swap[] 
       throw invalidBody(`\`changes/${earlier}\` and \`changes/${at}\` name the same plant: send one change of each.`);
     if (!from && !to) throw invalidBody(`\`changes/${at}\` has no plant in \`from\` or \`to\`: send at least one.`);
     for (const side of [from, to])
-      if (side && (side.id ?? id) !== id) throw invalidBody(`\`changes/${at}\` has two ids: a plant keeps its id.`);
+      if (side && (side.id ?? id) !== id)
+        throw invalidBody(
+          `\`changes/${at}\` has two ids: a plant keeps its id, so send the same one, or leave it out of \`from\` and \`to\`.`,
+        );
     if (to) checkSize(to, textBytesMax, `The name and tag in \`changes/${at}/to\``);
     return { from: from ? toNewPlant({ ...from, id }) : undefined, to: to ? toNewPlant({ ...to, id }) : undefined };
   });

@@ -61,11 +61,11 @@ export const MISSING = {
 
 /** What is said of a file that has no row, where its first line shows that there were some. */
 export const JOINED =
-  "No row is below the line that names the columns, and that line has more than is imported: if there were rows, their line ends are lost, as `curl -d` loses them: send the file with `--data-binary`.";
+  "No row is below the line that names the columns, and that line has columns that are not imported: if the file has rows, `curl -d` has removed its line ends, so send it with `--data-binary`.";
 
 /** The same of a file that begins with a plant. */
 export const JOINED_PLANTS =
-  "The file is one line without an end, and has more cells than are imported: if there were more lines, `curl -d` has joined them: send the file with `--data-binary`; if there was one, end it.";
+  "The file is one line without a line end, and has cells that are not imported: if the file has more lines, `curl -d` has joined them, so send it with `--data-binary`; otherwise add a line end.";
 
 const NAMES = new Set(FIELDS.flatMap((field) => [...KNOWN[field].map(toPlain), ...GUESSED[field]]));
 
