@@ -290,7 +290,7 @@ describe("an import", () => {
 
   for (const { what, bytes, says } of [
     { what: "gzip that is cut off", bytes: gzipSync("id,name\n1,Acer\n").subarray(0, -4), says: NO_GZIP },
-    { what: "gzip with zero bytes behind it", bytes: Buffer.concat([gzipSync("id,name\n1,Acer\n"), Buffer.alloc(512)]), says: NO_GZIP },
+    { what: "gzip with text behind it", bytes: Buffer.concat([gzipSync("id,name\n1,Acer\n"), Buffer.from("2,Rosa\n")]), says: NO_GZIP },
     { what: "a workbook that is damaged", bytes: damagedWorkbook(), says: "The file is damaged: save it again." },
   ]) {
     it(`says of ${what} what the command says`, async () => {
@@ -302,10 +302,15 @@ describe("an import", () => {
     });
   }
 
-  it("reads gzip of several members, as bgzip and cat make it", async () => {
+  it("reads gzip of several members, as bgzip and cat make it, with zeros behind it", async () => {
     // The head of the second member lies across two of the pieces that are searched.
     const first = memberOf(2 ** 20 - 5);
-    const file = Buffer.concat([first, ...Array.from({ length: 99 }, (_, at) => gzipSync(`${-at},Block\n`)), gzipSync("")]);
+    const file = Buffer.concat([
+      first,
+      ...Array.from({ length: 99 }, (_, at) => gzipSync(`${-at},Block\n`)),
+      gzipSync(""),
+      Buffer.alloc(512),
+    ]);
     const visit = await place.visit();
     await visit.signIn();
     await visit.button("Import a file").click();
