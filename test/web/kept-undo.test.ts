@@ -156,6 +156,31 @@ describe("an undo", () => {
     expect(await stored()).toBe(before);
   });
 
+  it("of an edit whose response was lost is offered even if what was typed was discarded, and the plant cannot be read", async () => {
+    place.expectStatus(0);
+    const { page, button, field, reads } = await openAll();
+    const before = await stored();
+    await button("Edit Plant 2").click();
+    await field("Name").fill("Lost");
+    await page.reload();
+    await reads("What you typed before is back.");
+    let sent = 0;
+    await page.route("**/plants/*", async (route) => {
+      if ((sent += 1) === 1) await route.fetch();
+      await route.abort();
+    });
+    await button("Save").click();
+    await reads("The service cannot be reached");
+    await button("Discard it").click();
+    await button("Try again").waitFor();
+    await page.unroute("**/plants/*");
+    await button("Cancel").click();
+    await reads("It is not certain that “Lost” is saved.");
+    await button("Undo").click();
+    await reads("“Lost” is as before.");
+    expect(await stored()).toBe(before);
+  });
+
   it("of an edit that may have replaced theirs is offered to those who then keep theirs", async () => {
     for (const status of [0, 412]) place.expectStatus(status);
     const { page, button, field, reads } = await openAll();

@@ -58,7 +58,7 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
   const [isBusy, setBusy] = useState(false);
   const isShown = useShown();
   /** What was sent without a response: it may have been made. */
-  const unheard = useRef<PlantChange | undefined>(undefined);
+  const unheard = useRef<(PlantChange & Readonly<{ to: Plant }>) | undefined>(undefined);
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     setBusy(true);
@@ -120,8 +120,9 @@ export function useEditing({ id, catalogue, notices, onClose }: EditingOptions):
 
   /** Those who give up what was sent without a response can undo it: it may have been saved. */
   function tellUnheard(): void {
-    if (!isBusy && unheard.current)
-      bulkChanges.offerEdit(unheard.current, { kind: "problem", text: `It is not certain that ${quote(draft!.name)} is saved.` });
+    const change = unheard.current;
+    if (!isBusy && change)
+      bulkChanges.offerEdit(change, { kind: "problem", text: `It is not certain that ${quote(change.to.name)} is saved.` });
   }
 
   async function saveTyped(mine: Plant, seen: StoredPlant): Promise<void> {
