@@ -103,12 +103,13 @@ export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wr
 function unwrapped(setting: SettingInForce, problems: string[]): SettingInForce {
   if (setting.origin !== "environment") return setting;
   const text = setting.text.trim();
-  const [, quoted] = /^["'](.*)["']$/s.exec(text) ?? [];
+  // A quote on one side is what is left where a value is cut at a space.
+  const bare = text.replaceAll(/^["']|["']$/g, "");
   const { variable } = SETTINGS[setting.name];
-  if (quoted !== undefined) problems.push(`${variable} has quotes around its value: remove them from where it is set.`);
+  if (bare !== text) problems.push(`${variable} has quotes around its value: remove them from where it is set.`);
   else if (text !== setting.text)
     problems.push(`${variable} has spaces or a line end around its value: remove them; a file of Windows has lines that end with CR LF.`);
-  return { ...setting, text: quoted ?? text };
+  return { ...setting, text: bare };
 }
 
 /**

@@ -46,6 +46,7 @@ describe("the settings", () => {
   for (const { environment, problem } of [
     { environment: { PLANT_STORE_DATA: '"data"' }, problem: "PLANT_STORE_DATA has quotes around its value" },
     { environment: { PLANT_STORE_DATA: "'/var/my plants'\r" }, problem: "PLANT_STORE_DATA has quotes around its value" },
+    { environment: { PLANT_STORE_DATA: '"/var/my' }, problem: "PLANT_STORE_DATA has quotes around its value" },
     { environment: { PLANT_STORE_DATA: "data\r" }, problem: "PLANT_STORE_DATA has spaces or a line end around its value" },
     { environment: { PLANT_STORE_DATA: " data" }, problem: "PLANT_STORE_DATA has spaces or a line end around its value" },
     { environment: { PLANT_STORE_PORT: '"8080"' }, problem: "PLANT_STORE_PORT has quotes around its value" },
