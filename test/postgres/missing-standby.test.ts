@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { startPatientClock } from "../support/patient-clock.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";
@@ -22,6 +23,9 @@ const READY_MS_MAX = 1000;
 const CONNECTIONS = 18;
 /** What the server allows users. */
 const CONNECTIONS_MAX = 40;
+
+/** What part of the reads may get 503: none, but where other programs keep the machine busy a few of thousands come too late. */
+const LATE_READS_MAX = PATIENCE > 1 ? 0.05 : 0;
 
 /** Gives up so often that these are used up if nothing ends what is given up. */
 const HASTY = ["--queue-wait-ms", "300"];
@@ -167,9 +171,8 @@ describe("a service whose synchronous standby is missing", () => {
   it(`goes on to read, list and be administered for ${SECONDS} s, answers creates 503, and is ready within a second of its return`, async () => {
     const { writes, reads, readiness, readyMs, afterwards, refusals, most } = await runWithoutStandby({ seconds: SECONDS, flags: PATIENT });
     tell("a missing standby", `${JSON.stringify({ writes, reads })}, at most ${most} connections, ready after ${readyMs} ms`);
-    // A busy machine may be too late for a few of thousands.
-    expect(Object.keys(reads).filter((status) => !["200", "503"].includes(status))).toEqual([]);
-    expect(reads["503"] ?? 0).toBeLessThan(reads["200"]! / 20);
+    expect(Object.keys(reads).filter((status) => status !== "200" && status !== "503")).toEqual([]);
+    expect((reads["503"] ?? 0) / reads["200"]!).toBeLessThanOrEqual(LATE_READS_MAX);
     expect(reads["200"]).toBeGreaterThan(10 * SECONDS);
     // Those under way when it returns get 200 or 201.
     expect(Object.keys(writes).filter((outcome) => !["200", "201", "503"].includes(outcome))).toEqual([]);
