@@ -138,11 +138,11 @@ export function isOpenToOthers(): boolean {
 
 /** At its start, so nothing was changed. */
 const LATE_DATABASE = /cannot be used \(The database did not answer within/;
-const TRIES = 20;
+const TRIES = PATIENCE > 1 ? 20 : 1;
 
 /**
- * Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out; and where the machine
- * is so busy that a command gives up the database, it is run again.
+ * Runs a command of plant-store to its end. Progress, which only a slow machine sees, is left out; and where other
+ * programs keep the machine so busy that a command gives up the database, it is run again.
  */
 export async function runCommand(words: readonly string[], options: CommandOptions = {}) {
   for (let tries = 1; ; tries += 1) {
