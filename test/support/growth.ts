@@ -164,7 +164,7 @@ type Outcome = string;
 /** How the work grew from one size to twice that. `ms`: at both sizes. */
 export type Growth = Readonly<{ alphabet: string; times: number; outcome: Outcome; ms: readonly [number, number] }>;
 
-/** What one look at each alphabet, at the largest size, has shown. */
+/** What a look at each alphabet has shown: `outcome` and `ms` at the largest size. */
 type Look = Readonly<{ alphabet: Alphabet; outcome: Outcome; ms: number; stretchMs: number }>;
 
 /** `growths`: of what was meant, and of each alphabet that takes long enough. `longest`: the longest stretch of all. */
@@ -178,7 +178,7 @@ export type Verdict = Readonly<{
 export async function judge(input: Input): Promise<Verdict> {
   const { bytes, meant, work } = input;
   const looks: Look[] = [];
-  for (const alphabet of ALPHABETS) looks.push({ alphabet, ...(await look(work, textOf(alphabet, bytes))) });
+  for (const alphabet of ALPHABETS) looks.push({ alphabet, ...(await lookAt(work, alphabet, bytes)) });
   const accepted = looks.filter(({ outcome }) => outcome === "accepted").map(({ alphabet }) => alphabet.alphabet);
   const faults = looks
     .filter(({ stretchMs }) => stretchMs > STRETCH_MS_MAX)
@@ -263,6 +263,14 @@ function textOf(alphabet: Alphabet, bytes: number): string {
 
 function describe({ alphabet, outcome }: Look): string {
   return `${alphabet.alphabet} (${outcome})`;
+}
+
+/** What is refused at the largest size may be accepted at half of it, and then take longer. */
+async function lookAt(work: Work, alphabet: Alphabet, bytes: number): Promise<Omit<Look, "alphabet">> {
+  const whole = await look(work, textOf(alphabet, bytes));
+  if (whole.outcome === "accepted") return whole;
+  const { stretchMs } = await look(work, textOf(alphabet, bytes / 2));
+  return { ...whole, stretchMs: Math.max(whole.stretchMs, stretchMs) };
 }
 
 /** Looks again if it takes too long: that may be another's load, or code that is not compiled yet. */
