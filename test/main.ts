@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { buildExecutable } from "../deploy/executable.ts";
 import { findBinaries } from "./support/postgres/binaries.ts";
 import PACKAGES from "./support/programs.json" with { type: "json" };
+import { PATIENCE } from "./support/patience.ts";
 import { sharedCluster, stopClusters } from "./support/postgres/cluster.ts";
 import { PROJECT } from "./support/process.ts";
 import { FORM } from "./support/run-form.ts";
@@ -139,6 +140,8 @@ function parseOptions(): Options | undefined {
 }
 
 async function run({ paths, environment, workers }: Options): Promise<void> {
+  if (PATIENCE > 1)
+    process.stderr.write(`Other programs keep this machine busy: limits of time are ${PATIENCE.toFixed(1)} times as long.\n`);
   const alone = paths.filter((path) => ALONE.includes(nameOf(path)));
   const together = paths.filter((path) => !alone.includes(path)).toSorted((a, b) => rankOf(a) - rankOf(b));
   const shared = paths.length === 1 ? environment : { ...environment, ...(await startShared()) };
