@@ -53,11 +53,14 @@ describe("what was answered is in every read that begins later", () => {
     const matrix = await findStale(service.request);
     await service.stop();
     expect(report(engine, matrix)).toEqual([]);
+    // Each write is followed by each read, and nearly each of these is repeated with a condition.
+    expect(matrix.cells).toBeGreaterThan(2500);
   });
 
   it("beside a large import of somebody else, though the index is slow", async () => {
     const matrix = await findStaleOf(SLOW_INDEX, { isBeside: true, writes: pick(SOME_WRITES) });
     expect(report("beside an import", matrix)).toEqual([]);
+    expect(matrix.cells).toBeGreaterThan(500);
   });
 
   it.each([
