@@ -11,22 +11,26 @@ import type { Asked } from "./list-statements.ts";
  * its own would get that of its column, and the order would be that of the text.
  */
 const COLUMNS = {
-  name: { by: "name_key", key: "encode(name_key, 'hex')", given: "decode($1::text, 'hex')" },
-  time: { by: "added", key: "added::text", given: "$1::text::bigint" },
+  name: { by: "name_key", key: "encode(name_key, 'hex')", given: "decode($1::text, 'hex')", end: "decode($5::text, 'hex')" },
+  time: { by: "added", key: "added::text", given: "$1::text::bigint", end: "$5::text::bigint" },
 } as const satisfies Record<Sorting["by"], unknown>;
 
 /** How many plants that match may be put into order, and how many plants are looked at in order, in one statement. */
 export const SORTED_MAX = 10_000;
 export const LOOKED_AT_MAX = 1000;
 
+/** A bound for either, with room for plants that are created between two statements of one page. */
+const ROWS_MAX = 2 * SORTED_MAX;
+
 function orderOf(order: Order) {
   const { isRising } = ORDERS[order];
-  const { by, key, given } = COLUMNS[ORDERS[order].by];
+  const { by, key, given, end } = COLUMNS[ORDERS[order].by];
   const sort = (direction: string) => `${by}${direction}, id${direction}`;
   return {
     by,
     key: `${key} AS key`,
     from: `(${by}, id) ${isRising ? ">=" : "<="} (${given}, $4::bigint)`,
+    to: `(${by}, id) ${isRising ? "<=" : ">="} (${end}, $6::bigint)`,
     sorting: sort(isRising ? "" : " DESC"),
     back: sort(isRising ? " DESC" : ""),
   };
@@ -38,19 +42,22 @@ export function orderedPlants(order: Order) {
   return readPage(among(from), place, `, ${key}`);
 }
 
-/** The same for those among the next LOOKED_AT_MAX plants that match. Takes the filter's values too. */
+/**
+ * The same for those that match up to another place, whose key and id it takes too, and then the filter's values. The place
+ * decides, not a number of plants: others may have been created on the way to it since it was found.
+ */
 export function orderedAhead(order: Order, filter: Filter) {
-  const { from, key, ...place } = orderOf(order);
+  const { from, to, key, ...place } = orderOf(order);
   const ahead = (asked: Asked) =>
-    `SELECT id, ${asked}, name_key, added, ${conditionOf(filter, 5)} AS is_found FROM store.plants WHERE ${from} ORDER BY ${place.sorting} LIMIT ${LOOKED_AT_MAX}`;
-  return readPage(within(ahead, "is_found", `${from} AND ${conditionOf(filter, 5)}`), place, `, ${key}`);
+    `SELECT id, ${asked}, name_key, added, ${conditionOf(filter, 7)} AS is_found FROM store.plants WHERE ${from} AND ${to} ORDER BY ${place.sorting} LIMIT ${ROWS_MAX}`;
+  return readPage(within(ahead, "is_found", `${from} AND ${conditionOf(filter, 7)}`), place, `, ${key}`);
 }
 
-/** The same for all that match, of which there are at most SORTED_MAX. */
+/** The same for all that match, of which there were at most SORTED_MAX when they were counted. */
 export function orderedMatching(order: Order, filter: Filter) {
   const { from, key, ...place } = orderOf(order);
   const matching = (asked: Asked) =>
-    `SELECT id, ${asked}, name_key, added FROM store.plants WHERE ${conditionOf(filter, 5)} LIMIT ${SORTED_MAX}`;
+    `SELECT id, ${asked}, name_key, added FROM store.plants WHERE ${conditionOf(filter, 5)} LIMIT ${ROWS_MAX}`;
   return readPage(within(matching, from, `${from} AND ${conditionOf(filter, 5)}`), place, `, ${key}`);
 }
 

@@ -75,7 +75,7 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     const [ahead] = await execute<[key: string, id: bigint, count: bigint]>(lastAhead(order), [from.key, from.id], LIMITS);
     if (!ahead) return page.close(undefined);
     const [key, id, count] = ahead;
-    const isFilling = await fill(orderedAhead(order, filter), wanted);
+    const isFilling = await fill(orderedAhead(order, filter), [key, id, ...wanted]);
     const reached = count < LOOKED_AT_MAX ? undefined : { key, id: asPlantId(id) };
     if (!isFilling || reached === undefined) return page.close(reached);
     last = reached;

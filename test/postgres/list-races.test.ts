@@ -1,0 +1,42 @@
+import { expect, it } from "bun:test";
+import { Client } from "pg";
+import { asPlantId } from "../../src/plant.ts";
+import { listOrdered } from "../../src/store/postgres/ordered-lists.ts";
+import { sharedCluster } from "../support/postgres/cluster.ts";
+import { inPublic } from "../support/postgres/database-server.ts";
+import { startTestService } from "../support/service.ts";
+
+/** More than a page looks at. */
+const OTHERS = Array.from({ length: 1000 }, (_, at) => `{"id":${at + 10},"name":"Zelkova"}`).join("\n");
+
+const BIGINT = 20;
+
+for (const order of ["newest", "-name"] as const)
+  it(`a plant stays in a page by ${order} when a thousand others are created before it between two statements`, async () => {
+    const database = await (await sharedCluster()).createDatabase();
+    const service = await startTestService({ database });
+    const client = new Client({
+      connectionString: database,
+      types: { getTypeParser: (oid: number) => (oid === BIGINT ? BigInt : String) },
+    });
+    await client.connect();
+    try {
+      await service.post('{"id":1,"name":"Acer"}');
+      let isDone = false;
+      async function execute({ text }: { text: string }, values: readonly unknown[] = []) {
+        const { rows } = await client.query({ text: inPublic(text), values: [...values], rowMode: "array" });
+        if (!isDone) {
+          isDone = true;
+          const headers = { "content-type": "application/x-ndjson" };
+          expect((await service.request("/plants/import", { method: "POST", body: OTHERS, headers })).status).toBe(200);
+        }
+        return rows;
+      }
+      const query = { words: ["acer"], tag: undefined, order, after: undefined, limit: 10, bytesMax: 100_000 };
+      const { plants } = await listOrdered({ execute: execute as never, onStale: () => {} }, query);
+      expect(plants).toEqual([{ id: asPlantId(1n), name: "Acer" }]);
+    } finally {
+      await client.end();
+      await service.stop();
+    }
+  });
