@@ -26,7 +26,7 @@ it("the curl command from the start message creates a plant, repeatedly, even af
   const service = await startService({ data, flags: PATIENT });
   const line = service.started["curl"]!;
   const other = edit(line, "Monstera deliciosa", "Ficus lyrata");
-  const created = { status: 200, body: '{"name":"Monstera deliciosa","tag":"tropical"}' };
+  const created = { status: 200, body: '{"name":"Monstera deliciosa","tag":"tropical"}\n' };
 
   expect(paste(line)).toMatchObject(created);
   expect(paste(line)).toMatchObject(created);
