@@ -75,8 +75,10 @@ export async function listOrdered({ execute, onStale }: ListOptions, query: Orde
     const [ahead] = await execute<[key: string, id: bigint, count: bigint]>(lastAhead(order), [from.key, from.id], LIMITS);
     if (!ahead) return page.close(undefined);
     const [key, id, count] = ahead;
-    const isFilling = await fill(orderedAhead(order, filter), [key, id, ...wanted]);
     const reached = count < LOOKED_AT_MAX ? undefined : { key, id: asPlantId(id) };
+    // Where no more are ahead, a plant may have moved behind the last place since.
+    const to = reached ?? lastOf(order);
+    const isFilling = await fill(orderedAhead(order, filter), [to.key, to.id, ...wanted]);
     if (!isFilling || reached === undefined) return page.close(reached);
     last = reached;
     const next = behind(order, reached);
@@ -108,6 +110,13 @@ function behind(order: Order, after: Place | undefined): Place | undefined {
   if (id !== undefined) return { key: after.key, id };
   const key = by === "name" ? nameKeyBehind(after.key, isRising) : timeBehind(after.key, isRising);
   return key === undefined ? undefined : { key, id: firstId };
+}
+
+/** Behind all places. */
+function lastOf(order: Order): Place {
+  const { by, isRising } = ORDERS[order];
+  const id = isRising ? PLANT_ID_MAX : PLANT_ID_MIN;
+  return { key: { name: isRising ? LAST_KEY : "", time: String(id) }[by], id };
 }
 
 function timeBehind(time: string, isRising: boolean): string | undefined {
