@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createLog } from "../src/log.ts";
-import { createMetrics } from "../src/metrics.ts";
+import { createLog } from "../src/runtime/log.ts";
+import { createMetrics } from "../src/runtime/metrics.ts";
 import { openPostgresStore } from "../src/store/postgres/store.ts";
 import { openSqliteStore } from "../src/store/sqlite/store.ts";
 import type { Store } from "../src/store/store.ts";

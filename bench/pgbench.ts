@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { nameKey } from "../src/name-order.ts";
+import { nameKey } from "../src/domain/name-order.ts";
 import { INSERT_PLANTS } from "../src/store/postgres/plant-statements.ts";
 import { inPublic } from "../test/support/postgres/database-server.ts";
 import { withFolder } from "./scratch.ts";

@@ -1,5 +1,5 @@
-import { asPlantId } from "../src/plant.ts";
-import type { NewPlant } from "../src/plant.ts";
+import { asPlantId } from "../src/domain/plant.ts";
+import type { NewPlant } from "../src/domain/plant.ts";
 
 /** The plants of a store, as a collection might have them. The same number is always the same plant. */
 type Collection = Readonly<{ plants: number }>;

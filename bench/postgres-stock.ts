@@ -1,4 +1,4 @@
-import { nameKey } from "../src/name-order.ts";
+import { nameKey } from "../src/domain/name-order.ts";
 import { makeTables } from "./contenders.ts";
 import { queryDatabase } from "./plant-store.ts";
 import type { Server } from "./plant-store.ts";

@@ -1,13 +1,13 @@
 // The service with its event loop monitored. Usage: `bun bench/watched.ts FOLDER PORT`. It ends on SIGTERM and writes
 // to FOLDER/busy-ms the longest time that the loop was busy without a break, in milliseconds of its own CPU time: what
 // other programs do on the core does not count.
-import { createMetrics } from "../src/metrics.ts";
+import { createMetrics } from "../src/runtime/metrics.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { parseConfig } from "../src/config.ts";
-import { createLog } from "../src/log.ts";
-import { start } from "../src/service.ts";
+import { parseConfig } from "../src/app/config.ts";
+import { createLog } from "../src/runtime/log.ts";
+import { start } from "../src/app/service.ts";
 
 const [data = "", port = "0"] = process.argv.slice(2);
 const log = createLog({ level: "warn", isTerminal: false, write: (line) => process.stderr.write(line), now: Date.now });

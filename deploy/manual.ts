@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { createCommandLine } from "../src/cli/command-line.ts";
-import { SETTINGS } from "../src/settings.ts";
+import { SETTINGS } from "../src/app/settings.ts";
 
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 

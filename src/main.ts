@@ -5,10 +5,10 @@
 import "./cli/process-one.ts";
 import { createCommandLine } from "./cli/command-line.ts";
 import { reachLoopbackDirectly } from "./cli/no-proxy.ts";
-import { PlantStoreError } from "./errors.ts";
+import { PlantStoreError } from "./domain/errors.ts";
 import { isDamage } from "./store/sqlite/engine/failure.ts";
-import { describeFailure, toSentence } from "./system-failure.ts";
-import { escapeControlLines } from "./terminal-text.ts";
+import { describeFailure, toSentence } from "./runtime/system-failure.ts";
+import { escapeControlLines } from "./runtime/terminal-text.ts";
 
 // Only their owner may read or write the files that we create, above all the store and the first token.
 process.umask(0o077);

@@ -71,10 +71,10 @@ const FILE_ERRORS: BunPlugin = {
   name: "errors of files",
   setup(build) {
     build.onLoad({ filter: /error-catalogue\.ts$/ }, () => {
-      const folder = join(SOURCE, "../src/transfer");
+      const folder = join(SOURCE, "../src/files");
       const paths = [
         ...readdirSync(folder).map((name) => join(folder, name)),
-        ...["json", "validation"].map((name) => join(SOURCE, `../src/${name}.ts`)),
+        ...["json", "validation"].map((name) => join(SOURCE, `../src/domain/${name}.ts`)),
       ];
       // What knows a store runs in the service alone.
       const sources = paths.map((path) => readFileSync(path, "utf8")).filter((source) => !source.includes('"../store/'));

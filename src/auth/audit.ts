@@ -1,8 +1,8 @@
-import { PlantStoreError } from "../errors.ts";
-import { createFloodLog } from "../flood-log.ts";
-import type { Log } from "../log.ts";
-import type { PlantId } from "../plant.ts";
-import type { Principal } from "../principal.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { createFloodLog } from "../runtime/flood-log.ts";
+import type { Log } from "../runtime/log.ts";
+import type { PlantId } from "../domain/plant.ts";
+import type { Principal } from "./principal.ts";
 
 /** Logs who did what, from where. One event may count many changes or refusals (docs/reference/log-events.md). */
 export type Audit = Readonly<{

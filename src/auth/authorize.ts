@@ -1,4 +1,4 @@
-import type { RequiredScope } from "../scope.ts";
+import type { RequiredScope } from "../domain/scope.ts";
 import type { Token } from "../store/tokens.ts";
 import { Refusal } from "./refusal.ts";
 

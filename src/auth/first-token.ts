@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { PlantStoreError } from "../errors.ts";
-import { syncFolder } from "../data-folder.ts";
-import type { Log } from "../log.ts";
-import { SCOPES } from "../scope.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { syncFolder } from "../runtime/data-folder.ts";
+import type { Log } from "../runtime/log.ts";
+import { SCOPES } from "../domain/scope.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { FIRST_TOKEN_ID as ID } from "../store/contents.ts";
 import { createToken, hashToken } from "./secret.ts";

@@ -1,6 +1,6 @@
-import { PlantStoreError } from "../errors.ts";
-import type { Owner } from "../fair-shares.ts";
-import type { Scope } from "../scope.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
+import type { Scope } from "../domain/scope.ts";
 import type { Token, TokenStore } from "../store/tokens.ts";
 import { invalidToken } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";

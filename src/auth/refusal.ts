@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import type { Token } from "../store/tokens.ts";
 
 type RefusalOptions = Readonly<{

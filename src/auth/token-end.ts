@@ -1,5 +1,5 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import { invalidBody } from "../validation.ts";
+import { invalidBody } from "../domain/validation.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

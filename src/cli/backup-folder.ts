@@ -1,8 +1,8 @@
 import { createReadStream, lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { describeFailure } from "../system-failure.ts";
-import { readBackup } from "../transfer/backup-file.ts";
-import { BackupError } from "../transfer/backup-lines.ts";
+import { describeFailure } from "../runtime/system-failure.ts";
+import { readBackup } from "../files/backup-file.ts";
+import { BackupError } from "../files/backup-lines.ts";
 import { isOld, removeLeftParts } from "./output-file.ts";
 
 /** By the time in UTC, so that the order of names is that of time, in characters that every file system takes. */

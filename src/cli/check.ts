@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import type { Config } from "../config.ts";
-import { acceptWithoutWal, checkStore, repairStore } from "../open-store.ts";
+import type { Config } from "../app/config.ts";
+import { acceptWithoutWal, checkStore, repairStore } from "../app/open-store.ts";
 import type { Look } from "../store/check.ts";
-import { escapeControls } from "../terminal-text.ts";
+import { escapeControls } from "../runtime/terminal-text.ts";
 import { createCommandLog } from "./command-log.ts";
 import { giveWay } from "./priority.ts";
 import { showProgress } from "./progress.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { escapeControlLines } from "../terminal-text.ts";
+import { escapeControlLines } from "../runtime/terminal-text.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 /** Each command loads its code only when it is called, so that it does not wait for that of the others. */

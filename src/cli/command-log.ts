@@ -1,6 +1,6 @@
-import { createLog, withFields } from "../log.ts";
-import type { Log, LogLevel } from "../log.ts";
-import { describeFailure } from "../system-failure.ts";
+import { createLog, withFields } from "../runtime/log.ts";
+import type { Log, LogLevel } from "../runtime/log.ts";
+import { describeFailure } from "../runtime/system-failure.ts";
 
 /** What a command says of its store while it runs, on standard error. Errors are in words, without their place in the program. */
 export function createCommandLog(level: LogLevel): Log {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { SETTINGS, withoutSecrets } from "../settings.ts";
-import { escapeControls } from "../terminal-text.ts";
+import { SETTINGS, withoutSecrets } from "../app/settings.ts";
+import { escapeControls } from "../runtime/terminal-text.ts";
 import { addJson, printResult } from "./result.ts";
 import { addSettings, configOf, settingsOf } from "./settings.ts";
 

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-import { parsePlantId } from "../plant.ts";
-import { MISSING } from "../transfer/columns.ts";
-import type { CsvReading, Ids } from "../transfer/csv-reading.ts";
+import { parsePlantId } from "../domain/plant.ts";
+import { MISSING } from "../files/columns.ts";
+import type { CsvReading, Ids } from "../files/csv-reading.ts";
 
 /** The flags that say how to read CSV. */
 export type CsvFlags = Readonly<{

@@ -1,12 +1,12 @@
 import { createReadStream, openAsBlob, statSync } from "node:fs";
 import { HEAD_BYTES } from "../client/client.ts";
-import { gunzip } from "../transfer/gunzip.ts";
-import { readAhead } from "../transfer/read-ahead.ts";
-import { bytesOf } from "../transfer/bytes.ts";
-import type { Bytes } from "../transfer/bytes.ts";
-import type { SheetRows } from "../transfer/sheet.ts";
-import { isGzip } from "../transfer/packed-file.ts";
-import { openTable, PACKING_BYTES } from "../transfer/table-file.ts";
+import { gunzip } from "../files/gunzip.ts";
+import { readAhead } from "../files/read-ahead.ts";
+import { bytesOf } from "../files/bytes.ts";
+import type { Bytes } from "../files/bytes.ts";
+import type { SheetRows } from "../files/sheet.ts";
+import { isGzip } from "../files/packed-file.ts";
+import { openTable, PACKING_BYTES } from "../files/table-file.ts";
 import { counted } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { detectFormat, splitList } from "../client/client.ts";
-import type { FileFormat, ImportCounts, RowSource, ImportSummary } from "../transfer/import.ts";
-import { escapeControls } from "../terminal-text.ts";
-import { LIST_NOTE } from "../transfer/table-file.ts";
+import type { FileFormat, ImportCounts, RowSource, ImportSummary } from "../files/import.ts";
+import { escapeControls } from "../runtime/terminal-text.ts";
+import { LIST_NOTE } from "../files/table-file.ts";
 import { addCsvFlags, inFlags, toReading } from "./csv-flags.ts";
 import type { CsvFlags } from "./csv-flags.ts";
 import { openSource, STDIN, toSource } from "./import-source.ts";

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "../runtime/loopback.ts";
 
 /**
  * Whether other machines may reach what listens on this host, an address or a name. A name that cannot be resolved

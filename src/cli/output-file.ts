@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { constants, existsSync, linkSync, lstatSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { syncFolder } from "../data-folder.ts";
-import { describeFailure } from "../system-failure.ts";
+import { syncFolder } from "../runtime/data-folder.ts";
+import { describeFailure } from "../runtime/system-failure.ts";
 import { onInterruption } from "./interruption.ts";
 
 /** Where a command writes its output. A device may also be a pipe, or anything else that is not a regular file. */

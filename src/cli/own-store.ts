@@ -1,7 +1,7 @@
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
-import { createMetrics } from "../metrics.ts";
-import { openStore } from "../open-store.ts";
+import type { Config } from "../app/config.ts";
+import type { Log } from "../runtime/log.ts";
+import { createMetrics } from "../runtime/metrics.ts";
+import { openStore } from "../app/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { createCommandLog } from "./command-log.ts";
 

@@ -1,7 +1,7 @@
 import type { PlantFilter } from "../client/client.ts";
-import type { ExportForm } from "../transfer/export.ts";
-import type { ImportCounts, RowSource, ImportSummary, Problem } from "../transfer/import.ts";
-import type { CsvReading } from "../transfer/csv-reading.ts";
+import type { ExportForm } from "../files/export.ts";
+import type { ImportCounts, RowSource, ImportSummary, Problem } from "../files/import.ts";
+import type { CsvReading } from "../files/csv-reading.ts";
 
 type ImportCall = Readonly<{
   onConflict: "refuse" | "replace";

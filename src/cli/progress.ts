@@ -1,6 +1,6 @@
 import { Format, SingleBar } from "cli-progress";
-import type { Bytes } from "../transfer/bytes.ts";
-import { escapeControls } from "../terminal-text.ts";
+import type { Bytes } from "../files/bytes.ts";
+import { escapeControls } from "../runtime/terminal-text.ts";
 import { onInterruption } from "./interruption.ts";
 
 /** Shows progress on stderr: a bar with rate and remaining time on a terminal, otherwise a line now and then. */

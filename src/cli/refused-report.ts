@@ -1,8 +1,8 @@
 import { closeSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
-import { describeFailure } from "../system-failure.ts";
-import { escapeControls } from "../terminal-text.ts";
-import type { ImportSummary, Problem } from "../transfer/import.ts";
+import { describeFailure } from "../runtime/system-failure.ts";
+import { escapeControls } from "../runtime/terminal-text.ts";
+import type { ImportSummary, Problem } from "../files/import.ts";
 import { openTarget, toTarget } from "./output-file.ts";
 import type { Target } from "./output-file.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { escapeControls } from "../terminal-text.ts";
+import { escapeControls } from "../runtime/terminal-text.ts";
 
 /** Lets the caller of a command choose JSON. `lines`: which lines it has. */
 export function addJson(command: Command, lines = "on one line"): Command {

@@ -1,12 +1,12 @@
 import { ConnectionError, createClient, ERROR_NUMBERS, ServiceError } from "../client/client.ts";
 import type { ImportProgress } from "../client/client.ts";
-import { PlantStoreError } from "../errors.ts";
-import { adviceOn, describeFailure } from "../system-failure.ts";
-import { toCsvQuery } from "../transfer/csv-query.ts";
-import { fileLimits } from "../transfer/file-limits.ts";
-import type { Problem } from "../transfer/import.ts";
-import { toSentCsv } from "../transfer/sheet.ts";
-import { TableError } from "../transfer/table-error.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { adviceOn, describeFailure } from "../runtime/system-failure.ts";
+import { toCsvQuery } from "../files/csv-query.ts";
+import { fileLimits } from "../files/file-limits.ts";
+import type { Problem } from "../files/import.ts";
+import { toSentCsv } from "../files/sheet.ts";
+import { TableError } from "../files/table-error.ts";
 import type { PlantAccess } from "./plant-access.ts";
 
 /** The plants of a running service, with the token in PLANT_STORE_TOKEN. Throws when one of the two cannot be one. */

@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { parseConfig } from "../config.ts";
-import type { Config } from "../config.ts";
-import { SETTINGS, settingsInForce, withoutSecrets } from "../settings.ts";
-import type { Setting, SettingInForce, SettingName } from "../settings.ts";
+import { parseConfig } from "../app/config.ts";
+import type { Config } from "../app/config.ts";
+import { SETTINGS, settingsInForce, withoutSecrets } from "../app/settings.ts";
+import type { Setting, SettingInForce, SettingName } from "../app/settings.ts";
 
 /** Adds the flags of these settings to a command; by default, of all settings. */
 export function addSettings(command: Command, names = Object.keys(SETTINGS) as SettingName[]): Command {

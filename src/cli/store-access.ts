@@ -1,9 +1,9 @@
-import type { Config } from "../config.ts";
-import { createSharedPauses } from "../event-loop.ts";
-import { toFilter } from "../plant-filter.ts";
-import { exportPlants } from "../transfer/export.ts";
-import { fileLimits } from "../transfer/file-limits.ts";
-import { importFile } from "../transfer/import.ts";
+import type { Config } from "../app/config.ts";
+import { createSharedPauses } from "../runtime/event-loop.ts";
+import { toFilter } from "../domain/plant-filter.ts";
+import { exportPlants } from "../files/export.ts";
+import { fileLimits } from "../files/file-limits.ts";
+import { importFile } from "../files/import.ts";
 import { openOwnStore } from "./own-store.ts";
 import type { PlantAccess } from "./plant-access.ts";
 

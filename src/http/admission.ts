@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { WriteQueue } from "../contract.ts";
-import { PlantStoreError } from "../errors.ts";
-import { createFairShares } from "../fair-shares.ts";
-import type { Owner } from "../fair-shares.ts";
+import type { WriteQueue } from "../domain/contract.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { createFairShares } from "../runtime/fair-shares.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** Refuses a change or an import before its body is read when there is no room for it. Undefined when there is room. */

@@ -1,6 +1,6 @@
 import type { Audit, ChangeKind, Who } from "../auth/audit.ts";
-import { isSame } from "../plant.ts";
-import { ownerOf } from "../principal.ts";
+import { isSame } from "../domain/plant.ts";
+import { ownerOf } from "../auth/principal.ts";
 import { idOf } from "../store/plants.ts";
 import type { PlantStore, Swap } from "../store/plants.ts";
 

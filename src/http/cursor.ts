@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../errors.ts";
-import { asPlantId } from "../plant.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { asPlantId } from "../domain/plant.ts";
 import { ORDERS } from "../store/page.ts";
 import type { Order, Place } from "../store/page.ts";
 

@@ -1,7 +1,7 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import { PlantStoreError } from "../errors.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Log } from "../runtime/log.ts";
 import type { HttpResponse } from "./wire/response.ts";
 
 const RETRY_AFTER_SECONDS = "1";

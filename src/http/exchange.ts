@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { ErrorCode } from "../errors.ts";
-import type { Principal } from "../principal.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Trace } from "../tracing/request-trace.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";

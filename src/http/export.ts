@@ -1,9 +1,9 @@
 import type { Who } from "../auth/audit.ts";
-import { PlantStoreError } from "../errors.ts";
-import type { Log } from "../log.ts";
-import { toFilter } from "../plant-filter.ts";
-import { ownerOf } from "../principal.ts";
-import { exportPlants, findLastId, toExportForm } from "../transfer/export.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Log } from "../runtime/log.ts";
+import { toFilter } from "../domain/plant-filter.ts";
+import { ownerOf } from "../auth/principal.ts";
+import { exportPlants, findLastId, toExportForm } from "../files/export.ts";
 import { chooseType } from "./accept.ts";
 import { choosePacking, packTexts } from "./representation.ts";
 import type { Handlers } from "./router.ts";
@@ -30,7 +30,7 @@ export function exportHandlers(options: ExportOptions): Pick<Handlers, "exportPl
       const release = running.take(ownerOf(principal));
       if (!release) throw new PlantStoreError("overloaded");
       // Before responding: an export that cannot start gets a 503, but once started it can only break off.
-      const snapshot = await plantsFor(principal)
+      const snapshot = await plantsFor(ownerOf(principal))
         .snapshot()
         .catch((reason: unknown) => {
           release();

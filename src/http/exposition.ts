@@ -1,4 +1,4 @@
-import type { Family, Sample } from "../metrics.ts";
+import type { Family, Sample } from "../runtime/metrics.ts";
 
 /** A form in which metrics are sent: its media type, and what writes it. */
 export type Exposition = Readonly<{ type: string; write: (families: readonly Family[]) => string }>;

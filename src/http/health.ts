@@ -1,6 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import type { Handlers } from "./router.ts";
 import type { HttpResponse } from "./wire/response.ts";
 

@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 

@@ -1,14 +1,14 @@
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import { PlantStoreError } from "../errors.ts";
-import { createSharedPauses } from "../event-loop.ts";
-import type { Pauses } from "../event-loop.ts";
-import type { NewPlant } from "../plant.ts";
-import { ownerOf } from "../principal.ts";
-import { gunzip } from "../transfer/gunzip.ts";
-import { importFile } from "../transfer/import.ts";
-import type { ImportCounts } from "../transfer/import.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { createSharedPauses } from "../runtime/event-loop.ts";
+import type { Pauses } from "../runtime/event-loop.ts";
+import type { NewPlant } from "../domain/plant.ts";
+import { ownerOf } from "../auth/principal.ts";
+import { gunzip } from "../files/gunzip.ts";
+import { importFile } from "../files/import.ts";
+import type { ImportCounts } from "../files/import.ts";
 import { whileAllowed, whileMoving } from "./upload.ts";
-import type { CsvReading } from "../transfer/csv-reading.ts";
+import type { CsvReading } from "../files/csv-reading.ts";
 import type { Call, Handlers } from "./router.ts";
 import { confirming, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
@@ -48,7 +48,7 @@ export function importHandlers(options: ImportOptions): Pick<Handlers, "importPl
       try {
         const coming = whileAllowed(whileMoving(bytes, PATIENCE), confirming(authenticator, call));
         const file = { format: type === "text/csv" ? "csv" : "ndjson", bytes: isPacked ? gunzip(coming) : coming } as const;
-        const summary = await importFile(plantsFor(principal), file, {
+        const summary = await importFile(plantsFor(ownerOf(principal)), file, {
           csv,
           parsePlant,
           lineBytesMax,

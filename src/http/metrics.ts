@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { PlantStoreError } from "../errors.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import { chooseType } from "./accept.ts";
 import type { App } from "./app.ts";
 import { toErrorResponse, toExpected } from "./error-response.ts";

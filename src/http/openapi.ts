@@ -1,5 +1,5 @@
 import { constants, gzipSync } from "node:zlib";
-import type { Contract } from "../contract.ts";
+import type { Contract } from "../domain/contract.ts";
 import { answerFile, createFile } from "./static-file.ts";
 import type { File } from "./static-file.ts";
 import type { Handlers } from "./router.ts";

@@ -1,11 +1,12 @@
-import { PlantStoreError } from "../errors.ts";
-import { toFilter } from "../plant-filter.ts";
-import { asPlantId, toText } from "../plant.ts";
-import type { NewPlant, PlantId } from "../plant.ts";
+import { ownerOf } from "../auth/principal.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { toFilter } from "../domain/plant-filter.ts";
+import { asPlantId, toText } from "../domain/plant.ts";
+import type { NewPlant, PlantId } from "../domain/plant.ts";
 import type { Order, OrderedPage, Page } from "../store/page.ts";
 import type { ListQuery, PlantStore } from "../store/plants.ts";
 import type { PlantsFor, QueuedPlants } from "../store/queued-plants.ts";
-import { isFound } from "../tokenizer.ts";
+import { isFound } from "../domain/terms.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
 import { linkTo } from "./link.ts";
 import type { LinkQuery } from "./link.ts";
@@ -52,7 +53,7 @@ export function listHandlers({ plants, plantsFor, represent }: ListOptions): Pic
       const { tag, untagged, q } = parameters;
       checkStart(parameters);
       const limit = Math.min(parameters.limit, PAGE_MAX);
-      const { texts, next } = await findPage(parameters, limit, plantsFor(principal));
+      const { texts, next } = await findPage(parameters, limit, plantsFor(ownerOf(principal)));
       const link = next ? linkTo({ limit, ...next, tag, untagged: untagged || undefined, q }) : {};
       return represent({ status: 200, body: `[${texts.join()}]`, headers: link }, headers);
     },

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import { PlantStoreError } from "../errors.ts";
-import type { NewPlant } from "../plant.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { NewPlant } from "../domain/plant.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /**

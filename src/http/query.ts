@@ -1,6 +1,6 @@
-import type { ParameterSchema, QueryParameter } from "../contract.ts";
-import { PlantStoreError } from "../errors.ts";
-import { parsePlantId } from "../plant.ts";
+import type { ParameterSchema, QueryParameter } from "../domain/contract.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { parsePlantId } from "../domain/plant.ts";
 
 const INT32_MAX = 2 ** 31 - 1;
 

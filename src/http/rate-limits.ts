@@ -1,9 +1,9 @@
-import { ownerOf } from "../principal.ts";
-import type { Principal } from "../principal.ts";
-import { PlantStoreError } from "../errors.ts";
-import { createFloodLog } from "../flood-log.ts";
-import type { Log } from "../log.ts";
-import type { Allowance, Rate } from "../leaky-bucket.ts";
+import { ownerOf } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { createFloodLog } from "../runtime/flood-log.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Allowance, Rate } from "../runtime/leaky-bucket.ts";
 import { networkOf } from "./client-address.ts";
 
 /** Limits how many requests may come from whom. */

@@ -1,9 +1,9 @@
 import { createPlant } from "../../contract/generated/bodies.ts";
 import type { JsonBody } from "../../contract/generated/bodies.ts";
-import { PlantStoreError } from "../errors.ts";
-import { decodeBody, parseJson } from "../json.ts";
-import { checkBody } from "../validation.ts";
-import { createByteQueue } from "../byte-queue.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { decodeBody, parseJson } from "../domain/json.ts";
+import { checkBody } from "../domain/validation.ts";
+import { createByteQueue } from "../runtime/byte-queue.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import type { Fields } from "./wire/fields.ts";
 

@@ -1,6 +1,6 @@
-import type { ErrorCode } from "../errors.ts";
-import { SECONDS } from "../metrics.ts";
-import type { Histogram, Metrics } from "../metrics.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import { SECONDS } from "../runtime/metrics.ts";
+import type { Histogram, Metrics } from "../runtime/metrics.ts";
 
 /** Counts the requests and the errors that they got. */
 export type RequestMeter = Readonly<{

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../errors.ts";
-import { createFairShares } from "../fair-shares.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { createFairShares } from "../runtime/fair-shares.ts";
 import type { HttpResponse } from "./wire/response.ts";
 
 /**

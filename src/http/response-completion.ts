@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Audit } from "../auth/audit.ts";
 import { Refusal } from "../auth/refusal.ts";
-import { PlantStoreError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Log } from "../runtime/log.ts";
 import type { RequestTracer } from "../tracing/request-tracer.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { CrossOrigin } from "./cross-origin.ts";

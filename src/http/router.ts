@@ -1,8 +1,8 @@
 import type { BodyOf, OperationId, ParametersOf } from "../../contract/generated/operations.ts";
-import type { Principal } from "../principal.ts";
-import type { Operation, ParameterSchema } from "../contract.ts";
-import { parsePlantId } from "../plant.ts";
-import type { PlantId } from "../plant.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Operation, ParameterSchema } from "../domain/contract.ts";
+import { parsePlantId } from "../domain/plant.ts";
+import type { PlantId } from "../domain/plant.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { acceptPatch } from "./request-body.ts";
 import type { BodyStream } from "./request-body.ts";

@@ -1,12 +1,12 @@
-import type { PlantStoreError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import type { PlantStoreError } from "../domain/errors.ts";
+import type { Log } from "../runtime/log.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { createConnection } from "./wire/connection.ts";
 import type { Connection } from "./wire/connection.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import { createHeadParser } from "./wire/head.ts";
-import { createTaskQueue } from "../event-loop.ts";
-import { openFilesMax } from "../open-files.ts";
+import { createTaskQueue } from "../runtime/event-loop.ts";
+import { openFilesMax } from "../runtime/open-files.ts";
 
 // The only file that names the runtime.
 

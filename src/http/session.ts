@@ -1,5 +1,5 @@
 import { toSession } from "../auth/token-json.ts";
-import { tokenOf } from "../principal.ts";
+import { tokenOf } from "../auth/principal.ts";
 import type { Handlers } from "./router.ts";
 
 /** Tells callers who they are, what they may do, and until when. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
-import { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { SECURITY_TEXT_PATH, securityText } from "./security-text.ts";
 import { answerFile, createFile } from "./static-file.ts";

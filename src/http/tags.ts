@@ -1,9 +1,10 @@
+import { ownerOf } from "../auth/principal.ts";
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import { toFilter } from "../plant-filter.ts";
+import { toFilter } from "../domain/plant-filter.ts";
 import type { PlantStore } from "../store/plants.ts";
 import type { PlantsFor } from "../store/queued-plants.ts";
 import { TAGS_MAX } from "../store/tags.ts";
-import type { SearchTerms } from "../tokenizer.ts";
+import type { SearchTerms } from "../domain/terms.ts";
 import type { Represent } from "./representation.ts";
 import type { Handlers } from "./router.ts";
 import type { Fields } from "./wire/fields.ts";
@@ -18,7 +19,7 @@ export function tagHandlers({ plants, plantsFor, represent }: TagOptions): Pick<
     async listTags({ parameters, headers, principal }) {
       const terms = toFilter(parameters);
       const isFiltered = terms.tag !== undefined || terms.words.length > 0;
-      const { tags, ageMs } = isFiltered ? await countFound(plantsFor(principal), terms) : await plants.countTags();
+      const { tags, ageMs } = isFiltered ? await countFound(plantsFor(ownerOf(principal)), terms) : await plants.countTags();
       const body = JSON.stringify(tags.slice(0, Math.min(parameters.limit, TAGS_MAX)));
       const response = { status: 200, body, headers: { age: String(Math.ceil(ageMs / 1000)) } };
       return represent(response, ageMs > 0 ? unconditional(headers) : headers);

@@ -1,7 +1,7 @@
 import type { Audit } from "../auth/audit.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { PlantStoreError } from "../errors.ts";
-import type { FairShares } from "../fair-shares.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { FairShares } from "../runtime/fair-shares.ts";
 import type { PlantsFor } from "../store/queued-plants.ts";
 import type { Call } from "./router.ts";
 

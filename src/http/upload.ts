@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../errors.ts";
-import type { Bytes } from "../transfer/bytes.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Bytes } from "../files/bytes.ts";
 
 /**
  * How slowly bytes may arrive. Only the time spent waiting for them counts, not the time that they wait for the store.

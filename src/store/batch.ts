@@ -1,6 +1,6 @@
-import type { Owner } from "../fair-shares.ts";
-import type { NewPlant } from "../plant.ts";
-import { SEARCHED_LENGTH_MAX } from "../tokenizer.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
+import type { NewPlant } from "../domain/plant.ts";
+import { SEARCHED_LENGTH_MAX } from "../domain/terms.ts";
 import type { Active } from "../tracing/request-trace.ts";
 import type { Swap } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";

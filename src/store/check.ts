@@ -1,4 +1,4 @@
-import { isScope } from "../scope.ts";
+import { isScope } from "../domain/scope.ts";
 import { TIME_MAX } from "./tokens.ts";
 import type { StoredRow } from "./tokens.ts";
 

@@ -1,5 +1,5 @@
-import { SECONDS } from "../metrics.ts";
-import type { Metrics } from "../metrics.ts";
+import { SECONDS } from "../runtime/metrics.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import type { CommitTracer } from "../tracing/commit-tracer.ts";
 import type { ImportOutcome } from "./plants.ts";
 

@@ -1,4 +1,4 @@
-import type { NewPlant } from "../plant.ts";
+import type { NewPlant } from "../domain/plant.ts";
 import { sizeOf } from "./page.ts";
 import type { Token } from "./tokens.ts";
 

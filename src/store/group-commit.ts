@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../errors.ts";
-import type { Owner } from "../fair-shares.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
 import { charactersOf, countOf, searchedOf, tellBegun } from "./batch.ts";
 import type { Batch, Changes, Outcome, Outcomes, Size } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";

@@ -1,5 +1,5 @@
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../plant.ts";
-import type { NewPlant, PlantId } from "../plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../domain/plant.ts";
+import type { NewPlant, PlantId } from "../domain/plant.ts";
 
 /** A page of a list. `isLast`: no plants follow. */
 export type Page = Readonly<{ plants: readonly NewPlant[]; isLast: boolean }>;

@@ -1,6 +1,6 @@
-import type { Owner } from "../fair-shares.ts";
-import type { NewPlant, PlantId } from "../plant.ts";
-import type { SearchTerms } from "../tokenizer.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
+import type { NewPlant, PlantId } from "../domain/plant.ts";
+import type { SearchTerms } from "../domain/terms.ts";
 import type { PlantCount } from "./counts.ts";
 import type { Order, OrderedPage, Page, Place } from "./page.ts";
 import type { FoundTags, TagCounts } from "./tags.ts";

@@ -1,21 +1,20 @@
-import type { Principal } from "../principal.ts";
-import { ownerOf } from "../principal.ts";
-import type { SearchTerms } from "../tokenizer.ts";
+import type { SearchTerms } from "../domain/terms.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import type { PlantStore } from "./plants.ts";
 
 /** What of a store takes turns with the work of others. */
 export type QueuedPlants = Pick<PlantStore, "list" | "listOrdered" | "count" | "countFoundTags" | "snapshot" | "import">;
 
-/** The plants for one caller. */
-export type PlantsFor = (principal: Principal) => QueuedPlants;
+/** The plants for one caller, the owner of its shares. */
+export type PlantsFor = (owner: Owner) => QueuedPlants;
 
 type QueueOptions = Readonly<{ queue: FairQueue; isPatient: boolean }>;
 
 /** Work that shares a few workers with other callers goes through the fair queue. `isPatient`: see there. */
 export function queuePlants(plants: PlantStore, { queue, isPatient }: QueueOptions): PlantsFor {
-  return (principal) => {
-    const caller = { owner: ownerOf(principal), isPatient };
+  return (owner) => {
+    const caller = { owner, isPatient };
     const inTurn = <Result>(kind: Parameters<PlantStore["takesTurns"]>[0], work: () => Promise<Result>) =>
       plants.takesTurns(kind) ? queue.run(work, caller) : work();
     return {

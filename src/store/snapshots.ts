@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import type { Snapshot } from "./plants.ts";
 
 /** The snapshots that are open. */

@@ -1,10 +1,8 @@
-import type { Owner } from "../fair-shares.ts";
+import type { Queue } from "../domain/contract.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
 import type { Contents } from "./contents.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenStore } from "./tokens.ts";
-
-/** The queues in which changes wait for their commit. Imports have limits of their own. */
-export type Queue = "creates" | "changes" | "tokens";
 
 export type Store = Readonly<{
   /** What it is and where, for people. Holds no secrets. */

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../errors.ts";
-import { withTimeLimit } from "../time-limit.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { withTimeLimit } from "../runtime/time-limit.ts";
 import { coalesceReads } from "./coalesced-reads.ts";
 import type { PlantCount } from "./counts.ts";
 

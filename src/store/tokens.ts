@@ -1,6 +1,6 @@
-import type { Owner } from "../fair-shares.ts";
-import { isScope } from "../scope.ts";
-import type { Scope } from "../scope.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
+import { isScope } from "../domain/scope.ts";
+import type { Scope } from "../domain/scope.ts";
 
 /** A bearer token, without its secret. Times are milliseconds since 1970. */
 export type Token = Readonly<{

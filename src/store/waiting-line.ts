@@ -1,6 +1,6 @@
-import { PlantStoreError } from "../errors.ts";
-import { createFairShares } from "../fair-shares.ts";
-import type { Owner } from "../fair-shares.ts";
+import { PlantStoreError } from "../domain/errors.ts";
+import { createFairShares } from "../runtime/fair-shares.ts";
+import type { Owner } from "../runtime/fair-shares.ts";
 import { countOf, openBatch, placesOf } from "./batch.ts";
 import type { Batch, Size } from "./batch.ts";
 

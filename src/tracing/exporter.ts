@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../log.ts";
-import { describeFailure } from "../system-failure.ts";
+import type { Log } from "../runtime/log.ts";
+import { describeFailure } from "../runtime/system-failure.ts";
 import { rejectedIn } from "./otlp.ts";
 import type { Span } from "./span.ts";
 

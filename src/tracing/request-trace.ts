@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
-import { PlantStoreError } from "../errors.ts";
+import { PlantStoreError } from "../domain/errors.ts";
 import type { Wish } from "./sampler.ts";
 import type { SpanContext } from "./span.ts";
 import type { RemoteParent } from "./trace-context.ts";

@@ -1,4 +1,4 @@
-import type { Operation } from "../contract.ts";
+import type { Operation } from "../domain/contract.ts";
 import type { Sampler } from "./sampler.ts";
 import { inTraceOf, newTrace } from "./request-trace.ts";
 import type { Current, Trace } from "./request-trace.ts";

@@ -1,4 +1,4 @@
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import type { RemoteParent } from "./trace-context.ts";
 
 export type SamplerSettings = Readonly<{

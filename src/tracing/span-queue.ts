@@ -1,4 +1,4 @@
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import { createExporter } from "./exporter.ts";
 import type { ExporterOptions } from "./exporter.ts";
 import type { Span } from "./span.ts";

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import manifest from "../../package.json" with { type: "json" };
-import type { Operation } from "../contract.ts";
-import { withFields } from "../log.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Operation } from "../domain/contract.ts";
+import { withFields } from "../runtime/log.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Metrics } from "../runtime/metrics.ts";
 import { createCommitTracer } from "./commit-tracer.ts";
 import type { CommitTracer } from "./commit-tracer.ts";
 import { toExportRequest } from "./otlp.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "bun:test";
 import { toCommandTree } from "../../src/cli/command-tree.ts";
 import type { CommandTree } from "../../src/cli/command-tree.ts";
 import { createCommandLine } from "../../src/cli/command-line.ts";
-import { SCOPES } from "../../src/scope.ts";
+import { SCOPES } from "../../src/domain/scope.ts";
 import { cleanEnvironment, runCommand } from "../support/process.ts";
 import { findProgram, needs } from "../support/program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

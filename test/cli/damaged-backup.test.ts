@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "bun:test";
-import { readBackup } from "../../src/transfer/backup-file.ts";
-import { BackupError } from "../../src/transfer/backup-lines.ts";
+import { readBackup } from "../../src/files/backup-file.ts";
+import { BackupError } from "../../src/files/backup-lines.ts";
 import { newPlace, openGarden } from "../support/backup-garden.ts";
 import { endOf, linesOf, runOn } from "../support/backups.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
@@ -169,7 +169,7 @@ describe("a file that is not as it was written", () => {
   it("would visibly be restored if nothing compared the checksum", async () => {
     const path = join(temporaryFolder(), "file.gz");
     writeFileSync(path, gzipSync(text.replace('"id":1,', '"id":7,')));
-    const root = plantBugs([{ file: "src/transfer/backup-file.ts", from: 'end.sha256 !== hash.digest("hex")', to: "false" }]);
+    const root = plantBugs([{ file: "src/files/backup-file.ts", from: 'end.sha256 !== hash.digest("hex")', to: "false" }]);
     expect((await runOn(await newPlace("SQLite"), ["restore", path], { root })).status).toBe(0);
   });
 });

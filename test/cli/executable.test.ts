@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { buildExecutable } from "../../deploy/executable.ts";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startProcess } from "../support/process.ts";
 import { PATIENT } from "../support/service-process.ts";

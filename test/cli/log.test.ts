@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "bun:test";
 import { createToken } from "../../src/auth/secret.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { startTestService } from "../support/service.ts";
 
 function logTo(lines: string[], isTerminal: boolean) {

@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from "bun:test";
 import type { Command } from "commander";
 import { makeManual } from "../../deploy/manual.ts";
 import { createCommandLine } from "../../src/cli/command-line.ts";
-import { SETTINGS } from "../../src/settings.ts";
+import { SETTINGS } from "../../src/app/settings.ts";
 import { PROJECT } from "../support/process.ts";
 import { findProgram, needs } from "../support/program.ts";
 

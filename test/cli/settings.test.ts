@@ -2,8 +2,8 @@ import { describe, expect, it } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, parseConfig } from "../../src/config.ts";
-import { SETTINGS } from "../../src/settings.ts";
+import { ConfigError, parseConfig } from "../../src/app/config.ts";
+import { SETTINGS } from "../../src/app/settings.ts";
 import { cleanEnvironment, PROJECT, runCommand, startProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

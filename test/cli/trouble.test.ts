@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { makeCertificate } from "../support/certificate.ts";
-import { escapeControls } from "../../src/terminal-text.ts";
+import { escapeControls } from "../../src/runtime/terminal-text.ts";
 import { needsOtherUser, runCommand } from "../support/process.ts";
 import { findFreePort } from "../support/port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

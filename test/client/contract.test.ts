@@ -22,7 +22,7 @@ import type {
   TagCount,
   Token,
 } from "../../src/client/client.ts";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 
 /**
  * Whether two types are the same, optional and read-only fields included: only equal types make two such functions

@@ -48,7 +48,7 @@ describe("turns", () => {
         turns.push({ words, tag });
         return work();
       };
-      const { list } = queuePlants(plants, { queue: { run }, isPatient: false })({ token: undefined, address: "a" });
+      const { list } = queuePlants(plants, { queue: { run }, isPatient: false })("a");
       await list({ words, tag, limit: 1, bytesMax: 1, after: undefined });
     }
     expect(turns).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { createFairShares } from "../../src/fair-shares.ts";
-import type { FairShares } from "../../src/fair-shares.ts";
+import { createFairShares } from "../../src/runtime/fair-shares.ts";
+import type { FairShares } from "../../src/runtime/fair-shares.ts";
 
 /** Takes until it is refused. */
 function takeAll(shares: FairShares, owner: string): Array<() => void> {

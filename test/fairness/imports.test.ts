@@ -1,18 +1,18 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "bun:test";
-import type * as errors from "../../src/errors.ts";
-import { createFairShares } from "../../src/fair-shares.ts";
+import type * as errors from "../../src/domain/errors.ts";
+import { createFairShares } from "../../src/runtime/fair-shares.ts";
 import type { importHandlers } from "../../src/http/import.ts";
-import { createLog } from "../../src/log.ts";
-import { asPlantId } from "../../src/plant.ts";
-import type { NewPlant } from "../../src/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import type { NewPlant } from "../../src/domain/plant.ts";
 import type { openSqliteStore } from "../../src/store/sqlite/store.ts";
-import { gunzip } from "../../src/transfer/gunzip.ts";
-import { readCsv } from "../../src/transfer/csv.ts";
-import { readNdjson } from "../../src/transfer/ndjson.ts";
-import { parsePlant } from "../../src/validation.ts";
+import { gunzip } from "../../src/files/gunzip.ts";
+import { readCsv } from "../../src/files/csv.ts";
+import { readNdjson } from "../../src/files/ndjson.ts";
+import { parsePlant } from "../../src/domain/validation.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
 import { threadMs } from "../support/processor.ts";
@@ -21,9 +21,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const OWN_PAUSES = [
   { file: "src/http/import.ts", from: "whileThere(openPauses(), connection)", to: "whileThere(createSharedPauses(now)(), connection)" },
 ];
-const LONG_REFUSALS = [
-  { file: "src/transfer/import.ts", from: 'await pauses(some.some((row) => "refusal" in row));', to: "await pauses();" },
-];
+const LONG_REFUSALS = [{ file: "src/files/import.ts", from: 'await pauses(some.some((row) => "refusal" in row));', to: "await pauses();" }];
 const NO_TURNS = [
   {
     file: "src/store/sqlite/plants.ts",
@@ -41,7 +39,7 @@ const TURN_MS = 5;
 /** The longest turn of the event loop, by that clock, while so many imports run of which each line is a piece or more. */
 async function longestTurn(count: number, { root = PROJECT, isRefused = false } = {}): Promise<number> {
   const handlers = (await import(join(root, "src/http/import.ts"))) as { importHandlers: typeof importHandlers };
-  const { PlantStoreError } = (await import(join(root, "src/errors.ts"))) as typeof errors;
+  const { PlantStoreError } = (await import(join(root, "src/domain/errors.ts"))) as typeof errors;
   let now = 0;
   const { importPlants } = handlers.importHandlers({
     plantsFor: () => ({ import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")) }),

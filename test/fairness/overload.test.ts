@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import type { PlantStoreError } from "../../src/errors.ts";
+import type { PlantStoreError } from "../../src/domain/errors.ts";
 import { createAdmission } from "../../src/http/admission.ts";
 import { parseFields } from "../../src/http/wire/fields.ts";
 import type { Fields } from "../../src/http/wire/fields.ts";

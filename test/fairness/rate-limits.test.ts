@@ -2,7 +2,7 @@ import { BlockList } from "node:net";
 import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
-import { createRate } from "../../src/leaky-bucket.ts";
+import { createRate } from "../../src/runtime/leaky-bucket.ts";
 import { expectConform } from "../support/conform.ts";
 import { sendRaw } from "../support/raw-http.ts";
 import { startTestService } from "../support/service.ts";

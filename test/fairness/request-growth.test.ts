@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { PlantStoreError } from "../../src/errors.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 import { ENGINES } from "../support/engines.ts";
 import { judge, tableLine } from "../support/growth.ts";
 import { openWire } from "../support/raw-http.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import { PlantStoreError } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import { whileAllowed, whileMoving } from "../../src/http/upload.ts";
 
 const PATIENCE = { idleMs: 400, graceMs: 100, bytesPerSecondMin: 1000 };

@@ -5,7 +5,7 @@ import type { Connection } from "../../src/http/wire/connection.ts";
 import type { HttpRequest } from "../../src/http/wire/request.ts";
 import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
-import { createTaskQueue } from "../../src/event-loop.ts";
+import { createTaskQueue } from "../../src/runtime/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
 import { threadMs } from "../support/processor.ts";
 import { statusesIn } from "../support/raw-http.ts";

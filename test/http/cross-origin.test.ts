@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { askUntil } from "../support/until.ts";

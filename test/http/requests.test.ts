@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { expectConform } from "../support/conform.ts";
 import { closeOf, openSocket, sendRaw, statusesIn } from "../support/raw-http.ts";

@@ -1,9 +1,9 @@
 import { expect, it } from "bun:test";
 import { createPlant } from "../../contract/generated/bodies.ts";
-import { PlantStoreError } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import { parseBody } from "../../src/http/request-body.ts";
-import { decodeBody, parseJson } from "../../src/json.ts";
-import { checkBody } from "../../src/validation.ts";
+import { decodeBody, parseJson } from "../../src/domain/json.ts";
+import { checkBody } from "../../src/domain/validation.ts";
 import { below, openRandom, pick, seedOf } from "../support/random.ts";
 
 const IDS = [

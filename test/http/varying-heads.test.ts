@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { PlantStoreError } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import * as own from "../../src/http/wire/head.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
 

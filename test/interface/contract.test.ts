@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { operationsOf } from "../../contract/generator/document.ts";
 import type { Document } from "../../contract/generator/document.ts";
 import { operationTable } from "../../contract/generator/operation-table.ts";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 
 type Example = { error: number; message: string };
 type ResponseObject = {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { createClient } from "../../src/client/client.ts";
-import { bytesOf } from "../../src/transfer/bytes.ts";
-import { CSV_HEADER, csvWriter } from "../../src/transfer/csv-writer.ts";
-import type { ImportSummary } from "../../src/transfer/import.ts";
-import { parsePlant } from "../../src/validation.ts";
+import { bytesOf } from "../../src/files/bytes.ts";
+import { CSV_HEADER, csvWriter } from "../../src/files/csv-writer.ts";
+import type { ImportSummary } from "../../src/files/import.ts";
+import { parsePlant } from "../../src/domain/validation.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
@@ -113,7 +113,7 @@ async function expectRoundTrip(written: readonly Written[], query: string, come:
 /** The guess that was there once: what a cell holds may be rows. */
 const ROWS_IN_CELLS = [
   {
-    file: "src/transfer/csv-parser.ts",
+    file: "src/files/csv-parser.ts",
     from: "if (!isEmpty && !fault) onRow(cells, rowLine);",
     to: 'if (cells.some((one) => /\\n\\d+,/.test(one ?? ""))) return "open_quote";\n    if (!isEmpty && !fault) onRow(cells, rowLine);',
   },
@@ -121,7 +121,7 @@ const ROWS_IN_CELLS = [
 
 /** The ids of the plants in an export of one plant, whose name holds a row. */
 async function idsIn(root: string): Promise<bigint[]> {
-  const { readCsv } = (await import(join(root, "src/transfer/csv.ts"))) as typeof import("../../src/transfer/csv.ts");
+  const { readCsv } = (await import(join(root, "src/files/csv.ts"))) as typeof import("../../src/files/csv.ts");
   const file = Buffer.from(CSV_HEADER.plain + csvWriter({ guardFormulas: false })({ id: 9n, name: "list:\n5,Evil,tree\nend", tag: "x" }));
   const rows = await Array.fromAsync(readCsv(bytesOf(new Blob([file]).stream()), { parsePlant, lineBytesMax: 1000, onUnused: () => {} }));
   return rows.flat().flatMap((row) => ("plant" in row ? [row.plant.id] : []));

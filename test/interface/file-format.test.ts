@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
-import { toText } from "../../src/plant.ts";
+import { toText } from "../../src/domain/plant.ts";
 import { checkFile } from "../../web/import/check-file.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { runCommand } from "../support/process.ts";

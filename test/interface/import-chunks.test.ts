@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { readCsv } from "../../src/transfer/csv.ts";
-import { readNdjson } from "../../src/transfer/ndjson.ts";
-import type { Row } from "../../src/transfer/row.ts";
-import { parsePlant } from "../../src/validation.ts";
+import { readCsv } from "../../src/files/csv.ts";
+import { readNdjson } from "../../src/files/ndjson.ts";
+import type { Row } from "../../src/files/row.ts";
+import { parsePlant } from "../../src/domain/validation.ts";
 import { startTestService } from "../support/service.ts";
 import { bytesOf, openTransfers, summaryOf } from "../support/transfers.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { toJson } from "../../contract/generator/document.ts";
-import { parseInt64, parseJson } from "../../src/json.ts";
+import { parseInt64, parseJson } from "../../src/domain/json.ts";
 
 /** The digits of `value` with the point moved by `shift` places, and the exponent that makes up for it. */
 function written(value: bigint, shift: number): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { nameKey } from "../../src/name-order.ts";
+import { nameKey } from "../../src/domain/name-order.ts";
 import { seedOf } from "../support/random.ts";
 
 /** Unicode's root collation at its first level, by the runtime. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { loadContract } from "../../src/contract.ts";
-import type { Operation } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
+import type { Operation } from "../../src/domain/contract.ts";
 import { startTestService } from "../support/service.ts";
 
 // Refused input never comes back in any form: otherwise an attacker who makes a victim send a request could choose what

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { normalize } from "../../src/normalization.ts";
+import { normalize } from "../../src/domain/normalization.ts";
 
 /** Letters that compose and decompose, and marks of several classes. */
 const UNITS = ["a", "e", "\u1ed1", "\u0301", "\u0316", "\u0323", "\u0344", "\uac00", "\u1100", "\u1161", "\u11a8", "\u09c7"];

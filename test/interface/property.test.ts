@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import naughtyStrings from "big-list-of-naughty-strings" with { type: "json" };
 import fc from "fast-check";
 import { parse } from "yaml";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";

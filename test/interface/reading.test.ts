@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { parsePlantId } from "../../src/plant.ts";
+import { parsePlantId } from "../../src/domain/plant.ts";
 import { expectConform } from "../support/conform.ts";
 import { startTestService } from "../support/service.ts";
 

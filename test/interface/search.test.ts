@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { asPlantId } from "../../src/plant.ts";
-import type { NewPlant } from "../../src/plant.ts";
-import { isFound, tokenize, withoutImplied } from "../../src/tokenizer.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import type { NewPlant } from "../../src/domain/plant.ts";
+import { isFound, tokenize, withoutImplied } from "../../src/domain/terms.ts";
 import { expectConform } from "../support/conform.ts";
 import { seedOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { toCursor } from "../../src/http/cursor.ts";
-import { asPlantId } from "../../src/plant.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
-import { nameKey } from "../../src/name-order.ts";
-import { asPlantId } from "../../src/plant.ts";
-import { isFound, SEARCHED_LENGTH_MAX, tokenize } from "../../src/tokenizer.ts";
+import { nameKey } from "../../src/domain/name-order.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import { isFound, SEARCHED_LENGTH_MAX, tokenize } from "../../src/domain/terms.ts";
 
 describe("tokenize", () => {
   for (const { text, words, why } of [

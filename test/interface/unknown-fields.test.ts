@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 import { startTestService } from "../support/service.ts";
 
 // A misspelt field must not be ignored where that does harm: a token without an end, a change that changes nothing. So

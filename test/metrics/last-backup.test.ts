@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
-import { findLastBackup, noteBackup } from "../../src/last-backup.ts";
+import { findLastBackup, noteBackup } from "../../src/runtime/last-backup.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MOMENT = "2026-11-23T03:30:00.000Z";

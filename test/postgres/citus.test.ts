@@ -1,8 +1,8 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { beforeAll, describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
-import { asPlantId } from "../../src/plant.ts";
-import type { NewPlant, PlantId } from "../../src/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
 import type { Snapshot } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "bun:test";
-import { isLoopback } from "../../src/loopback.ts";
+import { isLoopback } from "../../src/runtime/loopback.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { findProgram, needsThat } from "../support/program.ts";

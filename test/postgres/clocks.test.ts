@@ -1,5 +1,5 @@
 import { expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import { withoutSecrets } from "../../src/settings.ts";
+import { withoutSecrets } from "../../src/app/settings.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand, startProcess } from "../support/process.ts";
 import { readToken } from "../support/service.ts";

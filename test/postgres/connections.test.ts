@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { UnsentError } from "../../src/store/postgres/engine/failure.ts";
 import { createHealth } from "../../src/store/postgres/engine/health.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";

@@ -1,6 +1,6 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { afterAll, describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "bun:test";
-import { PlantStoreError } from "../../src/errors.ts";
-import { createLog } from "../../src/log.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { LateError } from "../../src/store/postgres/engine/failure.ts";
 import { createHealth } from "../../src/store/postgres/engine/health.ts";
 

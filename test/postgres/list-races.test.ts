@@ -1,6 +1,6 @@
 import { expect, it } from "bun:test";
 import { Client } from "pg";
-import { asPlantId } from "../../src/plant.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { listOrdered } from "../../src/store/postgres/ordered-lists.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { inPublic } from "../support/postgres/database-server.ts";

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
-import { nameKey } from "../../src/name-order.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
+import { nameKey } from "../../src/domain/name-order.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";

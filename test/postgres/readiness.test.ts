@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";

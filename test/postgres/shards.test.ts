@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "bun:test";
-import { asPlantId } from "../../src/plant.ts";
-import type { NewPlant, PlantId } from "../../src/plant.ts";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { hashOf } from "../../src/store/postgres/engine/shards.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";

@@ -1,11 +1,11 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { parseConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
-import { start } from "../../src/service.ts";
+import { parseConfig } from "../../src/app/config.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { start } from "../../src/app/service.ts";
 import { VERSION, WORDS_VERSION } from "../../src/store/postgres/engine/schema.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { Client } from "pg";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
 import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import { startUp } from "../../src/store/postgres/engine/startup.ts";

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "bun:test";
 import { parse } from "yaml";
-import { parseConfig } from "../../src/config.ts";
+import { parseConfig } from "../../src/app/config.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 import { findFreePort } from "../support/port.ts";

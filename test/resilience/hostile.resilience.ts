@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "bun:test";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 import { NO_PROBE, ORDER_ANY_MARKS } from "../support/bugs.ts";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
@@ -106,14 +106,14 @@ const BUGS: readonly Bug[] = [
   {
     why: "ids went through a double",
     engine: sqlite!,
-    bug: { file: "src/json.ts", from: "return BigInt(literal);", to: "return BigInt(Number(literal));" },
+    bug: { file: "src/domain/json.ts", from: "return BigInt(literal);", to: "return BigInt(Number(literal));" },
     fault: /not answered as sent|reads back as|created elsewhere/,
   },
   {
     why: "lone surrogates were accepted",
     engine: sqlite!,
     bug: {
-      file: "src/validation.ts",
+      file: "src/domain/validation.ts",
       from: "if (isValid(value)) return value;",
       to: 'if (isValid(value) || isValid.errors?.[0]?.keyword === "wellFormed") return value as Value;',
     },
@@ -137,7 +137,7 @@ const BUGS: readonly Bug[] = [
     why: "an error revealed what broke inside",
     engine: sqlite!,
     bug: {
-      file: "src/json.ts",
+      file: "src/domain/json.ts",
       from: 'new PlantStoreError("malformed_json")',
       to: 'new PlantStoreError("malformed_json", { message: `${new Error().stack}` })',
     },

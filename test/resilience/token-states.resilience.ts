@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import type { Scope } from "../../src/scope.ts";
+import type { Scope } from "../../src/domain/scope.ts";
 import { ENGINES } from "../support/engines.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import type { PlantedBug } from "../support/plant-bugs.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "bun:test";
 import { parse } from "yaml";
-import { loadContract } from "../../src/contract.ts";
-import { parseConfig } from "../../src/config.ts";
-import { SETTINGS } from "../../src/settings.ts";
+import { loadContract } from "../../src/domain/contract.ts";
+import { parseConfig } from "../../src/app/config.ts";
+import { SETTINGS } from "../../src/app/settings.ts";
 import { PROJECT } from "../support/process.ts";
 
 // What can be said of the chart without helm, which no registry of ours has. docs/how-to/run-in-containers.md says with

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import { PlantStoreError } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import { judge } from "../support/growth.ts";
 import type { Input } from "../support/growth.ts";
 import { threadMs } from "../support/processor.ts";

@@ -5,7 +5,7 @@ import { expect, it } from "bun:test";
 import { PROJECT } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const FOLDERS = ["src", "src/client", "src/http", "src/transfer", "web", "web/import", "packages/client"];
+const FOLDERS = ["src", "src/client", "src/http", "src/files", "src/domain", "web", "web/import", "packages/client"];
 const CALLS = ['"a".normalize("NFC")', '"a"["normalize"]("NFC")', "(({ normalize }: string) => normalize)('a')"];
 
 it("the linter refuses each call that normalizes text, in each folder of the service, the page and the client", () => {

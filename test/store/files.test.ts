@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
-import { asPlantId } from "../../src/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { markVersion, UNMARKED, walMark } from "../../src/store/sqlite/engine/files.ts";
 import { migrate, schemaVersion } from "../../src/store/sqlite/engine/schema.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";

@@ -1,9 +1,9 @@
-import { PlantStoreError } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import { describe, expect, it } from "bun:test";
-import { asPlantId } from "../../src/plant.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { createGroupCommit } from "../../src/store/group-commit.ts";
 import { createCommitMeter } from "../../src/store/commit-meter.ts";
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import type { Outcomes } from "../../src/store/batch.ts";
 import { rejectionOf } from "../support/rejection.ts";
 

@@ -1,10 +1,10 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { afterAll, beforeAll, expect, it } from "bun:test";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { createLog } from "../../src/log.ts";
-import { asPlantId } from "../../src/plant.ts";
-import type { NewPlant } from "../../src/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import type { NewPlant } from "../../src/domain/plant.ts";
 import type { OrderedPage } from "../../src/store/page.ts";
 import type { OrderedQuery } from "../../src/store/plants.ts";
 import { restoreSqliteStore } from "../../src/store/sqlite/restore.ts";

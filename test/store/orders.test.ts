@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { testOrders } from "../support/order-suite.ts";

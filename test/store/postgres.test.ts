@@ -1,5 +1,5 @@
-import { createMetrics } from "../../src/metrics.ts";
-import { createLog } from "../../src/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
+import { createLog } from "../../src/runtime/log.ts";
 import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
 import { testStore } from "../support/store-suite.ts";

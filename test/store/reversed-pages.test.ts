@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "bun:test";
 import { join } from "node:path";
-import { nameKey } from "../../src/name-order.ts";
-import { asPlantId } from "../../src/plant.ts";
+import { nameKey } from "../../src/domain/name-order.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import type { WalkQuery } from "../../src/store/sqlite/search/word-index.ts";
 import { threadMs } from "../support/processor.ts";

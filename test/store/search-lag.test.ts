@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
-import { asPlantId } from "../../src/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { openReader } from "../../src/store/sqlite/engine/reader.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
@@ -28,8 +28,8 @@ const RENAMED_DROPPED = [
   },
   {
     file: SEARCHER,
-    from: 'import { isFound } from "../../../tokenizer.ts";',
-    to: 'import { isFound } from "../../../tokenizer.ts"; import { nameKey } from "../../../name-order.ts";',
+    from: 'import { isFound } from "../../../domain/terms.ts";',
+    to: 'import { isFound } from "../../../domain/terms.ts"; import { nameKey } from "../../../domain/name-order.ts";',
   },
 ];
 

@@ -1,10 +1,10 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { DatabaseSync } from "node:sqlite";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
-import { asPlantId } from "../../src/plant.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
 import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
 import { createHealth } from "../../src/store/sqlite/engine/health.ts";

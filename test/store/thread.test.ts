@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
-import type { PlantId } from "../../src/plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
+import type { PlantId } from "../../src/domain/plant.ts";
 import { expressionOf, PREFIX_LENGTHS } from "../../src/store/sqlite/search/expression.ts";
 import { openIndexer } from "../../src/store/sqlite/search/indexer.ts";
 import type { Indexer } from "../../src/store/sqlite/search/indexer.ts";
@@ -10,7 +10,7 @@ import { removeWordIndex } from "../../src/store/sqlite/search/index-file.ts";
 import { openWordIndex } from "../../src/store/sqlite/search/word-index.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import type { PlantColumns } from "../../src/store/sqlite/plant-statements.ts";
-import { isFound, tokenize } from "../../src/tokenizer.ts";
+import { isFound, tokenize } from "../../src/domain/terms.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const NOTHING_INDEXED = { changes: 0, bulkChanges: 0 };

@@ -124,7 +124,7 @@ export const INDEX_DONE_EARLY: readonly PlantedBug[] = [
 ];
 
 /** A stop does not wait for the balancer to notice. */
-export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/service.ts", from: "await sleep(config.drainDelayMs);", to: "" }];
+export const NO_DRAIN_DELAY: readonly PlantedBug[] = [{ file: "src/app/service.ts", from: "await sleep(config.drainDelayMs);", to: "" }];
 
 /** A stop closes the connections of the requests under way. */
 export const CUT_OFF_WORK: readonly PlantedBug[] = [
@@ -189,7 +189,7 @@ export const TRUST_THE_FUTURE: readonly PlantedBug[] = [
 /** The expiry of tokens uses a clock that starts with the service and cannot be set. */
 export const TOKENS_BY_STEADY_CLOCK: readonly PlantedBug[] = [
   {
-    file: "src/service-app.ts",
+    file: "src/app/service-app.ts",
     from: "cacheMax: TOKEN_CACHE_MAX,\n    now: Date.now,",
     to: "cacheMax: TOKEN_CACHE_MAX,\n    now: ((began) => () => began + performance.now())(Date.now() - performance.now()),",
   },
@@ -206,9 +206,9 @@ export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
 
 /** Runs of marks of any length are put into order, in the whole name. */
 export const ORDER_ANY_MARKS: readonly PlantedBug[] = [
-  { file: "src/tokenizer.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
-  { file: "src/normalization.ts", from: "text.length <= wholeMax", to: "wholeMax > 0" },
-  { file: "src/tokenizer.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
+  { file: "src/domain/terms.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
+  { file: "src/domain/normalization.ts", from: "text.length <= wholeMax", to: "wholeMax > 0" },
+  { file: "src/domain/terms.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
 ];
 
 /** A start on PostgreSQL that does not try what the store relies on. */

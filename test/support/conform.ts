@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 
 const contract = JSON.parse(loadContract().served) as Record<string, unknown>;
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../src/errors.ts";
-import { TableError } from "../../src/transfer/table-error.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
+import { TableError } from "../../src/files/table-error.ts";
 import { threadMs } from "./processor.ts";
 
 /** Texts that are cheap to send and may be expensive to read: each gives one of a length, in UTF-16 units. */

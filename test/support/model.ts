@@ -1,5 +1,5 @@
 import { etagOf } from "../../src/http/preconditions.ts";
-import type { NewPlant, PlantId } from "../../src/plant.ts";
+import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
 
 export type Content = Readonly<{ name: string; tag?: string }>;
 export type Patch = Readonly<{ name?: string; tag?: string | null }>;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { nameKey } from "../../src/name-order.ts";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
-import type { NewPlant, PlantId } from "../../src/plant.ts";
+import { nameKey } from "../../src/domain/name-order.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
+import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
 import type { Place } from "../../src/store/page.ts";
 import type { OrderedQuery } from "../../src/store/plants.ts";
 import type { Store } from "../../src/store/store.ts";
-import { tokenize } from "../../src/tokenizer.ts";
+import { tokenize } from "../../src/domain/terms.ts";
 import { askUntil } from "./until.ts";
 
 const ALL = { limit: 1000, bytesMax: 2 ** 30, after: undefined, tag: undefined, words: [] } as const;

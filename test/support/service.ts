@@ -1,10 +1,10 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { join } from "node:path";
-import { parseConfig } from "../../src/config.ts";
-import type { Log } from "../../src/log.ts";
-import { countEvents, createLog } from "../../src/log.ts";
-import { start } from "../../src/service.ts";
-import type { Running } from "../../src/service.ts";
+import { parseConfig } from "../../src/app/config.ts";
+import type { Log } from "../../src/runtime/log.ts";
+import { countEvents, createLog } from "../../src/runtime/log.ts";
+import { start } from "../../src/app/service.ts";
+import type { Running } from "../../src/app/service.ts";
 import { startProcess } from "./process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
-import type { NewPlant } from "../../src/plant.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
+import type { NewPlant } from "../../src/domain/plant.ts";
 import type { Page } from "../../src/store/page.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { ListQuery } from "../../src/store/plants.ts";
 import { allTokens } from "../../src/store/tokens.ts";
 import type { Token } from "../../src/store/tokens.ts";
-import { tokenize } from "../../src/tokenizer.ts";
+import { tokenize } from "../../src/domain/terms.ts";
 import { below, openRandom, seedOf } from "./random.ts";
 import { rejectionOf } from "./rejection.ts";
 

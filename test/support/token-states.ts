@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { OperationId } from "../../contract/generated/operations.ts";
 import { createToken } from "../../src/auth/secret.ts";
-import type { RequiredScope, Scope } from "../../src/scope.ts";
+import type { RequiredScope, Scope } from "../../src/domain/scope.ts";
 
 /** A request, and its response to callers with the scope: status and error number, however often it is sent. */
 export type Sample = Readonly<{

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { ImportSummary } from "../../src/transfer/import.ts";
+import type { ImportSummary } from "../../src/files/import.ts";
 import { expectConform } from "./conform.ts";
 import type { TestService } from "./service.ts";
 

@@ -1,13 +1,13 @@
-import { createMetrics } from "../../src/metrics.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "bun:test";
 import { issueToken } from "../../src/auth/issue.ts";
-import { parseConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
-import { asPlantId } from "../../src/plant.ts";
-import { openStore } from "../../src/open-store.ts";
+import { parseConfig } from "../../src/app/config.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import { openStore } from "../../src/app/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";

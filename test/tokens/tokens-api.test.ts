@@ -5,7 +5,7 @@ import { issueToken } from "../../src/auth/issue.ts";
 import { createClient } from "../../src/client/client.ts";
 import { hasTokenForm, randomText } from "../../src/auth/secret.ts";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
-import { SCOPES } from "../../src/scope.ts";
+import { SCOPES } from "../../src/domain/scope.ts";
 import { allTokens } from "../../src/store/tokens.ts";
 import { expectConform } from "../support/conform.ts";
 import { ENGINES } from "../support/engines.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
-import { PlantStoreError } from "../../src/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import { issueToken } from "../../src/auth/issue.ts";
 import { createToken, hashToken, hasTokenForm } from "../../src/auth/secret.ts";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";

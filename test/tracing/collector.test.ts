@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
+import { createLog } from "../../src/runtime/log.ts";
+import { createMetrics } from "../../src/runtime/metrics.ts";
 import * as own from "../../src/tracing/span-queue.ts";
 import { toExportRequest } from "../../src/tracing/otlp.ts";
 import type { Span } from "../../src/tracing/span.ts";

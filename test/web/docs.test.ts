@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { loadContract } from "../../src/contract.ts";
+import { loadContract } from "../../src/domain/contract.ts";
 import { startBrowser } from "../support/browser.ts";
 import { needs } from "../support/program.ts";
 import { startTestService } from "../support/service.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedAnswerError } from "../../src/client/client.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 import { failureText, isPassing } from "../../web/failure-text.ts";
 
 /** What is wrong with a request that the page never sends, or with a file, whose words these are. */

@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import type { ImportSummary } from "../../src/transfer/import.ts";
+import type { ImportSummary } from "../../src/files/import.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/client.ts";
-import { asPlantId } from "../../src/plant.ts";
-import { toContentId } from "../../src/transfer/content-id.ts";
-import { PLAIN } from "../../src/transfer/csv-reading.ts";
+import { asPlantId } from "../../src/domain/plant.ts";
+import { toContentId } from "../../src/files/content-id.ts";
+import { PLAIN } from "../../src/files/csv-reading.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
 import { foretell } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";

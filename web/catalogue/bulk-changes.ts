@@ -2,7 +2,7 @@ import { ServiceError } from "../../src/client/client.ts";
 import type { ChangeOutcome, Client, PlantChange } from "../../src/client/client.ts";
 import { failureText } from "../failure-text.ts";
 import { holdPage } from "../leaving.ts";
-import { isSame } from "../../src/plant.ts";
+import { isSame } from "../../src/domain/plant.ts";
 import { DONE_MS, PROBLEM_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { cutOffText, plantOf, resultText } from "./bulk-text.ts";

@@ -1,6 +1,6 @@
 import type { Client, ListQuery, Page, Plant } from "../../src/client/client.ts";
-import { isSame } from "../../src/plant.ts";
-import { isFound, tokenize, withoutImplied } from "../../src/tokenizer.ts";
+import { isSame } from "../../src/domain/plant.ts";
+import { isFound, tokenize, withoutImplied } from "../../src/domain/terms.ts";
 import { isAbort } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";

@@ -1,4 +1,4 @@
-import { isSame } from "../../src/plant.ts";
+import { isSame } from "../../src/domain/plant.ts";
 import type { Notices } from "../notices.ts";
 import { plantOf } from "./bulk-text.ts";
 import type { KeptUndo, Undo } from "./kept-undo.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { SEARCHED_LENGTH_MAX } from "../../src/tokenizer.ts";
+import { SEARCHED_LENGTH_MAX } from "../../src/domain/terms.ts";
 import { useValue } from "../state.ts";
 import { AS_TYPED } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";

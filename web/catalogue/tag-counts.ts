@@ -1,5 +1,5 @@
 import type { Client, Plant, PlantCount, TagCount } from "../../src/client/client.ts";
-import { tokenize } from "../../src/tokenizer.ts";
+import { tokenize } from "../../src/domain/terms.ts";
 import { isPassing } from "../failure-text.ts";
 import { createState } from "../state.ts";
 import type { State } from "../state.ts";

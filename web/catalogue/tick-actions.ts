@@ -1,6 +1,6 @@
 import type { Plant } from "../../src/client/client.ts";
-import { toText } from "../../src/plant.ts";
-import { CSV_HEADER, csvWriter, SPREADSHEET_MARK } from "../../src/transfer/csv-writer.ts";
+import { toText } from "../../src/domain/plant.ts";
+import { CSV_HEADER, csvWriter, SPREADSHEET_MARK } from "../../src/files/csv-writer.ts";
 import { DONE_MS } from "../notices.ts";
 import type { Notices } from "../notices.ts";
 import { saveFile } from "../save-file.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { PlantCount } from "../../src/client/client.ts";
-import { tokenize } from "../../src/tokenizer.ts";
+import { tokenize } from "../../src/domain/terms.ts";
 import { quote } from "../notices.ts";
 import { countText } from "../plants/count-text.ts";
 import { parseId } from "../plants/draft.ts";

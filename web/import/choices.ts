@@ -1,7 +1,7 @@
 import type { Client } from "../../src/client/client.ts";
-import { FIELDS } from "../../src/transfer/columns.ts";
-import type { PlantField } from "../../src/transfer/columns.ts";
-import type { CsvReading, Ids } from "../../src/transfer/csv-reading.ts";
+import { FIELDS } from "../../src/files/columns.ts";
+import type { PlantField } from "../../src/files/columns.ts";
+import type { CsvReading, Ids } from "../../src/files/csv-reading.ts";
 import { checkFile, columnKeys } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { guessReading, MADE_IDS } from "./guess.ts";

@@ -1,5 +1,5 @@
-import { FIELDS } from "../../src/transfer/columns.ts";
-import type { PlantField } from "../../src/transfer/columns.ts";
+import { FIELDS } from "../../src/files/columns.ts";
+import type { PlantField } from "../../src/files/columns.ts";
 import { Field } from "../ui/field.tsx";
 import { parseId } from "../plants/draft.ts";
 import { columnKeys } from "./check-file.ts";

@@ -1,9 +1,9 @@
 import type { FileFormat } from "../../src/client/client.ts";
-import { readCsv } from "../../src/transfer/csv.ts";
-import { readNdjson } from "../../src/transfer/ndjson.ts";
-import { fileLimits } from "../../src/transfer/file-limits.ts";
-import type { CsvReading } from "../../src/transfer/csv-reading.ts";
-import type { ReadOptions, Row } from "../../src/transfer/row.ts";
+import { readCsv } from "../../src/files/csv.ts";
+import { readNdjson } from "../../src/files/ndjson.ts";
+import { fileLimits } from "../../src/files/file-limits.ts";
+import type { CsvReading } from "../../src/files/csv-reading.ts";
+import type { ReadOptions, Row } from "../../src/files/row.ts";
 import { countLines } from "./line-starts.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */

@@ -1,4 +1,4 @@
-import { quote } from "../../src/transfer/csv-writer.ts";
+import { quote } from "../../src/files/csv-writer.ts";
 import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import type { Fate, Forecast } from "./forecast.ts";

@@ -1,6 +1,6 @@
-import { BROKEN_CELL, GROUPED_ID, SHORTENED_ID } from "../../src/transfer/csv-row.ts";
-import { CSV_HEADER } from "../../src/transfer/csv-writer.ts";
-import type { CsvReading } from "../../src/transfer/csv-reading.ts";
+import { BROKEN_CELL, GROUPED_ID, SHORTENED_ID } from "../../src/files/csv-row.ts";
+import { CSV_HEADER } from "../../src/files/csv-writer.ts";
+import type { CsvReading } from "../../src/files/csv-reading.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile, CheckOptions } from "./check-file.ts";
 

@@ -1,6 +1,6 @@
-import { PlantStoreError } from "../../src/errors.ts";
-import { bytesOf } from "../../src/transfer/bytes.ts";
-import { checkGrowth } from "../../src/transfer/packed-file.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
+import { bytesOf } from "../../src/files/bytes.ts";
+import { checkGrowth } from "../../src/files/packed-file.ts";
 
 /** The fixed part of the head of a member (RFC 1952, 2.3). */
 const HEAD_BYTES = 10;

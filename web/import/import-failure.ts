@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../src/errors.ts";
-import { TableError } from "../../src/transfer/table-error.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
+import { TableError } from "../../src/files/table-error.ts";
 import { failureText } from "../failure-text.ts";
 
 /** What a browser throws when it cannot read a file (W3C File API, 7.1). */

@@ -1,4 +1,4 @@
-import { MISSING } from "../../src/transfer/columns.ts";
+import { MISSING } from "../../src/files/columns.ts";
 import type { AskedForecast } from "./asked-forecast.ts";
 import type { CheckedFile } from "./check-file.ts";
 import type { Choices } from "./choices.ts";

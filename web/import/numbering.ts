@@ -1,5 +1,5 @@
 import type { Client } from "../../src/client/client.ts";
-import { TableError } from "../../src/transfer/table-error.ts";
+import { TableError } from "../../src/files/table-error.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { findFirstId } from "./first-id.ts";

@@ -1,14 +1,14 @@
 import { detectFormat, HEAD_BYTES, splitList } from "../../src/client/client.ts";
 import type { FileFormat } from "../../src/client/client.ts";
-import { toUtf8 } from "../../src/transfer/encodings.ts";
-import type { Encoding } from "../../src/transfer/encodings.ts";
-import { isGzip } from "../../src/transfer/packed-file.ts";
-import { bytesOf } from "../../src/transfer/bytes.ts";
-import type { Bytes } from "../../src/transfer/bytes.ts";
-import type { CellFaults } from "../../src/transfer/cell-row.ts";
-import { toCsv } from "../../src/transfer/sheet.ts";
-import { fileOf, LIST_NOTE, openTable, PACKING_BYTES } from "../../src/transfer/table-file.ts";
-import type { Table } from "../../src/transfer/table-file.ts";
+import { toUtf8 } from "../../src/files/encodings.ts";
+import type { Encoding } from "../../src/files/encodings.ts";
+import { isGzip } from "../../src/files/packed-file.ts";
+import { bytesOf } from "../../src/files/bytes.ts";
+import type { Bytes } from "../../src/files/bytes.ts";
+import type { CellFaults } from "../../src/files/cell-row.ts";
+import { toCsv } from "../../src/files/sheet.ts";
+import { fileOf, LIST_NOTE, openTable, PACKING_BYTES } from "../../src/files/table-file.ts";
+import type { Table } from "../../src/files/table-file.ts";
 import { unpackMembers } from "./gzip-members.ts";
 
 /** A file that can be read and cut: neither packed, nor in UTF-16, nor one JSON list. */

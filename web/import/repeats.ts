@@ -1,4 +1,4 @@
-import type { NewPlant } from "../../src/plant.ts";
+import type { NewPlant } from "../../src/domain/plant.ts";
 
 /** How a row repeats the id of an earlier one of the file. */
 export type Repeat = Readonly<{

@@ -1,8 +1,8 @@
 import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
-import { toCsvQuery } from "../../src/transfer/csv-query.ts";
-import type { CsvReading } from "../../src/transfer/csv-reading.ts";
-import { REFUSED_LINE } from "../../src/transfer/sheet.ts";
+import { toCsvQuery } from "../../src/files/csv-query.ts";
+import type { CsvReading } from "../../src/files/csv-reading.ts";
+import { REFUSED_LINE } from "../../src/files/sheet.ts";
 import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
 import { pickRows } from "./refused-rows.ts";

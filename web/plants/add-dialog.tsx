@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { ERROR_NUMBERS, makeId, ServiceError } from "../../src/client/client.ts";
 import type { Client, Plant } from "../../src/client/client.ts";
-import { isSame } from "../../src/plant.ts";
+import { isSame } from "../../src/domain/plant.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { failureText, retryText } from "../failure-text.ts";
 import { useKept } from "../kept.ts";

@@ -1,6 +1,6 @@
 import type { Plant } from "../../src/client/client.ts";
-import { normalize } from "../../src/normalization.ts";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/plant.ts";
+import { normalize } from "../../src/domain/normalization.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../src/domain/plant.ts";
 import { isInvisible } from "./label.ts";
 
 /** A plant as it is typed. */

@@ -3,7 +3,7 @@ import { ServiceError } from "../../src/client/client.ts";
 import type { Plant, PlantChange, StoredPlant } from "../../src/client/client.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { retryText } from "../failure-text.ts";
-import { isSame } from "../../src/plant.ts";
+import { isSame } from "../../src/domain/plant.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { failedText, quote } from "../notices.ts";

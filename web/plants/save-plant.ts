@@ -1,6 +1,6 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError } from "../../src/client/client.ts";
 import type { Client, Plant, StoredPlant } from "../../src/client/client.ts";
-import { isSame } from "../../src/plant.ts";
+import { isSame } from "../../src/domain/plant.ts";
 
 /** What became of a change. "conflict": the plant is no more what was seen; `theirs` is what it is now, undefined when it is gone. */
 export type Saved = Readonly<{ kind: "saved"; plant: Plant }> | Readonly<{ kind: "conflict"; theirs: StoredPlant | undefined }>;

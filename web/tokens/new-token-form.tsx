@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { NewToken } from "../../src/client/client.ts";
-import { SCOPES } from "../../src/scope.ts";
-import type { Scope } from "../../src/scope.ts";
+import { SCOPES } from "../../src/domain/scope.ts";
+import type { Scope } from "../../src/domain/scope.ts";
 import { useKept } from "../kept.ts";
 import { useHold } from "../leaving.ts";
 import { BackAgain } from "../ui/back-again.tsx";

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../errors.ts";
-import { createByteQueue } from "../../byte-queue.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { createByteQueue } from "../../runtime/byte-queue.ts";
 import { createChunkedDecoder } from "./chunked.ts";
 import type { Framing } from "./head.ts";
 

@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../../errors.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 
 /** Decodes a chunked body as it arrives (RFC 9112, 7.1). */
 export type ChunkedDecoder = Readonly<{

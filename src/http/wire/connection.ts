@@ -1,10 +1,10 @@
-import { PlantStoreError } from "../../errors.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import type { HttpRequest } from "./request.ts";
 import type { HttpResponse } from "./response.ts";
 import type { IncomingBody } from "./body.ts";
 import type { Head, HeadParser } from "./head.ts";
 import { createInput } from "./input.ts";
-import type { TaskQueue } from "../../event-loop.ts";
+import type { TaskQueue } from "../../runtime/event-loop.ts";
 import { createOutput, drop } from "./output.ts";
 import { createTimeouts } from "./timeouts.ts";
 import { createTurns } from "./turns.ts";

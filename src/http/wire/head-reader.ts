@@ -1,5 +1,5 @@
-import type { ByteQueue } from "../../byte-queue.ts";
-import { PlantStoreError } from "../../errors.ts";
+import type { ByteQueue } from "../../runtime/byte-queue.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import type { Head, HeadParser } from "./head.ts";
 
 /** Reads the heads of requests from the input. */

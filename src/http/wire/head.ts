@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../../errors.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import { membersOf, parseFields, withField } from "./fields.ts";
 import type { Fields } from "./fields.ts";
 

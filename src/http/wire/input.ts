@@ -1,4 +1,4 @@
-import { createByteQueue } from "../../byte-queue.ts";
+import { createByteQueue } from "../../runtime/byte-queue.ts";
 import { createBody, WholeBody } from "./body.ts";
 import type { IncomingBody } from "./body.ts";
 import type { Framing, Head, HeadParser } from "./head.ts";

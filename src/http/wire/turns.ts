@@ -1,4 +1,4 @@
-import type { TaskQueue } from "../../event-loop.ts";
+import type { TaskQueue } from "../../runtime/event-loop.ts";
 
 /**
  * The turns of a connection with pipelined requests: a thousand of these would otherwise block the event loop until all

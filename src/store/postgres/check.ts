@@ -1,5 +1,5 @@
-import type { Log } from "../../log.ts";
-import { describeFailure } from "../../system-failure.ts";
+import type { Log } from "../../runtime/log.ts";
+import { describeFailure } from "../../runtime/system-failure.ts";
 import { look, lookAtTokens, NAMED_MAX, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";

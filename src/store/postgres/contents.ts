@@ -1,4 +1,4 @@
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import { inParts } from "../contents.ts";
 import type { Contents, DatedPlant, StoredToken } from "../contents.ts";
 import { toToken } from "../tokens.ts";

@@ -1,4 +1,4 @@
-import type { SearchTerms } from "../../tokenizer.ts";
+import type { SearchTerms } from "../../domain/terms.ts";
 import { COUNTED_MAX, toCount } from "../counts.ts";
 import type { PlantCount } from "../counts.ts";
 import { TAGS_MAX } from "../tags.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../runtime/log.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 

@@ -1,4 +1,4 @@
-import type { SearchTerms } from "../../tokenizer.ts";
+import type { SearchTerms } from "../../domain/terms.ts";
 import { toColumn } from "./engine/text.ts";
 import { hasTag } from "./list-statements.ts";
 import { toQuery } from "./plant-columns.ts";

@@ -1,4 +1,4 @@
-import type { Metrics } from "../../metrics.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
 import type { PlantStore } from "../plants.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../errors.ts";
-import type { PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import type { PlantId } from "../../domain/plant.ts";
 import { idOf } from "../plants.ts";
 import { GuardError, isMisplaced, judge } from "./engine/failure.ts";
 import type { Health } from "./engine/health.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PlantStoreError } from "../../errors.ts";
-import { openPauses } from "../../event-loop.ts";
-import type { Log } from "../../log.ts";
-import { nameKey } from "../../name-order.ts";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
-import type { NewPlant } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { openPauses } from "../../runtime/event-loop.ts";
+import type { Log } from "../../runtime/log.ts";
+import { nameKey } from "../../domain/name-order.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
+import type { NewPlant } from "../../domain/plant.ts";
 import type { Execute } from "./engine/retry.ts";
 import { fromColumn } from "./engine/text.ts";
 import { columnsOf } from "./plant-columns.ts";

@@ -1,7 +1,7 @@
-import { openPauses } from "../../event-loop.ts";
-import { nameKey } from "../../name-order.ts";
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
-import type { NewPlant } from "../../plant.ts";
+import { openPauses } from "../../runtime/event-loop.ts";
+import { nameKey } from "../../domain/name-order.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
+import type { NewPlant } from "../../domain/plant.ts";
 import { idBehind, openOrderedPage, ORDERS, sizeOf } from "../page.ts";
 import type { Order, OrderedPage, Place } from "../page.ts";
 import type { OrderedQuery } from "../plants.ts";

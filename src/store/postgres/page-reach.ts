@@ -1,4 +1,4 @@
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 
 /**
  * How far pages reach among the ids, guessed from one before. On Citus every shard sends a whole page, unless it is told

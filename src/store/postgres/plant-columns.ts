@@ -1,8 +1,8 @@
-import { openPauses } from "../../event-loop.ts";
-import { nameKey } from "../../name-order.ts";
-import { asPlantId } from "../../plant.ts";
-import type { NewPlant } from "../../plant.ts";
-import { tokenize } from "../../tokenizer.ts";
+import { openPauses } from "../../runtime/event-loop.ts";
+import { nameKey } from "../../domain/name-order.ts";
+import { asPlantId } from "../../domain/plant.ts";
+import type { NewPlant } from "../../domain/plant.ts";
+import { tokenize } from "../../domain/terms.ts";
 import { fromColumn, toColumn } from "./engine/text.ts";
 
 /** A plant as the statements return it. */

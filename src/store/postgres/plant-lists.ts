@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../../errors.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import { idBehind, openPage, sizeOf } from "../page.ts";
 import type { Page } from "../page.ts";
 import type { ListQuery } from "../plants.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PlantStoreError } from "../../errors.ts";
-import { isSame } from "../../plant.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { isSame } from "../../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { ImportOutcome } from "../plants.ts";
 import { toPlant } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";

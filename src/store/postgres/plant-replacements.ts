@@ -1,6 +1,6 @@
-import { PlantStoreError } from "../../errors.ts";
-import { isSame } from "../../plant.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { isSame } from "../../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { toPlant } from "./plant-columns.ts";
 import { changeOrRefuse } from "./plant-tables.ts";
 import type { PlantTables, Update } from "./plant-tables.ts";

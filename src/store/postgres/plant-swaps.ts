@@ -1,5 +1,5 @@
-import { isSame } from "../../plant.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { isSame } from "../../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { idOf } from "../plants.ts";
 import type { Swap } from "../plants.ts";
 import { changeOrRefuse } from "./plant-tables.ts";

@@ -1,4 +1,4 @@
-import type { NewPlant, PlantId } from "../../plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { isRefused } from "./engine/failure.ts";
 import type { Execute, ExecuteOptions } from "./engine/retry.ts";
 import { columnsOf, searchableColumnsOf } from "./plant-columns.ts";

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../errors.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { GroupCommit, QueueLimits } from "../group-commit.ts";
 import { idOf } from "../plants.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../plants.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PlantStoreError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import type { Log } from "../../runtime/log.ts";
 import { LIST_INDEXES } from "./check-statements.ts";
 import { isMisplaced } from "./engine/failure.ts";
 import { createHealth } from "./engine/health.ts";

@@ -1,7 +1,7 @@
-import { PlantStoreError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import { asPlantId, PLANT_ID_MIN, toText } from "../../plant.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import type { Log } from "../../runtime/log.ts";
+import { asPlantId, PLANT_ID_MIN, toText } from "../../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { judge } from "./engine/failure.ts";
 import type { Database, Statement } from "./engine/pool.ts";
 import { UnfitError } from "./engine/requirements.ts";

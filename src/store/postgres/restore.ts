@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../runtime/log.ts";
 import { expectUnused } from "../contents.ts";
 import type { ContentsPart, DatedPlant, Filled } from "../contents.ts";
 import { listTokens, UNDATED } from "./contents.ts";

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../errors.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import { createGroupCommit } from "../group-commit.ts";

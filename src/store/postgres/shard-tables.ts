@@ -1,4 +1,4 @@
-import type { PlantId } from "../../plant.ts";
+import type { PlantId } from "../../domain/plant.ts";
 import { isMisplaced } from "./engine/failure.ts";
 import type { Statement } from "./engine/pool.ts";
 import type { ShardMap, ShardTable } from "./engine/shards.ts";

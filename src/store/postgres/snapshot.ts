@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PlantStoreError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import { describeFailure } from "../../system-failure.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import type { Log } from "../../runtime/log.ts";
+import { describeFailure } from "../../runtime/system-failure.ts";
 import type { Snapshot } from "../plants.ts";
 import { isElsewhere } from "./engine/failure.ts";
 import type { Database, Statement } from "./engine/pool.ts";

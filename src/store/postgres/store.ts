@@ -1,6 +1,6 @@
-import { withFields } from "../../log.ts";
-import type { Log } from "../../log.ts";
-import type { Metrics } from "../../metrics.ts";
+import { withFields } from "../../runtime/log.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";

@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../../errors.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
 import { queuedChanges, toToken, USE_AHEAD_MS_MAX } from "../tokens.ts";
 import type { StoredRow, Token, TokenChange, TokenOutcome, TokenQuery, TokenStore, TokenUses } from "../tokens.ts";
 import type { CommitMeter } from "../commit-meter.ts";

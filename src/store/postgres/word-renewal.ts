@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../runtime/log.ts";
 import { MEND_WRONG } from "./check-statements.ts";
 import { walkPlants } from "./contents.ts";
 import type { Execute } from "./engine/retry.ts";

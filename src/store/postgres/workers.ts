@@ -1,7 +1,7 @@
-import type { PlantStoreError } from "../../errors.ts";
-import type { PlantId } from "../../plant.ts";
-import { withFields } from "../../log.ts";
-import type { Log } from "../../log.ts";
+import type { PlantStoreError } from "../../domain/errors.ts";
+import type { PlantId } from "../../domain/plant.ts";
+import { withFields } from "../../runtime/log.ts";
+import type { Log } from "../../runtime/log.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import type { QueueLimits } from "../group-commit.ts";
 import { isLocked, isSound, leftServer } from "./engine/failure.ts";

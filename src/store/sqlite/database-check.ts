@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { describeFailure } from "../../system-failure.ts";
+import { describeFailure } from "../../runtime/system-failure.ts";
 import { look, lookAtTokens, someOf } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { sizeOf } from "../page.ts";

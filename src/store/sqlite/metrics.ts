@@ -1,5 +1,5 @@
-import { SECONDS } from "../../metrics.ts";
-import type { Histogram, Metrics } from "../../metrics.ts";
+import { SECONDS } from "../../runtime/metrics.ts";
+import type { Histogram, Metrics } from "../../runtime/metrics.ts";
 import { createCommitMeter } from "../commit-meter.ts";
 import type { CommitMeter } from "../commit-meter.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { asPlantId } from "../../plant.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { asPlantId } from "../../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import type { DatedPlant } from "../contents.ts";
 import { idBehind, openPage } from "../page.ts";
 import type { Page } from "../page.ts";

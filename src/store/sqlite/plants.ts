@@ -1,6 +1,6 @@
-import { PlantStoreError } from "../../errors.ts";
-import { createPace } from "../../event-loop.ts";
-import type { NewPlant, PlantId } from "../../plant.ts";
+import { PlantStoreError } from "../../domain/errors.ts";
+import { createPace } from "../../runtime/event-loop.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { coalesceReads } from "../coalesced-reads.ts";
 import { COUNTED_MAX, toCount } from "../counts.ts";
 import { createGroupCommit } from "../group-commit.ts";

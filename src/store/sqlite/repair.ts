@@ -1,8 +1,8 @@
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { syncFolder } from "../../data-folder.ts";
-import { describeFailure } from "../../system-failure.ts";
+import { syncFolder } from "../../runtime/data-folder.ts";
+import { describeFailure } from "../../runtime/system-failure.ts";
 import type { Look } from "../check.ts";
 import { openContents } from "./contents.ts";
 import { isBusy, isOfMachine } from "./engine/failure.ts";

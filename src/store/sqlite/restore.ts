@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { syncFolder } from "../../data-folder.ts";
+import { syncFolder } from "../../runtime/data-folder.ts";
 import { expectUnused } from "../contents.ts";
 import type { ContentsPart, Filled } from "../contents.ts";
 import { isOfMachine } from "./engine/failure.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { Log } from "../../log.ts";
-import type { Metrics } from "../../metrics.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
 import type { Store } from "../store.ts";
 import { openContents } from "./contents.ts";

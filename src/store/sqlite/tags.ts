@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../plant.ts";
+import { PLANT_ID_MAX, PLANT_ID_MIN } from "../../domain/plant.ts";
 import type { TagCount } from "../tags.ts";
 import { mostFrequent } from "../tags.ts";
 import { prepareBigInts } from "./engine/bigint-statement.ts";

@@ -24,7 +24,9 @@ export async function openOurs(root: string): Promise<OurReader> {
     join(root, "src/http/wire/connection.ts")
   )) as typeof import("../../../src/http/wire/connection.ts");
   const { createHeadParser } = (await import(join(root, "src/http/wire/head.ts"))) as typeof import("../../../src/http/wire/head.ts");
-  const { createTaskQueue } = (await import(join(root, "src/event-loop.ts"))) as typeof import("../../../src/event-loop.ts");
+  const { createTaskQueue } = (await import(
+    join(root, "src/runtime/event-loop.ts")
+  )) as typeof import("../../../src/runtime/event-loop.ts");
   const [parseHead, tasks] = [createHeadParser(), createTaskQueue()];
 
   return async (packets) => {

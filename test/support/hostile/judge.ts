@@ -1,4 +1,4 @@
-import type { NewPlant } from "../../../src/plant.ts";
+import type { NewPlant } from "../../../src/domain/plant.ts";
 import { expectConform } from "../conform.ts";
 import { countLines, readPlant } from "./reference.ts";
 import { toBytes } from "./requests.ts";

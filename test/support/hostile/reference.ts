@@ -1,4 +1,4 @@
-import type { NewPlant, PlantId } from "../../../src/plant.ts";
+import type { NewPlant, PlantId } from "../../../src/domain/plant.ts";
 
 /**
  * The meaning of the body of a create, by the contract and without the service's own code: a plant, or nothing if it

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
-import { isLoopback } from "../../../loopback.ts";
+import { isLoopback } from "../../../runtime/loopback.ts";
 import { mendErrors } from "./error-ends.ts";
 import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts, Timeline } from "./hosts.ts";

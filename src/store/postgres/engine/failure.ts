@@ -1,5 +1,5 @@
 import { DatabaseError } from "pg";
-import { PlantStoreError } from "../../../errors.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
 
 /** The statement never reached the server. */
 export class UnsentError extends Error {

@@ -1,5 +1,5 @@
-import { PlantStoreError } from "../../../errors.ts";
-import type { Log } from "../../../log.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
+import type { Log } from "../../../runtime/log.ts";
 import { isLocked, LateError, UnsentError } from "./failure.ts";
 import { UnfitError } from "./requirements.ts";
 

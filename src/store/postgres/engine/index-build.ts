@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../../../log.ts";
+import type { Log } from "../../../runtime/log.ts";
 import { sqlStateOf } from "./failure.ts";
 import type { Statement } from "./pool.ts";
 

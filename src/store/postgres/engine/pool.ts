@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { ClientBase, PoolClient } from "pg";
-import { PlantStoreError } from "../../../errors.ts";
-import { withTimeLimit } from "../../../time-limit.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
+import { withTimeLimit } from "../../../runtime/time-limit.ts";
 import { cancel } from "./cancel.ts";
 import { DatabaseConnection } from "./database-connection.ts";
 import type { Statement } from "./database-connection.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../../log.ts";
+import type { Log } from "../../../runtime/log.ts";
 import { UnsentError } from "./failure.ts";
 import type { Hosts } from "./hosts.ts";
 import { openPool, SERVER_MS_MAX } from "./pool.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Statement } from "./pool.ts";
-import { PlantStoreError } from "../../../errors.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
 import { isConflict, isElsewhere, judge, LateError } from "./failure.ts";
 import type { Health } from "./health.ts";
 

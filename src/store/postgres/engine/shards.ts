@@ -1,4 +1,4 @@
-import type { PlantId } from "../../../plant.ts";
+import type { PlantId } from "../../../domain/plant.ts";
 import type { Statement } from "./pool.ts";
 
 /** The table that holds the plants of a shard, on the worker that has it. */

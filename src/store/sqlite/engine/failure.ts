@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../../../errors.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
 
 /**
  * A failed call, in a form that can cross threads. `errcode` is SQLite's extended result code

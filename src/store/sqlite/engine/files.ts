@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } fro
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findShared } from "../../../file-system.ts";
+import { findShared } from "../../../runtime/file-system.ts";
 import { isOfMachine } from "./failure.ts";
 import { pragma } from "./requirements.ts";
 import { SCHEMA_VERSION_MAX, schemaVersion } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PlantStoreError } from "../../../errors.ts";
-import type { Log } from "../../../log.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
+import type { Log } from "../../../runtime/log.ts";
 import { isSyncFailure, toStoreError } from "./failure.ts";
 import type { SqliteMeter } from "../metrics.ts";
 import type { Thread } from "./thread.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { findShared } from "../../../file-system.ts";
+import { findShared } from "../../../runtime/file-system.ts";
 import { isBusy } from "./failure.ts";
 import { toUnusable } from "./files.ts";
 

@@ -1,4 +1,4 @@
-import { PlantStoreError } from "../../../errors.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
 import { SqliteError } from "./failure.ts";
 import type { ThreadCall, Part, PartName, Reply } from "./worker.ts";
 

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { syncFolder } from "../../../data-folder.ts";
+import { syncFolder } from "../../../runtime/data-folder.ts";
 import { idOf } from "../../plants.ts";
 import type { ImportOptions, Swap } from "../../plants.ts";
 import type { TokenChange, TokenOutcome } from "../../tokens.ts";

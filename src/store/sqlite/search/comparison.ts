@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { tokenize } from "../../../tokenizer.ts";
+import { tokenize } from "../../../domain/terms.ts";
 import { pragma } from "../engine/requirements.ts";
 import type { Position } from "./changes.ts";
 import { openForLook, prepareStateRead } from "./index-file.ts";

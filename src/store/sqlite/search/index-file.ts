@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { PLANT_ID_MIN } from "../../../plant.ts";
+import { PLANT_ID_MIN } from "../../../domain/plant.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
 import { isCorrupt } from "../engine/failure.ts";
 import { makeDurable, pragma } from "../engine/requirements.ts";

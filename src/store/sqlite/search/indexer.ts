@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
-import { PLANT_ID_MIN } from "../../../plant.ts";
-import type { SearchTerms } from "../../../tokenizer.ts";
+import { PLANT_ID_MIN } from "../../../domain/plant.ts";
+import type { SearchTerms } from "../../../domain/terms.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";
 import { isCorrupt } from "../engine/failure.ts";
 import { createTagCounter } from "../tags.ts";

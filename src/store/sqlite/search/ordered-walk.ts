@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { nameKey } from "../../../name-order.ts";
-import { asPlantId, PLANT_ID_MIN } from "../../../plant.ts";
-import { isFound, SEARCHED_LENGTH_MAX } from "../../../tokenizer.ts";
-import type { SearchTerms } from "../../../tokenizer.ts";
+import { nameKey } from "../../../domain/name-order.ts";
+import { asPlantId, PLANT_ID_MIN } from "../../../domain/plant.ts";
+import { isFound, SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
+import type { SearchTerms } from "../../../domain/terms.ts";
 import { ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
 import { timeKey } from "./place-tokens.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import { nameKey } from "../../../name-order.ts";
-import { tokenize } from "../../../tokenizer.ts";
+import { nameKey } from "../../../domain/name-order.ts";
+import { tokenize } from "../../../domain/terms.ts";
 import { PREFIX_LENGTHS, startOf } from "./expression.ts";
 import { ALL_PLANTS, placeTokens, timeDigits } from "./place-tokens.ts";
 import type { PlaceKeys } from "./place-tokens.ts";

@@ -1,10 +1,10 @@
-import type { Log } from "../../../log.ts";
-import { PlantStoreError } from "../../../errors.ts";
-import type { NewPlant, PlantId } from "../../../plant.ts";
-import { asPlantId, PLANT_ID_MIN } from "../../../plant.ts";
-import { withTimeLimit } from "../../../time-limit.ts";
-import { isFound } from "../../../tokenizer.ts";
-import type { SearchTerms } from "../../../tokenizer.ts";
+import type { Log } from "../../../runtime/log.ts";
+import { PlantStoreError } from "../../../domain/errors.ts";
+import type { NewPlant, PlantId } from "../../../domain/plant.ts";
+import { asPlantId, PLANT_ID_MIN } from "../../../domain/plant.ts";
+import { withTimeLimit } from "../../../runtime/time-limit.ts";
+import { isFound } from "../../../domain/terms.ts";
+import type { SearchTerms } from "../../../domain/terms.ts";
 import { COUNTED_MAX } from "../../counts.ts";
 import { keepCounts } from "../../tags.ts";
 import { idBehind, openOrderedPage, openPage } from "../../page.ts";

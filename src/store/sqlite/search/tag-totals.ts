@@ -1,4 +1,4 @@
-import type { SearchTerms } from "../../../tokenizer.ts";
+import type { SearchTerms } from "../../../domain/terms.ts";
 import { COUNTED_MAX } from "../../counts.ts";
 import { mostFrequent, TAGS_BYTES_MAX, TAGS_MAX } from "../../tags.ts";
 import type { FoundTags, TagCount } from "../../tags.ts";

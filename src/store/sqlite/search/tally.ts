@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isFound } from "../../../tokenizer.ts";
-import type { SearchTerms } from "../../../tokenizer.ts";
+import { isFound } from "../../../domain/terms.ts";
+import type { SearchTerms } from "../../../domain/terms.ts";
 
 /** How many plants of each tag matched; null is no tag. `checked`: how many ids of those given were looked at. */
 export type Tally = Readonly<{ tags: ReadonlyMap<string | null, number>; checked: number }>;

@@ -1,6 +1,6 @@
-import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../plant.ts";
-import { SEARCHED_LENGTH_MAX } from "../../../tokenizer.ts";
-import type { SearchTerms } from "../../../tokenizer.ts";
+import { asPlantId, PLANT_ID_MAX, PLANT_ID_MIN } from "../../../domain/plant.ts";
+import { SEARCHED_LENGTH_MAX } from "../../../domain/terms.ts";
+import type { SearchTerms } from "../../../domain/terms.ts";
 import { idBehind, ORDERS } from "../../page.ts";
 import type { Order, Place } from "../../page.ts";
 import { prepareBigInts } from "../engine/bigint-statement.ts";

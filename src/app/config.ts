@@ -1,0 +1,195 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
+import { join, resolve } from "node:path";
+import { CHANGE_LOGS } from "../auth/audit.ts";
+import type { ChangeLog } from "../auth/audit.ts";
+import { LOG_LEVELS } from "../runtime/log.ts";
+import type { LogLevel } from "../runtime/log.ts";
+import { SETTINGS, settingsInForce, unknownVariables } from "./settings.ts";
+import type { FlagTexts, SettingInForce, SettingName } from "./settings.ts";
+import { parseTraceSettings } from "../tracing/trace-settings.ts";
+import type { TraceSettings } from "../tracing/trace-settings.ts";
+
+/** Where plants and tokens are kept. */
+type Database = Readonly<{ kind: "sqlite"; path: string }> | Readonly<{ kind: "postgres"; url: string }>;
+
+export type Config = Readonly<{
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** The data folder, absolute. */
+  data: string;
+  database: Database;
+  /** Where metrics are served; undefined means nowhere. */
+  metrics: Readonly<{ host: string; port: number }> | undefined;
+  /** Where traces are sent, and what is traced; undefined means nothing is. */
+  traces: TraceSettings | undefined;
+  /** What is wrong with their variables, for which there are none. They are meant for all programs of the machine. */
+  tracesOff?: string;
+  log: LogLevel;
+  logChanges: ChangeLog;
+  bodyBytesMax: number;
+  connectionsMax: number;
+  queueMax: number;
+  queueWaitMs: number;
+  /** For each token, each address, and each address without a valid token; 0 means no limit. */
+  tokenRequestsPerMinute: number;
+  addressRequestsPerMinute: number;
+  refusedRequestsPerMinute: number;
+  /** The proxies whose word on the client's address we trust; undefined means none. */
+  trustedProxies: BlockList | undefined;
+  /** The header that they write it into. */
+  trustedHeader: (typeof TRUSTED_HEADERS)[number];
+  /** The origins of other pages that may use the service, as browsers send them. */
+  origins: readonly string[];
+  /** How long to report unready before the server stops listening, so that a load balancer notices. */
+  drainDelayMs: number;
+  drainMs: number;
+}>;
+
+/** A proxy writes one of them, and passes on what the client has written into the other. */
+const TRUSTED_HEADERS = ["x-forwarded-for", "forwarded"] as const;
+
+/** All mistakes in the settings, one line each. */
+export class ConfigError extends Error {
+  /** `command`: whose help lists what there is. */
+  constructor(problems: readonly string[], command: string) {
+    super(`The settings are wrong:\n${problems.map((problem) => `  - ${problem}`).join("\n")}\nSee \`plant-store ${command} --help\`.`);
+    this.name = "ConfigError";
+  }
+}
+
+/** What was called wrongly: mistakes in its words, and the command, such as "token create", whose help lists what there is. */
+type WrongCall = Readonly<{ command: string; mistakes: readonly string[] }>;
+
+/** Parses the settings. Throws one ConfigError that names every wrong or unknown one. */
+export function parseConfig(environment: NodeJS.ProcessEnv, flags: FlagTexts, wrong?: WrongCall): Config {
+  const problems = unknownVariables(environment).map((name) => `${name} is not a known setting.`);
+  problems.push(...(wrong?.mistakes ?? []));
+  const inForce = settingsInForce(environment, flags).map((setting) => unwrapped(setting, problems));
+  const tracing: string[] = [];
+  const traces = parseTraceSettings(environment, tracing);
+  const { folder, host, integer, oneOf, address, networks, origins, database } = createReader(inForce, problems);
+  const data = resolve(folder("data"));
+  const config = {
+    host: host("host"),
+    port: integer("port", { min: 0, max: 65_535 }),
+    data,
+    database: database("database", join(data, "plants.db")),
+    metrics: address("metrics"),
+    ...(tracing.length > 0 ? { traces: undefined, tracesOff: tracing.join(" ") } : { traces }),
+    log: oneOf("log", LOG_LEVELS),
+    logChanges: oneOf("logChanges", CHANGE_LOGS),
+    bodyBytesMax: integer("bodyBytesMax", { min: 1024, max: 64 * 1024 * 1024 }),
+    connectionsMax: integer("connectionsMax", { min: 1, max: 1_000_000 }),
+    queueMax: integer("queueMax", { min: 1, max: 1_000_000 }),
+    queueWaitMs: integer("queueWaitMs", { min: 10, max: 60_000 }),
+    tokenRequestsPerMinute: integer("tokenRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    addressRequestsPerMinute: integer("addressRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    refusedRequestsPerMinute: integer("refusedRequestsPerMinute", { min: 0, max: 1_000_000 }),
+    trustedProxies: networks("trustedProxies"),
+    trustedHeader: oneOf("trustedHeader", TRUSTED_HEADERS),
+    origins: origins("origins"),
+    drainDelayMs: integer("drainDelayMs", { min: 0, max: 60_000 }),
+    drainMs: integer("drainMs", { min: 0, max: 60_000 }),
+  } satisfies Config & Record<SettingName, unknown>;
+  if (problems.length > 0) throw new ConfigError(problems, wrong?.command ?? "serve");
+  return config;
+}
+
+/**
+ * The value of a variable without what stands around it because of the file it came from: quotes, which `docker
+ * --env-file` keeps, and the line ends of Windows. That is a mistake, not a folder of this name.
+ */
+function unwrapped(setting: SettingInForce, problems: string[]): SettingInForce {
+  if (setting.origin !== "environment") return setting;
+  const text = setting.text.trim();
+  // A quote on one side is what is left where a value is cut at a space.
+  const bare = text.replaceAll(/^["']|["']$/g, "");
+  const { variable } = SETTINGS[setting.name];
+  if (bare !== text) problems.push(`${variable} has quotes around its value: remove them from where it is set.`);
+  else if (text !== setting.text)
+    problems.push(`${variable} has spaces or a line end around its value: remove them; a file of Windows has lines that end with CR LF.`);
+  return { ...setting, text: bare };
+}
+
+/**
+ * Readers that record a problem and go on, so that one message can name all problems. They never repeat a value: it may
+ * contain a password.
+ */
+function createReader(inForce: readonly SettingInForce[], problems: string[]) {
+  function find(name: SettingName): { given: string; where: string } {
+    const { text: given = "", origin = "default" } = inForce.find((setting) => setting.name === name) ?? {};
+    return { given, where: origin === "flag" ? SETTINGS[name].flag : SETTINGS[name].variable };
+  }
+  return {
+    folder(name: SettingName): string {
+      const { given, where } = find(name);
+      if (given === "") problems.push(`${where} must not be empty.`);
+      // The runtime has put it in the place of each byte that it could not read: the name is that of another folder.
+      if (given.includes("\ufffd")) problems.push(`${where} must be UTF-8: give the folder a name that is, or name it by a link.`);
+      return given;
+    },
+    /** The runtime takes anything else, such as an asterisk, for all addresses of the machine. */
+    host(name: SettingName): string {
+      const { given, where } = find(name);
+      if (isIP(given) === 0 && !/^[\w.-]+$/.test(given))
+        problems.push(`${where} must be an address or a name, such as 127.0.0.1 or 0.0.0.0 for all.`);
+      return given;
+    },
+    integer(name: SettingName, { min, max }: { min: number; max: number }): number {
+      const { given, where } = find(name);
+      const value = Number(given);
+      if (!/^\d+$/.test(given) || value < min || value > max) problems.push(`${where} must be a whole number from ${min} to ${max}.`);
+      return value;
+    },
+    oneOf<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice {
+      const { given, where } = find(name);
+      const choice = choices.find((candidate) => candidate === given);
+      if (choice === undefined) problems.push(`${where} must be ${choices.length > 1 ? `one of ${choices.join(", ")}` : choices[0]}.`);
+      return choice ?? choices[0]!;
+    },
+    address(name: SettingName): Config["metrics"] {
+      const { given, where } = find(name);
+      if (given === "none") return undefined;
+      const [, host = "", port = ""] = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(given) ?? [];
+      if (host === "" || Number(port) > 65_535) problems.push(`${where} must be none, or an address and a port, such as 127.0.0.1:9464.`);
+      return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+    },
+    networks(name: SettingName): BlockList | undefined {
+      const { given, where } = find(name);
+      if (given === "none") return undefined;
+      const list = new BlockList();
+      for (const network of given.split(",")) {
+        const [, address = "", bits] = /^\s*([^/\s]+)(?:\/(\d{1,3}))?\s*$/.exec(network) ?? [];
+        const bitsMax = isIPv4(address) ? 32 : 128;
+        if (isIP(address) !== 0 && Number(bits ?? 0) <= bitsMax)
+          list.addSubnet(address, Number(bits ?? bitsMax), isIPv4(address) ? "ipv4" : "ipv6");
+        else problems.push(`${where} must be none, or addresses and networks separated by commas, such as 127.0.0.1,10.0.0.0/8.`);
+      }
+      return list;
+    },
+    origins(name: SettingName): readonly string[] {
+      const { given, where } = find(name);
+      if (given === "none") return [];
+      const origins = given.split(",").map((origin) => origin.trim());
+      if (!origins.every(isOrigin)) {
+        const example = "https://garden.example,http://localhost:5173";
+        problems.push(
+          `${where} must be none, or exact origins separated by commas, such as ${example}: as browsers send them, without a path or a slash at the end, and neither * nor null.`,
+        );
+      }
+      return origins;
+    },
+    database(name: SettingName, path: string): Database {
+      const { given, where } = find(name);
+      if (/^postgres(ql)?:\/\/./.test(given)) return { kind: "postgres", url: given };
+      if (given !== "sqlite") problems.push(`${where} must be sqlite, or an address such as postgres://user:password@host:5432/name.`);
+      return { kind: "sqlite", path };
+    },
+  };
+}
+
+/** Whether a browser sends this text as the origin of a page: a scheme, a host, and the port unless it is the usual one. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

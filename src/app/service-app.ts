@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import type { Audit } from "../auth/audit.ts";
+import { createAuthenticator } from "../auth/authenticate.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import type { FirstToken } from "../auth/first-token.ts";
+import type { Usage } from "../auth/usage.ts";
+import type { Config } from "./config.ts";
+import type { Contract } from "../domain/contract.ts";
+import type { FairShares } from "../runtime/fair-shares.ts";
+import { createAdmission } from "../http/admission.ts";
+import type { Admission } from "../http/admission.ts";
+import { createApp } from "../http/app.ts";
+import type { App } from "../http/app.ts";
+import { changeHandlers } from "../http/bulk-changes.ts";
+import { clientAddress } from "../http/client-address.ts";
+import { countHandlers } from "../http/counts.ts";
+import { exportHandlers } from "../http/export.ts";
+import { healthHandlers } from "../http/health.ts";
+import { importHandlers } from "../http/import.ts";
+import { openapiHandlers } from "../http/openapi.ts";
+import { listHandlers } from "../http/plant-lists.ts";
+import { plantHandlers } from "../http/plants.ts";
+import type { RateLimits } from "../http/rate-limits.ts";
+import { createRepresent } from "../http/representation.ts";
+import { createRequestMeter } from "../http/request-meter.ts";
+import { createResponseBudget } from "../http/response-budget.ts";
+import type { Handlers } from "../http/router.ts";
+import { sessionHandlers } from "../http/session.ts";
+import type { Static } from "../http/static.ts";
+import { tagHandlers } from "../http/tags.ts";
+import { tokenHandlers } from "../http/tokens.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Metrics } from "../runtime/metrics.ts";
+import { createFairQueue } from "../store/fair-queue.ts";
+import { queuePlants } from "../store/queued-plants.ts";
+import type { Store } from "../store/store.ts";
+import type { RequestTracer } from "../tracing/request-tracer.ts";
+import { fileLimits } from "../files/file-limits.ts";
+
+type ServiceAppOptions = Readonly<{
+  config: Config;
+  contract: Contract;
+  files: Static;
+  store: Store;
+  first: FirstToken;
+  usage: Usage;
+  audit: Audit;
+  limits: RateLimits;
+  /** The long requests that are running, by their kind. */
+  running: Readonly<Record<"import" | "export" | "bulk", FairShares>>;
+  tracer: RequestTracer | undefined;
+  metrics: Metrics;
+  log: Log;
+  isDraining: () => boolean;
+}>;
+
+/** A revocation takes effect within this time, in milliseconds. */
+const TOKEN_FRESH_MS = 500;
+const TOKEN_CACHE_MAX = 10_000;
+
+/** The app of a service: it answers every operation of the contract from the store. */
+export function createServiceApp({ config, store, first, usage, metrics, ...shared }: ServiceAppOptions): App {
+  const { bodyBytesMax, origins } = config;
+  const authenticator = createAuthenticator({
+    tokens: store.tokens,
+    freshMs: TOKEN_FRESH_MS,
+    cacheMax: TOKEN_CACHE_MAX,
+    now: Date.now,
+  });
+  return createApp({
+    ...shared,
+    handlers: handlersOf({ config, store, first, usage, authenticator, ...shared }),
+    authenticator,
+    onAdmit(token) {
+      const time = Date.now();
+      usage.note(token, time);
+      first.admitted(token, time);
+    },
+    admission: admissionOf({ config, store, ...shared }),
+    responseBudget: createResponseBudget(config),
+    clientAddress: clientAddress({ proxies: config.trustedProxies, header: config.trustedHeader }),
+    meter: createRequestMeter(metrics),
+    origins,
+    bodyBytesMax,
+  });
+}
+
+/**
+ * One token may use four slots, which keep two processors busy. The fifth is free for the next token. The wait is as
+ * long as that of a search.
+ */
+const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
+
+type HandlerParts = Pick<
+  ServiceAppOptions,
+  "config" | "contract" | "store" | "first" | "usage" | "audit" | "running" | "log" | "isDraining"
+> &
+  Readonly<{ authenticator: Authenticator }>;
+
+function handlersOf({ config, contract, store, first, usage, audit, running, log, isDraining, authenticator }: HandlerParts): Handlers {
+  const { plants, tokens } = store;
+  const { bodyBytesMax } = config;
+  const represent = createRepresent();
+  const queue = createFairQueue(TURNS);
+  const plantsFor = queuePlants(plants, { queue, isPatient: false });
+  // A running transfer is never refused a turn: there are only a few at a time.
+  const transfers = { plantsFor: queuePlants(plants, { queue, isPatient: true }), authenticator, audit, now: () => performance.now() };
+  return {
+    ...plantHandlers({ plants, audit, bodyBytesMax }),
+    ...listHandlers({ plants, plantsFor, represent }),
+    ...changeHandlers({ plants, running: running.bulk, audit, bodyBytesMax }),
+    ...countHandlers({ plantsFor, represent }),
+    ...tagHandlers({ plants, plantsFor, represent }),
+    ...importHandlers({ ...transfers, running: running.import, ...fileLimits(bodyBytesMax) }),
+    ...exportHandlers({ ...transfers, running: running.export, log }),
+    ...tokenHandlers({ tokens, usage, audit, random: randomBytes, now: Date.now, onRevoke: first.check }),
+    ...sessionHandlers(),
+    ...healthHandlers({ checkStore: () => store.check(), isDraining }),
+    ...openapiHandlers(contract),
+  };
+}
+
+type AdmissionParts = Pick<ServiceAppOptions, "config" | "store" | "running" | "isDraining">;
+
+function admissionOf({ config: { bodyBytesMax }, store, running, isDraining }: AdmissionParts): Admission {
+  return createAdmission({
+    isFull(name, owner) {
+      if (name === "imports") return !running.import.hasRoom(owner);
+      if (name === "bulk") return !running.bulk.hasRoom(owner) || store.isFull("changes", owner);
+      return store.isFull(name, owner);
+    },
+    bodyBytesMax,
+    isDraining,
+  });
+}

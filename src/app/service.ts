@@ -1,0 +1,196 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { findUnfit } from "../runtime/file-system.ts";
+import { FLOODS_MS } from "../runtime/flood-log.ts";
+import { createFairShares } from "../runtime/fair-shares.ts";
+import { createAudit } from "../auth/audit.ts";
+import { openFirstToken } from "../auth/first-token.ts";
+import { createUsage } from "../auth/usage.ts";
+import type { Config } from "./config.ts";
+import { loadContract } from "../domain/contract.ts";
+import type { Contract } from "../domain/contract.ts";
+import { findExposed, firstTokenFile } from "../runtime/data-folder.ts";
+import { createMetricsApp } from "../http/metrics.ts";
+import { createRateLimits } from "../http/rate-limits.ts";
+import { startServer } from "../http/server.ts";
+import type { HttpServer } from "../http/server.ts";
+import { loadStatic } from "../http/static.ts";
+import type { Static } from "../http/static.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Metrics } from "../runtime/metrics.ts";
+import { addProcessMetrics } from "../runtime/process-metrics.ts";
+import { createServiceApp } from "./service-app.ts";
+import { addServiceMetrics } from "./service-metrics.ts";
+import { createRate } from "../runtime/leaky-bucket.ts";
+import { openStore } from "./open-store.ts";
+import type { StoreOptions } from "./open-store.ts";
+import type { Store } from "../store/store.ts";
+import type { Tracing } from "../tracing/tracing.ts";
+
+type StartOptions = Pick<StoreOptions, "log" | "metrics" | "onFatal"> &
+  Readonly<{
+    /** A socket that listens already. The default is to make one. */
+    socketFd?: number | undefined;
+    /** The folder of the built pages. The default is the project's own. */
+    web?: string;
+  }>;
+
+export type Running = Readonly<{
+  url: string;
+  /** Where metrics are served, if they are. */
+  metricsUrl: string | undefined;
+  /** Where traces are sent, if they are. */
+  tracesUrl: string | undefined;
+  store: Store;
+  /** The file of the first token; undefined once that is no longer valid. */
+  tokenFile: string | undefined;
+  /** The first token; undefined unless this start created it. */
+  firstToken: string | undefined;
+  /** Reports unready, waits for a load balancer to notice, finishes running requests, then closes the store. */
+  stop(): Promise<void>;
+}>;
+
+const WEB = fileURLToPath(new URL("../../dist/web", import.meta.url));
+
+/** How often to store when tokens were last used, and how long a stop waits for that. */
+const MINUTE_MS = 60_000;
+const USAGE_STOP_MS_MAX = 300;
+
+/** How many imports, exports, and requests with many changes, may run at a time. */
+const IMPORTS_MAX = 8;
+const EXPORTS_MAX = 8;
+const BULKS_MAX = 8;
+
+/** Builds and starts the whole service. `stop` closes everything that it opens. */
+export async function start(config: Config, options: StartOptions): Promise<Running> {
+  const { metrics, onFatal, socketFd, web = WEB } = options;
+  const contract = loadContract();
+  const files = loadStatic(web);
+  const tracing = await loadTracing(config, contract, options);
+  const { log } = tracing ?? options;
+  const opened = await openStore(config, { isServing: true, isNew: true, log, metrics, tracer: tracing?.commits, onFatal });
+  const store = tracing
+    ? { ...opened, plants: tracing.traced("plants", opened.plants), tokens: tracing.traced("tokens", opened.tokens) }
+    : opened;
+  let metricsServer: HttpServer | undefined;
+  try {
+    warnOfFolder(config, log);
+    metricsServer = config.metrics && startMetricsServer(config.metrics, metrics, log);
+    return await serve({ config, contract, files, store, tracing, metricsServer, log, metrics, socketFd });
+  } catch (reason) {
+    await metricsServer?.stop(0);
+    await Promise.all([tracing?.stop(), store.close()]);
+    throw reason;
+  }
+}
+
+type Parts = Pick<StartOptions, "log" | "metrics" | "socketFd"> &
+  Readonly<{
+    config: Config;
+    contract: Contract;
+    files: Static;
+    store: Store;
+    tracing: Tracing | undefined;
+    metricsServer: HttpServer | undefined;
+  }>;
+
+/** Serves what is open, until `stop` closes it. */
+async function serve({ tracing, metricsServer, socketFd, ...parts }: Parts): Promise<Running> {
+  const { config, store, log, metrics } = parts;
+  const { tokens } = store;
+  const first = await openFirstToken({ tokens, path: firstTokenFile(config.data), random: randomBytes, now: Date.now, log });
+  const usage = createUsage(tokens);
+  const audit = createAudit({ log, changes: config.logChanges });
+  const limits = createRateLimits({ ...ratesOf(config), log });
+  const running = {
+    import: createFairShares(IMPORTS_MAX),
+    export: createFairShares(EXPORTS_MAX),
+    bulk: createFairShares(BULKS_MAX),
+  };
+  let isDraining = false;
+  const app = createServiceApp({
+    ...parts,
+    first,
+    usage,
+    audit,
+    limits,
+    running,
+    tracer: tracing?.requests,
+    isDraining: () => isDraining,
+  });
+  const server = startServer({ ...config, ...app, socketFd, portFlag: "--port", log });
+  addServiceMetrics(metrics, { server, running, store, data: config.data });
+  const stopMeasuring = addProcessMetrics(metrics);
+  // Start the timers last: if a step above fails, nothing would clear them.
+  const everyMinute = setInterval(() => {
+    audit.flushChanges();
+    void Promise.all([usage.flush(), first.check()]);
+  }, MINUTE_MS).unref();
+  const flushRefused = () => {
+    audit.flushRefusals();
+    limits.flush();
+  };
+  const everyTenSeconds = setInterval(flushRefused, FLOODS_MS).unref();
+  return {
+    url: server.url,
+    tracesUrl: config.traces?.url,
+    metricsUrl: metricsServer && `${metricsServer.url}/metrics`,
+    store,
+    tokenFile: first.file,
+    firstToken: first.secret,
+    async stop() {
+      isDraining = true;
+      await sleep(config.drainDelayMs);
+      await server.stop(config.drainMs);
+      clearInterval(everyMinute);
+      clearInterval(everyTenSeconds);
+      stopMeasuring();
+      await metricsServer?.stop(0);
+      audit.flushChanges();
+      flushRefused();
+      await Promise.race([usage.flush(), sleep(USAGE_STOP_MS_MAX, undefined, { ref: false })]);
+      await Promise.all([tracing?.stop(), store.close()]);
+    },
+  };
+}
+
+/** The rate limits. Undefined means no limit. */
+function ratesOf({ tokenRequestsPerMinute, addressRequestsPerMinute, refusedRequestsPerMinute }: Config) {
+  const rate = (perMinute: number) => (perMinute === 0 ? undefined : createRate(perMinute, () => performance.now()));
+  return { token: rate(tokenRequestsPerMinute), address: rate(addressRequestsPerMinute), refused: rate(refusedRequestsPerMinute) };
+}
+
+/** Undefined if nothing is traced: then not even the code is loaded. */
+async function loadTracing(config: Config, { operations }: Contract, { metrics, log }: StartOptions): Promise<Tracing | undefined> {
+  if (!config.traces) return undefined;
+  const { startTracing } = await import("../tracing/tracing.ts");
+  const database = config.database.kind === "sqlite" ? "sqlite" : "postgresql";
+  return startTracing({ settings: config.traces, operations, database, metrics, log });
+}
+
+/** Few need metrics at a time. */
+const METRICS_CONNECTIONS_MAX = 32;
+
+function startMetricsServer(address: { host: string; port: number }, metrics: Metrics, log: Log): HttpServer {
+  return startServer({
+    ...address,
+    ...createMetricsApp(metrics, log),
+    portFlag: "--metrics",
+    connectionsMax: METRICS_CONNECTIONS_MAX,
+    log,
+  });
+}
+
+/** Warns at start if other users of the machine may read or change the plants or the token. */
+function warnOfFolder({ data, database }: Config, log: Log): void {
+  const exposed = findExposed(data);
+  if (exposed.length > 0) {
+    log.warn("data_exposed", {
+      paths: exposed,
+      todo: "Other users of this machine may read or change these: run `chmod -R go=` on them.",
+    });
+  }
+  const unfit = database.kind === "sqlite" ? findUnfit(data) : undefined;
+  if (unfit) log.warn("data_at_risk", { path: data, ...unfit });
+}

@@ -1,0 +1,21 @@
+import { PlantStoreError } from "./errors.ts";
+import { tokenize, withoutImplied } from "./terms.ts";
+import type { SearchTerms } from "./terms.ts";
+
+/** The parameters that select plants. */
+type FilterParameters = Readonly<{ tag?: string; untagged: boolean; q?: string }>;
+
+/** A longer search would block the search thread for too long. */
+const WORDS_MAX = 32;
+
+/** What the parameters select. Throws `invalid_query`. */
+export function toFilter({ tag, untagged, q }: FilterParameters): SearchTerms {
+  if (untagged && tag !== undefined) throw refuse("`untagged` excludes `tag`: send one of them");
+  const words = tokenize(q ?? "");
+  if (words.length > WORDS_MAX) throw refuse(`\`q\` has more than ${WORDS_MAX} words: leave some out`);
+  return { words: withoutImplied(words), tag: untagged ? null : tag };
+}
+
+function refuse(problem: string): PlantStoreError {
+  return new PlantStoreError("invalid_query", { message: `The query parameter ${problem}.` });
+}
