@@ -7,6 +7,7 @@ const CHECKS = {
   types: ["tsc"],
   "types of the page": ["tsc", "-p", "web"],
   "documents: length of lines, links, names of files": ["bun", ".ci/markdown.ts"],
+  "texts and tests of the mutants": ["bun", ".ci/mutants.ts"],
   "unused code": ["knip"],
   "what is made from the contract": ["bun", "contract/generator/generate.ts", "--check"],
   "contract lint": ["redocly", "lint", "contract/base-1.0.0.yaml", "contract/openapi.yaml"],

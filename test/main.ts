@@ -1,4 +1,5 @@
-// Runs test files side by side, each in a process of its own: `npm test` and `npm run test:resilience`.
+// Runs test files side by side, each in a process of its own. The end of a file's name is its gate: `npm test` runs
+// *.test.ts, `npm run test:night` *.night.ts, `npm run test:release` *.release.ts.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, globSync } from "node:fs";
@@ -16,13 +17,13 @@ import { builtPage } from "./support/web/built-page.ts";
 import { removeTemporaryFolders, temporaryFolder } from "./support/temporary-folder.ts";
 
 const HELP = `Usage: npm test -- [options] [NAME...]
-       npm run test:resilience -- [options] [NAME...]
+       npm run test:night -- [options] [NAME...]
+       npm run test:release -- [options] [NAME...]
 
-A NAME is a part of a path, such as search or test/http/, of either kind. Without one, all files of a kind run.
+A NAME is a part of a path, such as search or test/http/; npm test finds it at every gate. Without one, all files of the
+gate run: npm test before each commit, the night before an issue is done, the release before a release.
 
-  --resilience      the tests under faults, in test/resilience
-  --all             these and the others
-  --long            their long form: two hours instead of minutes
+  --long            the long form of tests under faults: two hours instead of minutes
   --seed NUMBER     repeat a run with the seed that it printed
   --workers NUMBER  how many files run at a time (two for each processor, and one)
   --help            this text
@@ -31,39 +32,39 @@ A NAME is a part of a path, such as search or test/http/, of either kind. Withou
 /** They measure time or memory, so each has the machine for itself, after all others. */
 const ALONE = [
   "fairness/event-loop.test.ts",
-  "resilience/beside-backup.resilience.ts",
-  "resilience/overload.resilience.ts",
-  "resilience/slow-clients.resilience.ts",
-  "resilience/soak.resilience.ts",
-  "resilience/tokens.resilience.ts",
+  "resilience/beside-backup.night.ts",
+  "resilience/overload.night.ts",
+  "resilience/slow-clients.night.ts",
+  "resilience/soak.night.ts",
+  "resilience/tokens.night.ts",
 ];
 
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
 const LONGEST = [
-  "release/release.test.ts",
+  "release/files.release.ts",
   "web/import.test.ts",
   "postgres/upgrade.test.ts",
-  "resilience/postgres.resilience.ts",
-  "resilience/hostile.resilience.ts",
+  "resilience/postgres.night.ts",
+  "resilience/hostile.night.ts",
   "cli/backup.test.ts",
   "cli/restore.test.ts",
-  "resilience/kill-start.resilience.ts",
-  "resilience/kill-backup.resilience.ts",
-  "resilience/drill.resilience.ts",
+  "resilience/kill-start.night.ts",
+  "resilience/kill-backup.night.ts",
+  "resilience/drill.release.ts",
   "interface/engine-parity.test.ts",
-  "resilience/full-disk.resilience.ts",
-  "resilience/kill.resilience.ts",
+  "resilience/full-disk.night.ts",
+  "resilience/kill.test.ts",
   "web/accessibility.test.ts",
   "interface/model.test.ts",
-  "resilience/proxies.resilience.ts",
-  "resilience/drain.resilience.ts",
-  "resilience/failing-calls.resilience.ts",
-  "resilience/thread-crash.resilience.ts",
+  "resilience/proxies.night.ts",
+  "resilience/drain.test.ts",
+  "resilience/failing-calls.night.ts",
+  "resilience/thread-crash.night.ts",
   "client/journey.test.ts",
   "interface/client-generators.test.ts",
   "cli/transfer.test.ts",
   "store/files.test.ts",
-  "resilience/poolers.resilience.ts",
+  "resilience/poolers.night.ts",
   "web/plants.test.ts",
   "web/selection.test.ts",
   "web/shelf.test.ts",
@@ -106,8 +107,7 @@ try {
 function parseOptions(): Options | undefined {
   const { values, positionals } = parseArgs({
     options: {
-      resilience: { type: "boolean", default: false },
-      all: { type: "boolean", default: false },
+      gate: { type: "string", default: "test" },
       long: { type: "boolean", default: false },
       seed: { type: "string" },
       workers: { type: "string", default: String(2 * availableParallelism() + 1) },
@@ -120,12 +120,8 @@ function parseOptions(): Options | undefined {
   if (!/^[1-9]\d?$/.test(values.workers)) throw new Error("--workers takes a whole number from 1 to 99.");
   const lost = [...ALONE, ...LONGEST].filter((name) => !existsSync(join(PROJECT, "test", name)));
   if (lost.length > 0) throw new Error(`test/main.ts names ${lost.join(" and ")}, which is not there.`);
-  const isEither = values.all || (positionals.length > 0 && !values.resilience);
-  const patterns = ["test", "resilience"].filter((kind) => isEither || (kind === "resilience") === values.resilience);
-  const all = globSync(
-    patterns.map((kind) => `test/*/*.${kind}.ts`),
-    { cwd: PROJECT },
-  ).toSorted();
+  const gates = positionals.length > 0 && values.gate === "test" ? "{test,night,release}" : values.gate;
+  const all = globSync(`test/*/*.${gates}.ts`, { cwd: PROJECT }).toSorted();
   const strange = positionals.filter((name) => !all.some((path) => path.includes(name)));
   if (strange.length > 0) throw new Error(`No test file has ${strange.join(" or ")} in its path.`);
   return {

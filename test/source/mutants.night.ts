@@ -1,0 +1,112 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "bun:test";
+import { MUTANTS } from "../mutants.ts";
+import type { Edit, Mutant } from "../mutants.ts";
+import { PROJECT } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** How many tests run at a time, each in a copy of its own. */
+const COPIES = 4;
+/** A mutant may make a test wait for ever, which notices it too. */
+const MS_MAX = 4 * 60_000;
+/** What a page or the client is made of. */
+const PAGE = /^(?:web|src\/(?:client|files|domain|runtime))\//;
+
+type Run = Readonly<{ status: number | null; output: string }>;
+type Task = Readonly<{
+  edits: readonly Edit[];
+  test: string;
+  names: readonly string[];
+  settle: (run: Run) => void;
+  fail: (reason: unknown) => void;
+}>;
+
+const tasks: Task[] = [];
+const byTest = Map.groupBy(MUTANTS, ({ test }) => test);
+const untouched = [...byTest].map(([test, mutants]) => ({ test, run: plan(test, [...new Set(mutants.map(({ name }) => name))], []) }));
+const mutated = MUTANTS.map((mutant) => ({ mutant, run: plan(mutant.test, [mutant.name], [mutant, ...(mutant.and ?? [])]) }));
+for (let at = 0; at < COPIES; at += 1) void work(copyProject());
+
+describe("without an edit, the tests that must notice one pass", () => {
+  for (const { test, run } of untouched)
+    it(test, async () => {
+      const { status, output } = await run;
+      expect(status === 0 ? "passed" : output).toBe("passed");
+    });
+});
+
+describe("a test notices each edit", () => {
+  for (const [at, { mutant, run }] of mutated.entries())
+    it(`${at + 1}: ${titleOf(mutant)}`, async () => {
+      const { status, output } = await run;
+      const isNoticed = status === null || /^\(fail\) .*$/m.test(output);
+      expect(isNoticed ? "noticed" : output).toBe("noticed");
+    });
+});
+
+function titleOf({ test, name, file, to }: Mutant): string {
+  return `${test} "${name}" notices ${to === "" ? "what is missing" : to.slice(0, 60).replaceAll("\n", " ")} in ${file}`;
+}
+
+/** Queues the tests of these names in a copy with these edits. */
+function plan(test: string, names: readonly string[], edits: readonly Edit[]): Promise<Run> {
+  const { promise, resolve, reject } = Promise.withResolvers<Run>();
+  promise.catch(() => {});
+  tasks.push({ edits, test, names, settle: resolve, fail: reject });
+  return promise;
+}
+
+async function work(root: string): Promise<void> {
+  for (let task = tasks.shift(); task; task = tasks.shift()) {
+    try {
+      const restore = edit(root, task.edits);
+      task.settle(await runTests(root, task));
+      restore();
+    } catch (reason) {
+      task.fail(reason);
+    }
+  }
+}
+
+/** The files of the project as they are, committed or not. */
+function copyProject(): string {
+  const root = temporaryFolder();
+  const { stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: PROJECT, encoding: "utf8" });
+  for (const path of stdout.trim().split("\n")) cpSync(join(PROJECT, path), join(root, path), { recursive: true });
+  symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));
+  return root;
+}
+
+/** Returns what takes the edits back. */
+function edit(root: string, edits: readonly Edit[]): () => void {
+  const before = new Map(edits.map(({ file }) => [file, readFileSync(join(root, file), "utf8")]));
+  const after = new Map(before);
+  for (const { file, from, to } of edits) after.set(file, after.get(file)!.split(from).join(to));
+  for (const [file, text] of after) writeFileSync(join(root, file), text);
+  return () => {
+    for (const [file, text] of before) writeFileSync(join(root, file), text);
+  };
+}
+
+/** The status is null when the tests did not end in time. */
+async function runTests(root: string, { edits, test, names }: Task): Promise<Run> {
+  // The executable of this run is made of the source without the edits, and so is its page.
+  const { PLANT_STORE_TEST_EXECUTABLE: _, PLANT_STORE_TEST_PAGE: page, ...environment } = process.env;
+  const isPage = edits.some(({ file }) => PAGE.test(file));
+  const pattern = names.map((name) => RegExp.escape(name)).join("|");
+  const child = spawn(process.execPath, ["test", `./test/${test}`, "-t", pattern], {
+    cwd: root,
+    env: isPage || page === undefined ? environment : { ...environment, PLANT_STORE_TEST_PAGE: page },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const limit = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), MS_MAX);
+  const [status] = (await once(child, "close")) as [number | null];
+  clearTimeout(limit);
+  return { status, output };
+}
