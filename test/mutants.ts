@@ -44,6 +44,48 @@ export const MUTANTS: readonly Mutant[] = [
   // Tokens
 
   // Tracing
+  {
+    test: "tracing/collector.test.ts",
+    name: "are 4096 in memory at most",
+    file: "src/tracing/span-queue.ts",
+    from: "waiting.length >= QUEUE_MAX",
+    to: "waiting.length < 0",
+  },
+  {
+    test: "tracing/process.test.ts",
+    name: "each part of a create in its place",
+    file: "src/tracing/request-tracer.ts",
+    from: "parent ? inTraceOf(parent) : newTrace()",
+    to: "newTrace()",
+  },
+  {
+    test: "tracing/process.test.ts",
+    name: "each part of a create in its place",
+    file: "src/tracing/request-tracer.ts",
+    from: "trace.isKnown ? trace.isRecorded : trace.wish",
+    to: "true || trace.wish",
+  },
+  {
+    test: "tracing/process.test.ts",
+    name: "each part of a create in its place",
+    file: "src/tracing/traced-store.ts",
+    from: "parent: { spanId: trace.context.spanId, isRemote: false }",
+    to: "parent: undefined",
+  },
+  {
+    test: "tracing/process.test.ts",
+    name: "each part of a create in its place",
+    file: "src/tracing/commit-tracer.ts",
+    from: "links.push(context)",
+    to: "links.slice()",
+  },
+  {
+    test: "tracing/process.test.ts",
+    name: "each part of a create in its place",
+    file: "src/tracing/commit-tracer.ts",
+    from: "served.slice(0, LINKS_MAX)",
+    to: "served.slice(0, 0)",
+  },
 
   // The page
 ];

@@ -4,14 +4,14 @@ import { describeFailure } from "../runtime/system-failure.ts";
 import { rejectedIn } from "./otlp.ts";
 import type { Span } from "./span.ts";
 
-/** Sends a batch of spans to a collector (OTLP/HTTP 1), several times if it must. Resolves with how many were taken; never throws. */
+/** Sends a batch of spans to a collector (OTLP/HTTP 1, as JSON), several times if it must. Resolves with how many were taken; never throws. */
 export type Exporter = (batch: readonly Span[]) => Promise<number>;
 
 export type ExporterOptions = Readonly<{
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** An ExportTraceServiceRequest in protobuf. */
-  encode: (spans: readonly Span[]) => Uint8Array<ArrayBuffer>;
+  /** An ExportTraceServiceRequest. */
+  encode: (spans: readonly Span[]) => string;
   log: Log;
   now: () => number;
   /** Ends a pause, for a last try. */
@@ -62,7 +62,7 @@ export function createExporter({ url, headers, encode, log, now, stopping, stopp
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(SEND_MS_MAX)]);
       const response = await fetch(url, {
         method: "POST",
-        headers: { ...headers, "content-type": "application/x-protobuf", "accept-encoding": "identity" },
+        headers: { ...headers, "content-type": "application/json", "accept-encoding": "identity" },
         body: encode(batch),
         redirect: "manual",
         // 64 KB may be packed from gigabytes.
@@ -93,11 +93,11 @@ export function createExporter({ url, headers, encode, log, now, stopping, stopp
 }
 
 /** Reads a response to its end, so that its connection can be used again. A long one is cut off, and counts as empty. */
-async function readShort(response: Response): Promise<Uint8Array> {
+async function readShort(response: Response): Promise<string> {
   const length = response.headers.get("content-length");
-  if (length !== null && Number(length) <= RESPONSE_BYTES_MAX) return new Uint8Array(await response.arrayBuffer());
+  if (length !== null && Number(length) <= RESPONSE_BYTES_MAX) return response.text();
   await response.body?.cancel();
-  return new Uint8Array();
+  return "";
 }
 
 /** RFC 9110, 10.2.3: seconds, or a date. Undefined if there is neither. */

@@ -1,7 +1,7 @@
-import { createProtobuf, readProtobuf } from "./protobuf.ts";
 import type { Span, SpanContext } from "./span.ts";
 
-// The messages and numbers of opentelemetry/proto/trace/v1/trace.proto, which are stable.
+// The messages and numbers of opentelemetry/proto/trace/v1/trace.proto, which are stable, as JSON (OTLP 1, 2.2.2): ids are
+// hexadecimal, enumerations numbers, and integers of 64 bits text.
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const satisfies Record<Span["kind"], number>;
 
@@ -12,64 +12,54 @@ const RECORDED = 0x1;
 const KNOWN_REMOTE = 0x100;
 const REMOTE = 0x200;
 
-type Writer = ReturnType<typeof createProtobuf>;
-
 /** Who sends spans. */
 export type Sender = Readonly<{ resource: Readonly<Record<string, string>>; scope: Readonly<{ name: string; version: string }> }>;
 
 /** An ExportTraceServiceRequest with these spans. `epochMs`: the wall clock when `performance.now()` was 0. */
-export function toExportRequest(spans: readonly Span[], { resource, scope }: Sender, epochMs: number): Uint8Array<ArrayBuffer> {
-  const message = createProtobuf();
-  message.part(1, () => {
-    message.part(2, () => {
-      for (const span of spans.toReversed()) message.part(2, () => writeSpan(message, span, epochMs));
-      message.part(1, () => {
-        message.text(2, scope.version);
-        message.text(1, scope.name);
-      });
-    });
-    message.part(1, () => writeAttributes(message, 1, resource));
-  });
-  return message.finish();
+export function toExportRequest(spans: readonly Span[], { resource, scope }: Sender, epochMs: number): string {
+  const scopeSpans = [{ scope, spans: spans.map((span) => toWire(span, epochMs)) }];
+  return JSON.stringify({ resourceSpans: [{ resource: { attributes: toAttributes(resource) }, scopeSpans }] });
 }
 
 /** How many spans a collector rejected, as its ExportTraceServiceResponse says; 0 if that cannot be read. */
-export function rejectedIn(response: Uint8Array): number {
-  const partialSuccess = readProtobuf(response).get(1);
-  const rejected = partialSuccess instanceof Uint8Array ? readProtobuf(partialSuccess).get(1) : 0;
-  return typeof rejected === "number" ? rejected : 0;
-}
-
-function writeSpan(message: Writer, span: Span, epochMs: number): void {
-  message.fixed32(16, RECORDED | KNOWN_REMOTE | (span.parent?.isRemote ? REMOTE : 0));
-  if (span.isFailed) message.part(15, () => message.varint(3, STATUS_ERROR));
-  if (span.linksDropped > 0) message.varint(14, span.linksDropped);
-  for (const link of span.links.toReversed()) message.part(13, () => writeContext(message, link));
-  writeAttributes(message, 9, span.attributes);
-  message.fixed64(8, toNanoseconds(epochMs + span.ended));
-  message.fixed64(7, toNanoseconds(epochMs + span.started));
-  message.varint(6, KINDS[span.kind]);
-  message.text(5, span.name);
-  if (span.parent) message.hex(4, span.parent.spanId);
-  writeContext(message, span.context);
-}
-
-/** The first fields of a span, and of a link. */
-function writeContext(message: Writer, { traceId, spanId, state }: SpanContext): void {
-  if (state !== undefined) message.text(3, state);
-  message.hex(2, spanId);
-  message.hex(1, traceId);
-}
-
-function writeAttributes(message: Writer, field: number, attributes: Span["attributes"]): void {
-  for (const [name, value] of Object.entries(attributes)) {
-    message.part(field, () => {
-      message.part(2, () => (typeof value === "string" ? message.text(1, value) : message.varint(3, value)));
-      message.text(1, name);
-    });
+export function rejectedIn(response: string): number {
+  try {
+    const { partialSuccess } = JSON.parse(response) as { partialSuccess?: { rejectedSpans?: unknown } };
+    const rejected = Number(partialSuccess?.rejectedSpans);
+    return rejected > 0 ? Math.trunc(rejected) : 0;
+  } catch {
+    return 0;
   }
 }
 
-function toNanoseconds(ms: number): bigint {
-  return BigInt(Math.round(ms * 1000)) * 1000n;
+function toWire({ context, parent, name, kind, started, ended, attributes, links, linksDropped, isFailed }: Span, epochMs: number) {
+  return {
+    ...toContext(context),
+    ...(parent ? { parentSpanId: parent.spanId } : {}),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: toNanoseconds(epochMs + started),
+    endTimeUnixNano: toNanoseconds(epochMs + ended),
+    attributes: toAttributes(attributes),
+    links: links.map(toContext),
+    droppedLinksCount: linksDropped,
+    ...(isFailed ? { status: { code: STATUS_ERROR } } : {}),
+    flags: RECORDED | KNOWN_REMOTE | (parent?.isRemote ? REMOTE : 0),
+  };
+}
+
+/** The first fields of a span, and of a link. JSON leaves out what is undefined. */
+function toContext({ traceId, spanId, state }: SpanContext) {
+  return { traceId, spanId, traceState: state };
+}
+
+function toAttributes(attributes: Span["attributes"]) {
+  return Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === "string" ? { stringValue: value } : { intValue: String(value) },
+  }));
+}
+
+function toNanoseconds(ms: number): string {
+  return `${Math.round(ms * 1000)}000`;
 }

@@ -8,6 +8,8 @@ export type TraceSettings = Readonly<{
   /** What the spans say about the service. */
   resource: Readonly<Record<string, string>>;
   sampler: SamplerSettings;
+  /** The variables are for all programs, of which most send protobuf. We send JSON. */
+  asksForProtobuf: boolean;
 }>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -54,7 +56,7 @@ export function parseTraceSettings(environment: Environment, problems: string[])
   const endpoint = find("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT");
   if (!endpoint || environment["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return undefined;
   if (expect(["otlp", "none"], "OTEL_TRACES_EXPORTER") === "none") return undefined;
-  expect(["http/protobuf"], "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL");
+  const protocol = expect(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL");
   const sampler = (expect(Object.keys(SAMPLERS), "OTEL_TRACES_SAMPLER") ?? "parentbased_always_on") as keyof typeof SAMPLERS;
   const { isParentBased, hasRatio, ratio } = SAMPLERS[sampler] ?? SAMPLERS.always_off;
   const share = hasRatio ? Number(find("OTEL_TRACES_SAMPLER_ARG")?.given ?? ratio) : ratio;
@@ -65,6 +67,7 @@ export function parseTraceSettings(environment: Environment, problems: string[])
     headers: pairs(HEADER_TEXT, "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"),
     resource: { ...pairs(TEXT, "OTEL_RESOURCE_ATTRIBUTES"), ...(service === undefined ? {} : { "service.name": service }) },
     sampler: { isParentBased, ratio: share },
+    asksForProtobuf: protocol === "http/protobuf",
   };
 }
 

@@ -40,8 +40,12 @@ type TracingOptions = Readonly<{
 /** How far the wall clock may go from ours before spans follow it, in milliseconds: spans of a trace must fit together. */
 const CLOCK_MS_MAX = 20;
 
+const AS_JSON =
+  "OTEL_EXPORTER_OTLP_PROTOCOL, or the one for traces, asks for http/protobuf: traces are sent as http/json, which a collector takes at the same address. Put one in front of what takes protobuf alone.";
+
 export function startTracing({ settings, operations, database, metrics, log }: TracingOptions): Tracing {
-  const { url, headers, resource, sampler } = settings;
+  const { url, headers, resource, sampler, asksForProtobuf } = settings;
+  if (asksForProtobuf) log.warn("traces_as_json", { reason: AS_JSON });
   const current = new AsyncLocalStorage<Active>();
   const now = () => performance.now();
   const sender: Sender = {

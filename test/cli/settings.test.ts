@@ -85,7 +85,7 @@ describe("the settings", () => {
   it("of OpenTelemetry that are not understood turn traces off, and nothing else", () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
     const { traces, tracesOff } = parseConfig(environment, {});
-    expect([traces, tracesOff]).toEqual([undefined, "OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf."]);
+    expect([traces, tracesOff]).toEqual([undefined, "OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/json, http/protobuf."]);
   });
 
   it("have no data folder whose name is not UTF-8, instead of a new one of another name", () => {

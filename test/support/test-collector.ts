@@ -1,8 +1,4 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
-import { installPackages } from "./packages.ts";
-import { PROJECT } from "./process.ts";
+import { Ajv } from "ajv";
 
 /** A span as it arrived, with ids in hexadecimal. */
 export type Received = Readonly<{
@@ -11,7 +7,7 @@ export type Received = Readonly<{
   parentSpanId: string;
   traceState: string;
   name: string;
-  kind: string;
+  kind: (typeof KINDS)[number];
   /** Nanoseconds since 1970. */
   started: bigint;
   ended: bigint;
@@ -22,7 +18,7 @@ export type Received = Readonly<{
   resource: Readonly<Record<string, unknown>>;
 }>;
 
-/** A collector that reads what arrives with the definitions that OpenTelemetry publishes. */
+/** A collector that takes what the specification of OTLP allows, and nothing else. */
 export type TestCollector = Readonly<{
   url: string;
   /** The variable that lets a service send its traces here. */
@@ -41,21 +37,20 @@ export function callerTrace(at: number, flags = "01") {
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-${flags}` } };
 }
 
-type Value = Readonly<Record<string, unknown>>;
-type KeyValue = Readonly<{ key: string; value: Value }>;
+type KeyValue = Readonly<{ key: string; value: Readonly<{ stringValue?: string; intValue?: string }> }>;
 type WireSpan = Readonly<{
-  traceId: Buffer;
-  spanId: Buffer;
-  parentSpanId?: Buffer;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
   traceState?: string;
   name: string;
-  kind: string;
+  kind: number;
   startTimeUnixNano: string;
   endTimeUnixNano: string;
-  attributes?: readonly KeyValue[];
-  links?: ReadonlyArray<Readonly<{ traceId: Buffer; spanId: Buffer }>>;
-  status?: Readonly<{ code?: string }>;
-  flags?: number;
+  attributes: readonly KeyValue[];
+  links: ReadonlyArray<Readonly<{ traceId: string; spanId: string }>>;
+  status?: object;
+  flags: number;
 }>;
 type WireRequest = Readonly<{
   resourceSpans: ReadonlyArray<
@@ -65,30 +60,55 @@ type WireRequest = Readonly<{
     }>
   >;
 }>;
-type Message = Readonly<{
-  decode(bytes: Uint8Array): object;
-  encode(message: object): Readonly<{ finish(): Uint8Array }>;
-  toObject(message: object, options: object): WireRequest;
-}>;
 
-type Definitions = Readonly<{ ExportTraceServiceRequest: Message; ExportTraceServiceResponse: Pick<Message, "encode"> }>;
+const KINDS = ["unspecified", "internal", "server", "client"] as const;
 
-const OTLP = join(PROJECT, "test/otlp");
-const DEFINITIONS = join(OTLP, "node_modules/@opentelemetry/otlp-transformer/build/src/generated/root.js");
+// The fields of opentelemetry/proto/trace/v1/trace.proto that we send, in the JSON of OTLP 1 (2.2.2): ids in hexadecimal, 64 bits
+// as text, enumerations as numbers.
+const TEXT = { type: "string" };
+const INT64 = { type: "string", pattern: "^[0-9]{1,19}$" };
+const UINT32 = { type: "integer", minimum: 0, maximum: 2 ** 32 - 1 };
+const CONTEXT = { traceId: hex(32), spanId: hex(16), traceState: TEXT };
+const ATTRIBUTES = listOf(message({ key: TEXT, value: { oneOf: [message({ stringValue: TEXT }), message({ intValue: INT64 })] } }));
+const SPAN = message(
+  {
+    ...CONTEXT,
+    parentSpanId: hex(16),
+    name: TEXT,
+    kind: { enum: [1, 2, 3] },
+    startTimeUnixNano: INT64,
+    endTimeUnixNano: INT64,
+    attributes: ATTRIBUTES,
+    links: listOf(message(CONTEXT, ["traceState"])),
+    droppedLinksCount: UINT32,
+    status: message({ code: { const: 2 } }),
+    flags: UINT32,
+  },
+  ["traceState", "parentSpanId", "status"],
+);
+const SCOPE = message({ scope: message({ name: TEXT, version: TEXT }), spans: listOf(SPAN) });
+const REQUEST = message({ resourceSpans: listOf(message({ resource: message({ attributes: ATTRIBUTES }), scopeSpans: listOf(SCOPE) })) });
 
-function loadDefinitions(): Definitions {
-  installPackages(OTLP);
-  const { opentelemetry } = createRequire(import.meta.url)(DEFINITIONS) as {
-    opentelemetry: { proto: { collector: { trace: { v1: Definitions } } } };
-  };
-  return opentelemetry.proto.collector.trace.v1;
+const ajv = new Ajv();
+const isRequest = ajv.compile<WireRequest>(REQUEST);
+
+/** A message with these fields, all of which it needs unless they are optional, and no others. */
+function message(properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: "object", properties, required, additionalProperties: false };
 }
 
-const { ExportTraceServiceRequest: definition, ExportTraceServiceResponse: answers } = loadDefinitions();
+function listOf(items: object) {
+  return { type: "array", items };
+}
+
+function hex(digits: number) {
+  return { type: "string", pattern: `^[0-9a-f]{${digits}}$` };
+}
 
 /** What a collector answers that has rejected some of the spans. */
-export function partialSuccess(rejectedSpans: number, errorMessage: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(answers.encode({ partialSuccess: { rejectedSpans, errorMessage } }).finish());
+export function partialSuccess(rejectedSpans: number, errorMessage: string): string {
+  return JSON.stringify({ partialSuccess: { rejectedSpans: String(rejectedSpans), errorMessage } });
 }
 
 type CollectorOptions = Readonly<{ answer?: (request: Request, at: number) => Response | Promise<Response> }>;
@@ -96,20 +116,19 @@ type CollectorOptions = Readonly<{ answer?: (request: Request, at: number) => Re
 /** `answer`: what is answered instead of 200; it gets how many requests came before. */
 export function startCollector({ answer }: CollectorOptions = {}): TestCollector {
   const requests: Request[] = [];
-  const bodies: Buffer[] = [];
+  const bodies: string[] = [];
   const received: Received[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       const at = requests.push(request) - 1;
-      const sent = Buffer.from(await request.arrayBuffer());
-      const body = request.headers.get("content-encoding") === "gzip" ? gunzipSync(sent) : sent;
+      const body = await request.text();
       const response = await answer?.(request, at);
       if (response && !response.ok) return response;
       bodies.push(body);
       received.push(...read(body));
-      return response ?? new Response(new Uint8Array(), { headers: { "content-type": "application/x-protobuf" } });
+      return response ?? Response.json({});
     },
   });
   const url = server.url.href.replace(/\/$/, "");
@@ -118,39 +137,39 @@ export function startCollector({ answer }: CollectorOptions = {}): TestCollector
     environment: { OTEL_EXPORTER_OTLP_ENDPOINT: url },
     spans: () => received,
     requests,
-    raw: () => Buffer.concat(bodies).toString("latin1"),
+    raw: () => bodies.join("\n"),
     stop: () => server.stop(true),
   };
 }
 
-/** The spans in a request. Throws if it has anything that the definitions do not. */
-export function read(body: Uint8Array): Received[] {
-  const message = definition.decode(body);
-  if (definition.encode(message).finish().length !== body.length) throw new Error("The request has more than the definitions know.");
-  const { resourceSpans } = definition.toObject(message, { longs: String, enums: String, bytes: Buffer });
-  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+/** The spans in a request. Throws if it has anything that the specification does not. */
+export function read(body: string): Received[] {
+  const request: unknown = JSON.parse(body);
+  if (!isRequest(request)) throw new Error(`This is no request of OTLP: ${ajv.errorsText(isRequest.errors)}`);
+  return request.resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) => spans.map((span) => toReceived(span, toRecord(resource.attributes)))),
   );
 }
 
-function toReceived(span: WireSpan, resource: Record<string, unknown>): Received {
+function toReceived(span: WireSpan, resource: Received["resource"]): Received {
+  const { traceId, spanId, parentSpanId = "", traceState = "", name, links, flags } = span;
   return {
-    traceId: span.traceId.toString("hex"),
-    spanId: span.spanId.toString("hex"),
-    parentSpanId: span.parentSpanId?.toString("hex") ?? "",
-    traceState: span.traceState ?? "",
-    name: span.name,
-    kind: span.kind,
+    traceId,
+    spanId,
+    parentSpanId,
+    traceState,
+    name,
+    kind: KINDS[span.kind]!,
     started: BigInt(span.startTimeUnixNano),
     ended: BigInt(span.endTimeUnixNano),
-    attributes: toRecord(span.attributes ?? []),
-    links: (span.links ?? []).map(({ traceId, spanId }) => ({ traceId: traceId.toString("hex"), spanId: spanId.toString("hex") })),
-    isError: span.status?.code === "STATUS_CODE_ERROR",
-    flags: span.flags ?? 0,
+    attributes: toRecord(span.attributes),
+    links,
+    isError: span.status !== undefined,
+    flags,
     resource,
   };
 }
 
 function toRecord(attributes: readonly KeyValue[]): Record<string, unknown> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value["stringValue"] ?? Number(value["intValue"])]));
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
 }

@@ -12,9 +12,22 @@ function parse(environment: Record<string, string>): { settings: TraceSettings |
 describe("the variables of OpenTelemetry", () => {
   it("trace everything that no caller decides about, and send it without headers, by default", () => {
     expect(parse(ENDPOINT)).toEqual({
-      settings: { url: "http://collector:4318/v1/traces", headers: {}, resource: {}, sampler: { isParentBased: true, ratio: 1 } },
+      settings: {
+        url: "http://collector:4318/v1/traces",
+        headers: {},
+        resource: {},
+        sampler: { isParentBased: true, ratio: 1 },
+        asksForProtobuf: false,
+      },
       problems: [],
     });
+  });
+
+  it("may ask for JSON or, for all programs or for traces, for protobuf", () => {
+    const asked = (given: Record<string, string>) => parse({ ...ENDPOINT, ...given });
+    expect(asked({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })).toMatchObject({ settings: { asksForProtobuf: false }, problems: [] });
+    for (const name of ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"])
+      expect(asked({ [name]: "http/protobuf" })).toMatchObject({ settings: { asksForProtobuf: true }, problems: [] });
   });
 
   for (const [why, environment] of [

@@ -31,11 +31,11 @@ function ofTrace({ spans }: Done, { traceId }: { traceId: string }): Record<stri
 }
 
 function isThere({ raw }: Done, { traceId }: { traceId: string }): boolean {
-  return raw.includes(Buffer.from(traceId, "hex").toString("latin1"));
+  return raw.includes(traceId);
 }
 
 function requestsIn(spans: readonly Received[]): number {
-  return spans.filter(({ kind }) => kind === "SPAN_KIND_SERVER").length;
+  return spans.filter(({ kind }) => kind === "server").length;
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -76,7 +76,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect(others).toEqual({});
       expect(request!.parentSpanId).toBe(SIMPLE.spanId);
       expect(request!.traceState).toBe("vendor=value, tenant@system=1");
-      expect(request!.kind).toBe("SPAN_KIND_SERVER");
+      expect(request!.kind).toBe("server");
       expect(request!.attributes).toEqual({
         "http.request.method": "POST",
         "http.response.status_code": 200,
@@ -87,7 +87,7 @@ for (const { engine, openFlags } of ENGINES) {
       });
       for (const child of [admission!, create!]) {
         expect(child.parentSpanId).toBe(request!.spanId);
-        expect(child.kind).toBe("SPAN_KIND_INTERNAL");
+        expect(child.kind).toBe("internal");
         expect(child.started >= request!.started && child.ended <= request!.ended && child.started <= child.ended).toBeTrue();
       }
       expect(admission!.ended <= create!.started).toBeTrue();
@@ -111,7 +111,7 @@ for (const { engine, openFlags } of ENGINES) {
       expect(ofMany.size).toBeGreaterThan(0);
       for (const commit of ofMany) {
         expect(commit.parentSpanId).toBe("");
-        expect(commit.kind).toBe("SPAN_KIND_CLIENT");
+        expect(commit.kind).toBe("client");
         expect(commit.attributes).toEqual({
           "db.system.name": engine.toLowerCase(),
           "db.operation.name": "COMMIT",
