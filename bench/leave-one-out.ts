@@ -21,7 +21,7 @@ export const WITHOUT = {
       to: 'create: async (plant, { whileWriting } = {}) => { whileWriting?.(); return "created"; },',
     },
   ],
-  ETag: [{ file: "src/http/preconditions.ts", from: 'hash("sha256", content, "base64url")', to: '"as-long-as-an-ETag-is."' }],
+  ETag: [{ file: "src/http/etag.ts", from: 'hash("sha256", content, "base64url")', to: '"as-long-as-an-ETag-is."' }],
   "request id": [
     { file: "src/http/exchange.ts", from: "givenId(request.headers) ?? randomUUID()", to: '""' },
     { file: "src/http/response-completion.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },

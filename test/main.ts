@@ -41,7 +41,7 @@ const ALONE = [
 
 /** They begin first, so that none is left running by itself at the end. The order of the others makes no difference. */
 const LONGEST = [
-  "release/files.release.ts",
+  "release/artifacts.release.ts",
   "web/import.test.ts",
   "postgres/upgrade.test.ts",
   "resilience/postgres.night.ts",

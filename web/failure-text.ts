@@ -1,5 +1,5 @@
 import { ConnectionError, ERROR_NUMBERS, ServiceError, TimeoutError, UnexpectedAnswerError } from "../src/client/client.ts";
-import { SignedOutError } from "./catalogue/signed-in-fetch.ts";
+import { SignedOutError } from "./catalogue/sign-out.ts";
 
 /** What the page sends in each request, or the service in each response, did not come through. */
 const ALTERED = "Something on the way to the service alters what is sent: tell its operator.";

@@ -7,7 +7,7 @@ import type { CheckStep, Look } from "../store/check.ts";
 import type { ContentsPart, Filled } from "../store/contents.ts";
 import { checkSqliteStore } from "../store/sqlite/check.ts";
 import { expectSqliteStore, findFilesFault, takeAlone } from "../store/sqlite/engine/files.ts";
-import { holdLock } from "../store/sqlite/engine/lock.ts";
+import { holdLock } from "../store/sqlite/engine/folder-lock.ts";
 import { repairSqliteStore } from "../store/sqlite/repair.ts";
 import { restoreSqliteStore } from "../store/sqlite/restore.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";

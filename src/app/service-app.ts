@@ -4,6 +4,7 @@ import { createAuthenticator } from "../auth/authenticate.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import type { FirstToken } from "../auth/first-token.ts";
 import type { Usage } from "../auth/usage.ts";
+import { TURNS } from "./concurrency.ts";
 import type { Config } from "./config.ts";
 import type { Contract } from "../domain/contract.ts";
 import type { FairShares } from "../runtime/fair-shares.ts";
@@ -84,12 +85,6 @@ export function createServiceApp({ config, store, first, usage, metrics, ...shar
     bodyBytesMax,
   });
 }
-
-/**
- * One token may use four slots, which keep two processors busy. The fifth is free for the next token. The wait is as
- * long as that of a search.
- */
-const TURNS = { slots: 5, ownerSlots: 4, waitingMax: 256, waitMs: 5000 };
 
 type HandlerParts = Pick<
   ServiceAppOptions,

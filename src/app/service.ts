@@ -7,6 +7,7 @@ import { createFairShares } from "../runtime/fair-shares.ts";
 import { createAudit } from "../auth/audit.ts";
 import { openFirstToken } from "../auth/first-token.ts";
 import { createUsage } from "../auth/usage.ts";
+import { BULKS_MAX, EXPORTS_MAX, IMPORTS_MAX } from "./concurrency.ts";
 import type { Config } from "./config.ts";
 import { loadContract } from "../domain/contract.ts";
 import type { Contract } from "../domain/contract.ts";
@@ -56,11 +57,6 @@ const WEB = fileURLToPath(new URL("../../dist/web", import.meta.url));
 /** How often to store when tokens were last used, and how long a stop waits for that. */
 const MINUTE_MS = 60_000;
 const USAGE_STOP_MS_MAX = 300;
-
-/** How many imports, exports, and requests with many changes, may run at a time. */
-const IMPORTS_MAX = 8;
-const EXPORTS_MAX = 8;
-const BULKS_MAX = 8;
 
 /** Builds and starts the whole service. `stop` closes everything that it opens. */
 export async function start(config: Config, options: StartOptions): Promise<Running> {

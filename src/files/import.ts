@@ -1,4 +1,4 @@
-import { charactersOf, searchedOf } from "../store/batch.ts";
+import { charactersOf, IMPORT_COMMIT, searchedOf } from "../store/commit-size.ts";
 import type { ImportOptions, ImportOutcome, PlantStore } from "../store/plants.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Pauses } from "../runtime/event-loop.ts";
@@ -42,11 +42,6 @@ type Outcome = (typeof COUNTED)[ImportOutcome];
 
 const PROBLEMS_MAX = 1000;
 const OUTCOMES_MAX = 1000;
-
-/** How many plants, and how many characters of them, go into one commit. A search may wait until those searched are indexed. */
-const BATCH_PLANTS = 2000;
-const BATCH_LENGTH = 1_000_000;
-const BATCH_SEARCHED = 100_000;
 
 const COUNTED = { created: "created", same: "unchanged", replaced: "replaced", in_use: "refused" } as const satisfies Record<
   ImportOutcome,
@@ -187,7 +182,7 @@ async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {
         length += charactersOf(row.plant);
         searched += searchedOf(row.plant);
       }
-      if (batch.length < BATCH_PLANTS && length < BATCH_LENGTH && searched < BATCH_SEARCHED) continue;
+      if (batch.length < IMPORT_COMMIT.plants && length < IMPORT_COMMIT.characters && searched < IMPORT_COMMIT.searched) continue;
       yield batch;
       batch = [];
       length = 0;

@@ -10,7 +10,8 @@ import type { PlantStore, Swap } from "../store/plants.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { invalidBody } from "../domain/validation.ts";
 import { createAuditedSwap } from "./audited-swap.ts";
-import { checkPreconditions, checkIfMatch, etagOf, isRuledOut } from "./preconditions.ts";
+import { plantEtag } from "./etag.ts";
+import { checkPreconditions, checkIfMatch, isRuledOut } from "./preconditions.ts";
 import { OF_ONE_CLIENT } from "./representation.ts";
 import type { Fields } from "./wire/fields.ts";
 import type { Call, Handlers } from "./router.ts";
@@ -96,20 +97,20 @@ function toCreated(plant: NewPlant): HttpResponse {
     // JSON.stringify leaves out an undefined tag.
     body: JSON.stringify({ name, tag }),
     // Relative to the request target, /plants, so that it is right behind a proxy with a path prefix (RFC 9110, 8.7).
-    headers: { "content-location": `plants/${id}`, etag: etagOf(plant) },
+    headers: { "content-location": `plants/${id}`, etag: plantEtag(plant) },
   };
 }
 
 /** The plant after a change. Its content-location, the request target /plants/{id}, is relative too. */
 function toChanged(plant: NewPlant, status: 200 | 201): HttpResponse {
-  return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: etagOf(plant) } };
+  return { status, body: toText(plant), headers: { "content-location": String(plant.id), etag: plantEtag(plant) } };
 }
 
 /** The response to a read. */
 function toFound(found: NewPlant | undefined, requested: Fields): HttpResponse {
   const plant = expectFound(found);
   checkIfMatch(requested, plant);
-  const headers = { etag: etagOf(plant), "cache-control": OF_ONE_CLIENT };
+  const headers = { etag: plantEtag(plant), "cache-control": OF_ONE_CLIENT };
   return isRuledOut(requested, plant) ? { status: 304, headers } : { status: 200, body: toText(plant), headers };
 }
 

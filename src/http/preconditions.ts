@@ -1,16 +1,7 @@
-import { hash } from "node:crypto";
 import { PlantStoreError } from "../domain/errors.ts";
 import type { NewPlant } from "../domain/plant.ts";
+import { names, namesWeakly, plantEtag } from "./etag.ts";
 import type { Fields } from "./wire/fields.ts";
-
-/**
- * The strong ETag of a plant (RFC 9110, 8.8.3): 128 bits of a SHA-256 of its content. No two plants give the same text
- * to hash, because the length says where the name ends.
- */
-export function etagOf({ id, name, tag }: NewPlant): string {
-  const content = `${id}:${name.length}:${name}${tag === undefined ? "" : `:${tag}`}`;
-  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
-}
 
 /**
  * Checks If-Match, which compares strongly: a weak tag matches nothing (RFC 9110, 13.1.1). Throws
@@ -19,7 +10,7 @@ export function etagOf({ id, name, tag }: NewPlant): string {
 export function checkIfMatch(headers: Fields, stored: NewPlant | undefined): void {
   const header = headers.get("if-match");
   if (header === null) return;
-  if (stored && names(header, etagOf(stored))) return;
+  if (stored && names(header, plantEtag(stored))) return;
   throw new PlantStoreError("precondition_failed", stored && ALTERED_TAG.test(header) ? { message: ALTERED } : {});
 }
 
@@ -31,12 +22,7 @@ const ALTERED =
 /** Whether If-None-Match rules this plant out of a response. It compares weakly (RFC 9110, 13.1.2). */
 export function isRuledOut(headers: Fields, stored: NewPlant | undefined): boolean {
   const header = headers.get("if-none-match");
-  return header !== null && stored !== undefined && namesWeakly(header, etagOf(stored));
-}
-
-/** Whether an If-None-Match names this ETag. */
-export function namesWeakly(header: string, etag: string): boolean {
-  return names(header.replaceAll('W/"', '"'), etag);
+  return header !== null && stored !== undefined && namesWeakly(header, plantEtag(stored));
 }
 
 /** A list of tags, also an empty one, or `*` (RFC 9110, 13.1.2). Who sends or forwards `*` twice means the same. */
@@ -48,11 +34,7 @@ export function checkPreconditions(headers: Fields, stored: NewPlant | undefined
   checkIfMatch(headers, stored);
   const header = headers.get("if-none-match");
   if (header === null) return;
-  const isRuled = stored !== undefined && (header.replaceAll(TAG, "").includes("*") || namesWeakly(header, etagOf(stored)));
+  const isRuled = stored !== undefined && (header.replaceAll(TAG, "").includes("*") || namesWeakly(header, plantEtag(stored)));
   // What cannot be read may have been meant to protect the plant.
   if (isRuled || !CONDITION.test(header)) throw new PlantStoreError("precondition_failed");
-}
-
-function names(header: string, etag: string): boolean {
-  return header === "*" || header.split(",").some((tag) => tag.trim() === etag);
 }

@@ -1,10 +1,9 @@
-import { hash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from "node:zlib";
 import { chooseCoding } from "./accept.ts";
 import type { HttpResponse } from "./wire/response.ts";
-import { namesWeakly } from "./preconditions.ts";
+import { namesWeakly, textEtag } from "./etag.ts";
 import type { Fields } from "./wire/fields.ts";
 
 type Packing = "gzip" | "zstd";
@@ -55,9 +54,7 @@ export function createRepresent(): Represent {
 
   return (response, requested) => {
     const { status, body, headers: given = {} } = response;
-    // When a first plant follows a page, its text stays the same but it gets a Link. That it has one is enough for the
-    // tag: the rest of the Link follows from the page.
-    const tag = `"${hash("sha256", body, "base64url").slice(0, 22)}${"link" in given ? "+" : ""}"`;
+    const tag = textEtag(body, "link" in given);
     // Weak, because the compressed forms share it (RFC 9110, 8.8.3.3).
     const headers = { ...given, etag: `W/${tag}`, "cache-control": OF_ONE_CLIENT, vary: "Accept-Encoding" };
     const known = requested.get("if-none-match");

@@ -1,8 +1,7 @@
-import { hash } from "node:crypto";
 import { chooseCoding } from "./accept.ts";
 import type { Coding } from "./accept.ts";
 import type { HttpResponse } from "./wire/response.ts";
-import { namesWeakly } from "./preconditions.ts";
+import { fileEtags, namesWeakly } from "./etag.ts";
 import type { Fields } from "./wire/fields.ts";
 
 /** A file that never changes while the service runs, in the forms in which it may be sent, the smallest first. */
@@ -18,10 +17,9 @@ type FileOptions = Readonly<{
 }>;
 
 export function createFile({ headers, body, packed }: FileOptions): File {
-  // One hash for all forms, because they have the same content. Each tag ends in its coding.
-  const mark = hash("sha256", body, "base64url").slice(0, 22);
-  const forms = packed.map((form) => ({ ...form, etag: `"${mark}-${form.coding}"` }));
-  return { headers: { ...headers, vary: "Accept-Encoding" }, forms: [...forms, { coding: "identity", body, etag: `"${mark}"` }] };
+  const etagOf = fileEtags(body);
+  const forms = [...packed, { coding: "identity" as const, body }].map((form) => ({ ...form, etag: etagOf(form.coding) }));
+  return { headers: { ...headers, vary: "Accept-Encoding" }, forms };
 }
 
 /** The form that the client prefers, or 304 when it has that one already. */

@@ -1,6 +1,5 @@
 import type { Owner } from "../runtime/fair-shares.ts";
 import type { NewPlant } from "../domain/plant.ts";
-import { SEARCHED_LENGTH_MAX } from "../domain/terms.ts";
 import type { Active } from "../tracing/request-trace.ts";
 import type { Swap } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
@@ -25,9 +24,6 @@ export type Outcomes = Readonly<{
   tokens?: readonly TokenOutcome[];
 }>;
 
-/** How much of a batch a change takes: its characters, and how many of them are searched. */
-export type Size = Readonly<{ characters: number; searched: number }>;
-
 /** Changes that one commit makes, and the state of their wait. */
 export type Batch = Readonly<{
   /** When the first change arrived. */
@@ -47,12 +43,6 @@ export type Batch = Readonly<{
   outcomes: PromiseWithResolvers<Outcomes>;
 }> & { characters: number; searched: number };
 
-/**
- * A change takes one place in the queue, and one more for each of these many characters. This bounds the memory of the
- * queue.
- */
-const PLACE_CHARACTERS = 32_768;
-
 /** `since`: when the first change arrived. */
 export function openBatch(since: number): Batch {
   return {
@@ -70,11 +60,6 @@ export function openBatch(since: number): Batch {
   };
 }
 
-/** How many places in the queue a change takes. */
-export function placesOf(characters: number): number {
-  return 1 + Math.floor(characters / PLACE_CHARACTERS);
-}
-
 /** The commit has begun. What one caller does then must not keep the others from their outcomes. */
 export function tellBegun({ onBegin }: Batch): void {
   for (const call of onBegin) {
@@ -84,16 +69,6 @@ export function tellBegun({ onBegin }: Batch): void {
       // See `whileWriting`: the caller does without it, or does it again.
     }
   }
-}
-
-/** How much text it has: handing it over takes time and memory. */
-export function charactersOf(plant: NewPlant | undefined): number {
-  return plant === undefined ? 0 : plant.name.length + (plant.tag?.length ?? 0);
-}
-
-/** How much of its name is searched. */
-export function searchedOf(plant: NewPlant | undefined): number {
-  return plant === undefined ? 0 : Math.min(plant.name.length, SEARCHED_LENGTH_MAX);
 }
 
 /** How many changes they are. */

@@ -1,8 +1,10 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import type { Owner } from "../runtime/fair-shares.ts";
-import { charactersOf, countOf, searchedOf, tellBegun } from "./batch.ts";
-import type { Batch, Changes, Outcome, Outcomes, Size } from "./batch.ts";
+import { countOf, tellBegun } from "./batch.ts";
+import type { Batch, Changes, Outcome, Outcomes } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
+import { charactersOf, searchedOf } from "./commit-size.ts";
+import type { Size } from "./commit-size.ts";
 import type { PlantStore } from "./plants.ts";
 import type { TokenChange, TokenOutcome } from "./tokens.ts";
 import { createWaitingLine } from "./waiting-line.ts";

@@ -1,8 +1,10 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import { createFairShares } from "../runtime/fair-shares.ts";
 import type { Owner } from "../runtime/fair-shares.ts";
-import { countOf, openBatch, placesOf } from "./batch.ts";
-import type { Batch, Size } from "./batch.ts";
+import { countOf, openBatch } from "./batch.ts";
+import type { Batch } from "./batch.ts";
+import { COMMIT_CHARACTERS, placesOf } from "./commit-size.ts";
+import type { Size } from "./commit-size.ts";
 
 /** The changes that wait for a commit to begin, in batches of one commit each. */
 export type WaitingLine = Readonly<{
@@ -33,9 +35,6 @@ export type LineLimits = Readonly<{
   /** A monotonic clock, in milliseconds. */
   now: () => number;
 }>;
-
-/** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
-const COMMIT_CHARACTERS = 1_000_000;
 
 export function createWaitingLine({ enough, searchedMax, queueMax, now }: LineLimits): WaitingLine {
   const places = createFairShares(2 * queueMax);

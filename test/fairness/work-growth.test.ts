@@ -25,7 +25,8 @@ import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 import { createCrossOrigin } from "../../src/http/cross-origin.ts";
 import { parseCursor, toCursor } from "../../src/http/cursor.ts";
 import { checkBodyHeaders, openBody, readBody } from "../../src/http/request-body.ts";
-import { checkIfMatch, etagOf, isRuledOut } from "../../src/http/preconditions.ts";
+import { plantEtag } from "../../src/http/etag.ts";
+import { checkIfMatch, isRuledOut } from "../../src/http/preconditions.ts";
 import { checkHost } from "../../src/http/host.ts";
 import { loadStatic } from "../../src/http/static.ts";
 import { listHandlers } from "../../src/http/plant-lists.ts";
@@ -255,7 +256,7 @@ const WORKS: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
   ["a list of scopes", BODY, "empty texts", (text) => readJson(`{"name":"a","scopes":[${text}"admin"]}`)],
   ["a whole number", BODY, "zeros behind a point", parseInt64],
   ["a plant as JSON", BODY, "U+0000", (text) => toText(plantOf(text))],
-  ["an ETag", BODY, "first halves of surrogates", (text) => etagOf(plantOf(text))],
+  ["an ETag", BODY, "first halves of surrogates", (text) => plantEtag(plantOf(text))],
   ["a query", HEAD, "ampersands", (text) => parseQuery(text, listParameters)],
   ["a parameter", HEAD, "equals", (text) => parseQuery(`tag=${text}`, listParameters)],
   [
@@ -302,7 +303,7 @@ const WORKS: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
     (text) => openBody({ headers: headersOf({ "content-type": `text/csv${text}` }) } as never, ["text/csv"]),
   ],
   ["Content-Length of a body that comes", HEAD, "words", (text) => readLate(headersOf({ "content-length": text }))],
-  ["If-Match", HEAD, "the same key", (text) => checkIfMatch(headersOf({ "if-match": `${text},${etagOf(plantOf("a"))}` }), plantOf("a"))],
+  ["If-Match", HEAD, "the same key", (text) => checkIfMatch(headersOf({ "if-match": `${text},${plantEtag(plantOf("a"))}` }), plantOf("a"))],
   ["If-None-Match", HEAD, "weak tags", (text) => isRuledOut(headersOf({ "if-none-match": text }), plantOf("a"))],
   ["Accept-Encoding", HEAD, "commas", (text) => pages("/", { method: "GET", headers: headersOf({ "accept-encoding": text }) } as never)],
   ["Accept", HEAD, "commas", (text) => chooseType(text, ["application/x-ndjson", "text/csv; header=present"])],

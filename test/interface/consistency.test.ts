@@ -25,7 +25,7 @@ const STALE_READS = [{ file: "src/store/sqlite/search/searcher.ts", from: "upTo:
 /** The counts of tags are kept whatever changes. */
 const STALE_TAGS = [{ file: "src/store/tags.ts", from: "last.change === newestChange?.()", to: "last.change >= 0" }];
 /** A page has the tag of any other with as many characters. */
-const BLIND_TAG = [{ file: "src/http/representation.ts", from: 'hash("sha256", body,', to: 'hash("sha256", String(body.length),' }];
+const BLIND_TAG = [{ file: "src/http/etag.ts", from: "digest(body)}${", to: "digest(String(body.length))}${" }];
 
 /** What is stale in a service on SQLite that runs this source. */
 async function findStaleOf(bugs: readonly PlantedBug[], options: MatrixOptions): Promise<Matrix> {

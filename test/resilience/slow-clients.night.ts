@@ -57,7 +57,7 @@ const ENDLESS_PAGES = [
 const ANSWERS_UNCOUNTED = [
   { file: "src/http/response-budget.ts", from: "const release = shares.take(owner, bytes.length);", to: "const release = () => {};" },
 ];
-const EXPORTS_UNCOUNTED = [{ file: "src/app/service.ts", from: "const EXPORTS_MAX = 8;", to: "const EXPORTS_MAX = Infinity;" }];
+const EXPORTS_UNCOUNTED = [{ file: "src/app/concurrency.ts", from: "const EXPORTS_MAX = 8;", to: "const EXPORTS_MAX = Infinity;" }];
 /** No bug: the rate of an import is checked soon, so that a test need not wait for half a minute. */
 const HURRY = { file: "src/http/import.ts", from: "const GRACE_SECONDS = 30;", to: "const GRACE_SECONDS = 3;" };
 const NO_LEAST_RATE = { file: "src/http/import.ts", from: "bytesPerSecondMin: 500", to: "bytesPerSecondMin: 1e-9" };

@@ -58,7 +58,7 @@ const SHARED: Readonly<Record<string, string>> = {
 
 /** Files that are tests take the name of what they test, so they are a kind of their own. */
 function isTest(file: string): boolean {
-  return /\.(test|resilience)\.ts$/.test(file);
+  return /\.(test|night|release)\.ts$/.test(file);
 }
 
 /** By name, without what tells the kind of a file, the folders that have one. */
@@ -112,7 +112,7 @@ it("no name of an exported type names two things", () => {
 });
 
 it("test/README.md says of every folder with tests what is tested there", () => {
-  const folders = [...new Bun.Glob("test/*/*.{test,resilience}.ts").scanSync(PROJECT)].map((file) => basename(dirname(file)));
+  const folders = [...new Bun.Glob("test/*/*.{test,night,release}.ts").scanSync(PROJECT)].map((file) => basename(dirname(file)));
   const table = readFileSync(join(PROJECT, "test/README.md"), "utf8").matchAll(/^\| `([a-z]+)` +\|/gm);
   expect(Array.from(table, ([, folder = ""]) => folder).toSorted()).toEqual([...new Set(folders)].toSorted());
 });

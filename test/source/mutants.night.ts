@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { MUTANTS } from "../mutants.ts";
 import type { Edit, Mutant } from "../mutants.ts";
@@ -14,6 +14,8 @@ const COPIES = 4;
 const MS_MAX = 4 * 60_000;
 /** What a page or the client is made of. */
 const PAGE = /^(?:web|src\/(?:client|files|domain|runtime))\//;
+
+const NOT_COPIED = new Set([".git", "node_modules", "dist"]);
 
 type Run = Readonly<{ status: number | null; output: string }>;
 type Task = Readonly<{
@@ -71,11 +73,12 @@ async function work(root: string): Promise<void> {
   }
 }
 
-/** The files of the project as they are, committed or not. */
+/** The files of the project as they are, without what is installed or built. */
 function copyProject(): string {
   const root = temporaryFolder();
-  const { stdout } = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: PROJECT, encoding: "utf8" });
-  for (const path of stdout.trim().split("\n")) cpSync(join(PROJECT, path), join(root, path), { recursive: true });
+  const names = readdirSync(PROJECT).filter((name) => !NOT_COPIED.has(name));
+  for (const name of names)
+    cpSync(join(PROJECT, name), join(root, name), { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });
   symlinkSync(join(PROJECT, "node_modules"), join(root, "node_modules"));
   return root;
 }

@@ -15,7 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { markVersion, takeAlone } from "../../src/store/sqlite/engine/files.ts";
-import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
+import { holdLock } from "../../src/store/sqlite/engine/folder-lock.ts";
 import { countFrames } from "../../src/store/sqlite/engine/wal.ts";
 import { openWriter } from "../../src/store/sqlite/engine/writer.ts";
 import { repairSqliteStore } from "../../src/store/sqlite/repair.ts";

@@ -9,7 +9,7 @@ import { WAL_PAGES_MAX } from "../../src/store/sqlite/engine/requirements.ts";
 import type { Place } from "../../src/store/page.ts";
 import { createHealth } from "../../src/store/sqlite/engine/health.ts";
 import { startThread } from "../../src/store/sqlite/engine/thread.ts";
-import { holdLock } from "../../src/store/sqlite/engine/lock.ts";
+import { holdLock } from "../../src/store/sqlite/engine/folder-lock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { askUntil, until } from "../support/until.ts";

@@ -1,4 +1,4 @@
-import { etagOf } from "../../src/http/preconditions.ts";
+import { plantEtag } from "../../src/http/etag.ts";
 import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
 
 export type Content = Readonly<{ name: string; tag?: string }>;
@@ -18,7 +18,7 @@ export function createModel() {
   const plain = (name: string) => name.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 
   function isMet({ ifMatch, ifNoneMatch }: Condition, stored: NewPlant | undefined): boolean {
-    const names = (header: string) => stored !== undefined && (header === "*" || header === etagOf(stored));
+    const names = (header: string) => stored !== undefined && (header === "*" || header === plantEtag(stored));
     return (ifMatch === undefined || names(ifMatch)) && (ifNoneMatch === undefined || !names(ifNoneMatch));
   }
   function put(id: bigint, { name, tag }: Content): NewPlant {
@@ -49,7 +49,7 @@ export function createModel() {
   }
 
   return {
-    etag: (id: bigint) => (plants.has(id) ? etagOf(plants.get(id)!) : '"none"'),
+    etag: (id: bigint) => (plants.has(id) ? plantEtag(plants.get(id)!) : '"none"'),
     create(id: bigint, content: Content): Expected {
       const stored = plants.get(id);
       if (stored && (stored.name !== content.name || stored.tag !== content.tag)) return { status: 409 };

@@ -66,7 +66,7 @@ type Parts = Readonly<{
 
 // What is kept in the browser is named after where the page is.
 Object.assign(globalThis, { location: new URL("http://plants.example/") });
-const CATALOGUE = ["bulk-changes", "kept-undo", "listing", "signed-in-fetch", "tag-counts", "ticks"].map((name) => `catalogue/${name}`);
+const CATALOGUE = ["bulk-changes", "kept-undo", "listing", "sign-out", "tag-counts", "ticks"].map((name) => `catalogue/${name}`);
 const NAMES = [...CATALOGUE, "failure-text", "notices", "reach", "state"];
 const modules = await Promise.all(NAMES.map((name) => import(join(PROJECT, "web", `${name}.ts`)) as Promise<object>));
 const parts = Object.assign({}, ...modules) as Parts;

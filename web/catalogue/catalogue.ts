@@ -16,7 +16,7 @@ import { createListing, ROWS_AT_ONCE_MAX } from "./listing.ts";
 import type { Listing, NotedChange } from "./listing.ts";
 import { createRenaming } from "./renaming.ts";
 import type { Renaming } from "./renaming.ts";
-import { createSignedInFetch, SignedOutError } from "./signed-in-fetch.ts";
+import { createSignedInFetch, SignedOutError } from "./sign-out.ts";
 import { createTagging } from "./tagging.ts";
 import type { Tagging } from "./tagging.ts";
 import { createTagCounts } from "./tag-counts.ts";

@@ -2,6 +2,7 @@ import { withFields } from "../../runtime/log.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import type { CommitTracer } from "../../tracing/commit-tracer.ts";
+import { POSTGRES_COMMIT_SEARCHED } from "../commit-size.ts";
 import { createCommitMeter } from "../commit-meter.ts";
 import { createSnapshots } from "../snapshots.ts";
 import type { Store } from "../store.ts";
@@ -45,12 +46,6 @@ type PostgresOptions = Readonly<{
 const GATHER_TURNS = 2;
 const ENOUGH = 64;
 
-/**
- * Words cost a hundred times as much as text that is only stored, up to 5 ms for a name (measured). So everybody waits
- * for twenty of the worst names at most, and a thousand usual ones still share a commit.
- */
-const SEARCHED_MAX = 20_000;
-
 const IN_FLIGHT = { creates: 3, changes: 2, finds: 2 };
 
 /** How long a start waits for the database, in milliseconds. */
@@ -64,7 +59,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const server = openServer({ hosts, queueWaitMs, log, behind });
   const { execute, health } = server;
   const now = () => performance.now();
-  const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: SEARCHED_MAX, queueMax, waitMs: queueWaitMs, now };
+  const limits = { gatherTurns: GATHER_TURNS, enough: ENOUGH, searchedMax: POSTGRES_COMMIT_SEARCHED, queueMax, waitMs: queueWaitMs, now };
   const meter = createCommitMeter(metrics, tracer);
   const home = createServerPlants({ execute, open: openTable, inFlight: IN_FLIGHT, limits, meter });
   const workers = createWorkers({ home, hosts, execute: execute.probes, snapshots: server.pools.snapshots, behind, limits, meter, log });

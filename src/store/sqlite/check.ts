@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { look } from "../check.ts";
 import type { CheckStep, FirstTokenFile, Look } from "../check.ts";
 import { findLastingFault, PAGE_BYTES, pageBytesOf, realPath, sizeOfFile } from "./engine/files.ts";
-import { isLocked } from "./engine/lock.ts";
+import { isLocked } from "./engine/folder-lock.ts";
 import { SNAPSHOT_WAL_PAGES_MAX, tooMuchWritten } from "./engine/requirements.ts";
 import { startThread } from "./engine/thread.ts";
 import type { Thread } from "./engine/thread.ts";

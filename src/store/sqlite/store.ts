@@ -8,7 +8,7 @@ import { openContents } from "./contents.ts";
 import { translated } from "./engine/failure.ts";
 import { findLastingFault, rememberFiles, sizeOfFile, toUnusable } from "./engine/files.ts";
 import { createHealth } from "./engine/health.ts";
-import { holdLock, isLocked } from "./engine/lock.ts";
+import { holdLock, isLocked } from "./engine/folder-lock.ts";
 import { openReader, openSnapshot } from "./engine/reader.ts";
 import { expectOurs, isCurrent, schemaVersion } from "./engine/schema.ts";
 import { startThread } from "./engine/thread.ts";
