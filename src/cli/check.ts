@@ -65,7 +65,9 @@ async function check(command: Command, config: Config): Promise<readonly Look[]>
 function expectSound({ data, database }: Config, faults: readonly Look[]): void {
   if (faults.length === 0) return;
   if (faults.some(({ state }) => state === "damaged"))
-    throw new Error("The store is damaged in what only a backup has. Keep a copy of it as it is, and see docs/how-to/repair.md.");
+    throw new Error(
+      "The store is damaged in what only a backup has. Keep a copy of it as it is, and see docs/how-to/when-something-is-wrong.md.",
+    );
   if (faults.every(({ part }) => part === "shards" || part === "columns")) throw new Error("Do what is said above, then check again.");
   const how =
     database.kind === "sqlite" ? `stop the service, and run plant-store check --repair --data ${data}` : "run plant-store check --repair";

@@ -16,7 +16,6 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const RULES = join(PROJECT, "deploy/prometheus/alerts.yaml");
 const LOG_EVENTS = readFileSync(join(PROJECT, "docs/reference/log-events.md"), "utf8");
-const NIGHT = readFileSync(join(PROJECT, "docs/how-to/when-something-is-wrong.md"), "utf8");
 const GUIDE = readFileSync(join(PROJECT, "docs/how-to/watch.md"), "utf8");
 
 type Rule = Readonly<{
@@ -103,10 +102,6 @@ describe("each alert", () => {
       expect(Object.keys(annotations)).toEqual(["summary", "description", "runbook"]);
       expect(annotations["runbook"]).toBe(`docs/how-to/watch.md#${alert.toLowerCase()}`);
     }
-  });
-
-  it("is in the page for the night, with a link to its section", () => {
-    for (const { alert } of rules) expect(NIGHT).toContain(`(watch.md#${alert.toLowerCase()})`);
   });
 
   it("has a section in docs/how-to/watch.md, in the same order, and no section is for another", () => {

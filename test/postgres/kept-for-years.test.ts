@@ -40,7 +40,7 @@ it("the index of words keeps those of names that are no more, until REINDEX make
 });
 
 it("what the documents say leaves nothing of what was deleted or renamed in the tables, indexes and statistics of the database", async () => {
-  const text = readFileSync(new URL("../../docs/how-to/keep-for-years.md", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../docs/how-to/back-up-and-restore.md", import.meta.url), "utf8");
   const commands = Array.from(/psql .*VACUUM.*/.exec(text)![0].matchAll(/-c '([^']+)'/g), ([, command]) => command!);
   expect(commands).toHaveLength(2);
   const database = await (await startCluster()).createDatabase();

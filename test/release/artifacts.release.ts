@@ -90,7 +90,7 @@ describe("a release", () => {
   });
 
   it("has notes that are a section of the changelog: its own or, unless it is signed, what is not released; and no link to a file", () => {
-    const sections = `# Changelog\n\n## Unreleased\n\n- new\n\n## ${VERSION} - 2026-11-23\n\n- this ([Upgrade](docs/how-to/upgrade.md), [SQLite](https://sqlite.org/))\n\n## 0.9.0\n\n- old\n`;
+    const sections = `# Changelog\n\n## Unreleased\n\n- new\n\n## ${VERSION} - 2026-11-23\n\n- this ([Upgrade](docs/how-to/upgrade-and-move.md), [SQLite](https://sqlite.org/))\n\n## 0.9.0\n\n- old\n`;
     expect(releaseNotes({ changelog: sections, isSigned: true })).toBe(
       `# Plant Store ${VERSION}\n\n- this (Upgrade, [SQLite](https://sqlite.org/))\n`,
     );

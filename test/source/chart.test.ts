@@ -8,7 +8,7 @@ import { parseConfig } from "../../src/app/config.ts";
 import { SETTINGS } from "../../src/app/settings.ts";
 import { PROJECT } from "../support/process.ts";
 
-// What can be said of the chart without helm, which no registry of ours has. docs/how-to/run-in-containers.md says with
+// What can be said of the chart without helm, which no registry of ours has. docs/how-to/run-replicas.md says with
 // which helm it was rendered by hand.
 
 const CHART = join(PROJECT, "deploy/helm/plant-store");

@@ -35,7 +35,7 @@ export function testPackage(path: () => string): void {
     it("has documents whose links lead to files of the package, with the configurations that they name", () => {
       const links = linksIn(path());
       expect(links).toContain("deploy/nginx.conf");
-      expect(links).toContain("docs/how-to/upgrade.md");
+      expect(links).toContain("docs/how-to/upgrade-and-move.md");
       expect(links).toContain("docs/reference/settings.md");
     });
   });
