@@ -10,6 +10,7 @@ const CHECKS = {
   "texts and tests of the mutants": ["bun", ".ci/mutants.ts"],
   "unused code": ["knip"],
   "what is made from the contract": ["bun", "contract/generator/generate.ts", "--check"],
+  "reference that is made from the code": ["bun", "docs/reference/generate.ts", "--check"],
   "contract lint": ["redocly", "lint", "contract/base-1.0.0.yaml", "contract/openapi.yaml"],
   "contract breaks no client of the base": ["redocly", "diff", "contract/base-1.0.0.yaml", "contract/openapi.yaml", "--check-version"],
 } as const satisfies Record<string, readonly string[]>;

@@ -55,8 +55,13 @@ type ServiceAppOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-/** A revocation takes effect within this time, in milliseconds. */
+/**
+ * A revocation takes effect within this time, in milliseconds.
+ *
+ * @limit tokens: time for which authentication remembers a token
+ */
 const TOKEN_FRESH_MS = 500;
+/** @limit tokens: tokens that authentication remembers */
 const TOKEN_CACHE_MAX = 10_000;
 
 /** The app of a service: it answers every operation of the contract from the store. */

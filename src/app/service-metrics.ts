@@ -44,8 +44,13 @@ export function addServiceMetrics(metrics: Metrics, { server, running, store, da
     const { bavail, bsize } = statfsSync(data);
     return bavail * bsize;
   });
-  const lastBackup = "When the last backup was made that plant-store backup noted in the data folder, else 0.";
-  metrics.gauge({ name: "plant_store_last_backup_timestamp_seconds", help: lastBackup }, () => (findLastBackup(data) ?? 0) / 1000);
+  metrics.gauge(
+    {
+      name: "plant_store_last_backup_timestamp_seconds",
+      help: "When the last backup was made that plant-store backup noted in the data folder, else 0.",
+    },
+    () => (findLastBackup(data) ?? 0) / 1000,
+  );
 }
 
 function isReady(store: Store): boolean {

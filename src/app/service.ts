@@ -165,7 +165,11 @@ async function loadTracing(config: Config, { operations }: Contract, { metrics, 
   return startTracing({ settings: config.traces, operations, database, metrics, log });
 }
 
-/** Few need metrics at a time. */
+/**
+ * Few need metrics at a time.
+ *
+ * @limit connections: connections for metrics
+ */
 const METRICS_CONNECTIONS_MAX = 32;
 
 function startMetricsServer(address: { host: string; port: number }, metrics: Metrics, log: Log): HttpServer {

@@ -5,7 +5,11 @@ import type { SearchTerms } from "./terms.ts";
 /** The parameters that select plants. */
 type FilterParameters = Readonly<{ tag?: string; untagged: boolean; q?: string }>;
 
-/** A longer search would block the search thread for too long. */
+/**
+ * A longer search would block the search thread for too long.
+ *
+ * @limit reads: words of a search
+ */
 const WORDS_MAX = 32;
 
 /** What the parameters select. Throws `invalid_query`. */

@@ -6,7 +6,11 @@ import { normalize } from "./normalization.ts";
  */
 export type SearchTerms = Readonly<{ words: readonly string[]; tag: string | null | undefined }>;
 
-/** How many characters of a name are searched, from its start. This bounds the time of all work with words. */
+/**
+ * How many characters of a name are searched, from its start. This bounds the time of all work with words.
+ *
+ * @limit reads: searched characters of a name
+ */
 export const SEARCHED_LENGTH_MAX = 1000;
 
 /** Longer words are cut, so that any index can store them. In UTF-16 units. */

@@ -2,7 +2,11 @@ import { checkSize } from "../domain/plant-size.ts";
 import { parsePlant } from "../domain/validation.ts";
 import type { ReadOptions } from "./row.ts";
 
-/** The rest of a line: the id, the names of the fields, and what stands around them. */
+/**
+ * The rest of a line: the id, the names of the fields, and what stands around them.
+ *
+ * @limit files: bytes of a line of an import, besides twice the largest body
+ */
 const REST_BYTES = 100;
 
 /**

@@ -7,8 +7,11 @@ import { checkGrowth } from "./packed-file.ts";
 /**
  * How many lines there may be for each byte of gzip, once there are many: a line of two bytes costs as much as one of a
  * hundred, and 19 KB can hold five million of them. Tables with ids have less than one.
+ *
+ * @limit files: further lines of it, for each of its bytes
  */
 const LINES_RATIO_MAX = 4;
+/** @limit files: lines of a compressed import, whatever its size */
 const MANY_LINES = 100_000;
 
 /** What is unpacked at once: at most a megabyte comes of it. */

@@ -3,8 +3,11 @@ import { PlantStoreError } from "../domain/errors.ts";
 /**
  * What a file may grow to: so many bytes for each byte of gzip, once it is long. Tables reach 5 to 50, gzip itself
  * ends at 1,032.
+ *
+ * @limit files: times its size that a compressed file may grow to
  */
 const RATIO_MAX = 250;
+/** @limit files: size up to which it may grow anyway */
 const LONG_BYTES = 10_000_000;
 
 /** The first bytes of gzip (RFC 1952, 2.3.1). */

@@ -26,6 +26,8 @@ const REFUSAL_MS = 1000;
 /**
  * How many refusals may wait; a token has its share of them. Those beyond get their response at once, and their
  * connections are closed.
+ *
+ * @limit connections: refusals that wait a second before they are sent, half of them of one token
  */
 const WAITING_MAX = 8192;
 

@@ -37,10 +37,18 @@ const BODIES_MAX = 4;
 /** The body, its list, each change, and its two sides: what is deeper is ignored. */
 const LEVELS = 4;
 
-/** How many changes of a request wait for a commit at a time: the rest of the queue is for others. */
+/**
+ * How many changes of a request wait for a commit at a time: the rest of the queue is for others.
+ *
+ * @limit writes: changes of such a request that wait at a time
+ */
 const AT_A_TIME = 128;
 
-/** Changes of a request that have not begun by then fail, in milliseconds. */
+/**
+ * Changes of a request that have not begun by then fail, in milliseconds.
+ *
+ * @limit writes: time after which its changes fail that have not begun
+ */
 const BEGIN_MS_MAX = 5000;
 
 /** The pause before a change that found the queue full is tried again, in milliseconds. */

@@ -23,9 +23,18 @@ type ImportOptions = TransferOptions &
 /** What a sender may say of CSV in its media type, too (RFC 4180, 3). */
 const HEADER_ABSENT = /;\s*header\s*=\s*"?absent"?\s*(?:;|$)/i;
 
-/** A slow import takes up a slot that others need, so after a grace period it must be as fast as the slowest modems. */
+/**
+ * A slow import takes up a slot that others need, so after a grace period it must be as fast as the slowest modems.
+ *
+ * @limit files: time that the service waits for an import before its rate counts
+ */
 const GRACE_SECONDS = 30;
-const PATIENCE = { idleMs: IDLE_SECONDS * 1000, graceMs: GRACE_SECONDS * 1000, bytesPerSecondMin: 500 };
+const PATIENCE = {
+  idleMs: IDLE_SECONDS * 1000,
+  graceMs: GRACE_SECONDS * 1000,
+  /** @limit files: bytes a second that an import must send */
+  bytesPerSecondMin: 500,
+};
 
 /** Import of a file into the catalogue. */
 export function importHandlers(options: ImportOptions): Pick<Handlers, "importPlants"> {

@@ -21,6 +21,7 @@ type Sort = ListParameters["sort"];
 /** A page as texts, and the parameters of the next one. */
 type TextPage = Readonly<{ texts: readonly string[]; next: LinkQuery | undefined }>;
 
+/** @limit reads: plants of a page */
 const PAGE_MAX = 1000;
 
 /**

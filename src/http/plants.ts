@@ -29,7 +29,11 @@ type PlantOptions = Readonly<{ plants: PlantStore; audit: Audit; bodyBytesMax: n
 /** What a token does instead that may not read. */
 const WHOLE_PATCH = ", and the answer would show what the patch leaves out: send both `name` and `tag`.";
 
-/** How often to try a change while other changes come between its read and its write. */
+/**
+ * How often to try a change while other changes come between its read and its write.
+ *
+ * @limit writes: attempts of a change against other changes
+ */
 const TRIES_MAX = 100;
 
 /** The operations on single plants. */

@@ -30,7 +30,11 @@ const PACKINGS = ["zstd", "gzip"] as const satisfies readonly Packing[];
 /** A shorter text is not worth it: it fits into a packet or two. */
 const LENGTH_MIN = 1024;
 
-/** How many responses may be compressed at a time, on threads of the runtime. Those beyond are sent uncompressed. */
+/**
+ * How many responses may be compressed at a time, on threads of the runtime. Those beyond are sent uncompressed.
+ *
+ * @limit reads: responses that are compressed at a time; others are sent uncompressed
+ */
 const AT_A_TIME_MAX = 4;
 
 // The fast levels reduce a page of plants to a fifth; slower ones gain little.

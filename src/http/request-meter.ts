@@ -12,13 +12,13 @@ export type RequestMeter = Readonly<{
 export function createRequestMeter(metrics: Metrics): RequestMeter {
   const durations = metrics.histogram({
     name: "plant_store_http_request_duration_seconds",
-    help: "From the head of a request to its response, without the time to send that.",
+    help: "Requests by operation of the contract and status: from the head to the response, without the time to send that.",
     labels: ["operation", "status"],
     bounds: SECONDS,
   });
   const errors = metrics.counter({
     name: "plant_store_http_errors_total",
-    help: "Error responses by the name of the error in the contract.",
+    help: "Error responses by code, the name of the error in the contract.",
     labels: ["code"],
   });
   // One for each status, by operation: finding it by its labels would cost a request three times as much.

@@ -11,10 +11,18 @@ export type ResponseBudget = (response: HttpResponse, owner: string) => HttpResp
 /** Smaller bodies are not counted: the system takes them over at once. In characters or bytes. */
 const COUNTED_LENGTH_MIN = 65_536;
 
-/** What all responses together may keep in memory, in bytes. An owner has its share. */
+/**
+ * What all responses together may keep in memory, in bytes. An owner has its share.
+ *
+ * @limit reads: large responses in memory that are not read yet
+ */
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** This many of the largest plants always have room: written as JSON, a plant may be six times as long. */
+/**
+ * This many of the largest plants always have room: written as JSON, a plant may be six times as long.
+ *
+ * @limit reads: or as many of the largest bodies, if that is more
+ */
 const PLANTS_MIN = 16;
 
 export function createResponseBudget({ bodyBytesMax }: { bodyBytesMax: number }): ResponseBudget {

@@ -20,7 +20,11 @@ export type TransferOptions = Readonly<{
   now: () => number;
 }>;
 
-/** How long a sender may send nothing, or a reader read nothing. */
+/**
+ * How long a sender may send nothing, or a reader read nothing.
+ *
+ * @limit files: pause of an import or export
+ */
 export const IDLE_SECONDS = 60;
 
 /** Returns a function that rejects once the token of the call is not valid any more. */

@@ -15,7 +15,11 @@ export type Allowance = Readonly<{
 
 const MINUTE_MS = 60_000;
 
-/** How many owners are remembered. The one that was seen least recently is forgotten, and starts over. */
+/**
+ * How many owners are remembered. The one that was seen least recently is forgotten, and starts over.
+ *
+ * @limit connections: owners whose rates of requests are remembered
+ */
 const OWNERS_MAX = 10_000;
 
 /** A leaky bucket for each owner, stored as the time at which it will be empty (GCRA: ITU-T I.371, annex A). */

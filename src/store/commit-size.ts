@@ -4,13 +4,19 @@ import { SEARCHED_LENGTH_MAX } from "../domain/terms.ts";
 /** What a change adds to a commit: its characters, and how many of them are searched. */
 export type Size = Readonly<{ characters: number; searched: number }>;
 
-/** A commit takes no more changes once it has this many characters: handing them over blocks the event loop. */
+/**
+ * A commit takes no more changes once it has this many characters: handing them over blocks the event loop.
+ *
+ * @limit writes: characters of a commit, and the write that exceeds them
+ */
 export const COMMIT_CHARACTERS = 1_000_000;
 
 /**
  * The same for the searched characters of a commit on PostgreSQL, which indexes words in it. Words cost a hundred times
  * as much as text that is only stored, up to 5 ms for a name (measured). So a change waits for twenty of the worst names
  * at most, and a thousand usual ones still share a commit.
+ *
+ * @limit writes: searched characters of a commit on PostgreSQL
  */
 export const POSTGRES_COMMIT_SEARCHED = 20_000;
 
@@ -18,11 +24,19 @@ export const POSTGRES_COMMIT_SEARCHED = 20_000;
  * The size at which a commit of an import begins. A search may wait until the searched characters are indexed, and
  * another sender's change until all are stored.
  */
-export const IMPORT_COMMIT = { plants: 2000, characters: 1_000_000, searched: 100_000 };
+export const IMPORT_COMMIT = {
+  /** @limit files: plants in a commit of an import */
+  plants: 2000,
+  characters: 1_000_000,
+  /** @limit files: searched characters in a commit of an import */
+  searched: 100_000,
+};
 
 /**
  * A change takes one place in the queue, and one more for each of these many characters. This bounds the memory of the
  * queue.
+ *
+ * @limit writes: characters after which a write takes one more place in the queue
  */
 const PLACE_CHARACTERS = 32_768;
 

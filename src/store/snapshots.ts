@@ -10,7 +10,11 @@ export type Snapshots = Readonly<{
   close(): void;
 }>;
 
-/** How long a snapshot may last, in milliseconds: meanwhile the database cannot reuse the room of what is replaced. */
+/**
+ * How long a snapshot may last, in milliseconds: meanwhile the database cannot reuse the room of what is replaced.
+ *
+ * @limit files: duration of an export, which breaks off then
+ */
 const SNAPSHOT_MS_MAX = 15 * 60_000;
 
 const ENDED =

@@ -15,6 +15,7 @@ export type TagCounts = Readonly<{ tags: readonly TagCount[]; ageMs: number }>;
 /** The tags of the plants that match, as many as a list may have. All that were counted, also those without a tag, are `plants`. */
 export type FoundTags = PlantCount & Readonly<{ tags: readonly TagCount[] }>;
 
+/** @limit reads: tags of a list */
 export const TAGS_MAX = 1000;
 
 /** A list ends with the tag that reaches so many bytes, as a page ends with such a plant. */
@@ -23,11 +24,17 @@ export const TAGS_BYTES_MAX = 2 ** 20;
 /**
  * A count that takes longer than this is not made for each caller, in milliseconds: with the one under way, a caller would
  * wait for longer than WAIT_MS_MAX. It is kept for a multiple of the time that it took.
+ *
+ * @limit reads: duration of a count of all tags that is no longer made for each request
  */
 const EXPENSIVE_MS = 2000;
 const KEPT_TIMES = 5;
 
-/** How long a caller waits for a count, in milliseconds. The count then goes on without it. */
+/**
+ * How long a caller waits for a count, in milliseconds. The count then goes on without it.
+ *
+ * @limit reads: wait of a request for such a count
+ */
 const WAIT_MS_MAX = 5000;
 
 /** The characters by which texts have another order as code units than as code points: an emoji is before U+E000 then. */

@@ -96,7 +96,11 @@ export type TokenStore = Readonly<{
 /** A recorded use that is further ahead is from a clock that was wrong: else it would stay until that time has come. */
 export const USE_AHEAD_MS_MAX = 24 * 60 * 60 * 1000;
 
-/** The most tokens of a page. Thousands at once would hold up all other requests. */
+/**
+ * The most tokens of a page. Thousands at once would hold up all other requests.
+ *
+ * @limit tokens: tokens of a page of the list
+ */
 export const TOKENS_PAGE_MAX = 1000;
 
 /** All tokens, page by page. */

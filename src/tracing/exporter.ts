@@ -20,7 +20,11 @@ export type ExporterOptions = Readonly<{
   stopped: AbortSignal;
 }>;
 
-/** How long a collector may take, in milliseconds. */
+/**
+ * How long a collector may take, in milliseconds.
+ *
+ * @limit traces: duration of an attempt to send them
+ */
 const SEND_MS_MAX = 5000;
 
 /** How often a batch is sent, and how long to wait in between: as long as the collector says, else ever longer. */

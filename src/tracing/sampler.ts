@@ -25,7 +25,14 @@ type SamplerOptions = SamplerSettings & Readonly<{ metrics: Metrics; random: () 
  * How many requests are recorded in a second, whatever is sent. So the cost is bounded, and anybody may wish: callers
  * keep out nobody but callers, and strangers nobody but strangers.
  */
-const PER_SECOND = { own: 100, caller: 100, stranger: 20 } as const;
+const PER_SECOND = {
+  /** @limit traces: traced requests a second that the sampler chose */
+  own: 100,
+  /** @limit traces: traced requests a second that their callers wish */
+  caller: 100,
+  /** @limit traces: traced requests a second without a valid token */
+  stranger: 20,
+} as const;
 
 export function createSampler({ isParentBased, ratio, metrics, random, now }: SamplerOptions): Sampler {
   const limited = metrics.counter({

@@ -12,8 +12,13 @@ export type SpanQueue = Readonly<{
 
 type SpanQueueOptions = Omit<ExporterOptions, "stopped" | "stopping"> & Readonly<{ metrics: Metrics }>;
 
-/** How many spans wait to be sent. A collector that is away or slow costs no more memory than these. */
+/**
+ * How many spans wait to be sent. A collector that is away or slow costs no more memory than these.
+ *
+ * @limit traces: spans that wait for the collector
+ */
 const QUEUE_MAX = 4096;
+/** @limit traces: spans that are being sent */
 const BATCH_MAX = 512;
 
 /** How long spans wait for others, in milliseconds. */

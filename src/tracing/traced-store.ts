@@ -4,7 +4,11 @@ import type { Span } from "./span.ts";
 
 type TracedOptions = Readonly<{ current: Current; record: (span: Span) => void; now: () => number }>;
 
-/** How many calls of the store one request records: one with many changes makes a thousand. */
+/**
+ * How many calls of the store one request records: one with many changes makes a thousand.
+ *
+ * @limit traces: traced calls of the store in a request
+ */
 const CALLS_MAX = 32;
 
 /** The same store, whose calls are spans of the requests that make them. */

@@ -4,7 +4,6 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
-import { CATALOGUE } from "../../contract/generated/error-catalogue.ts";
 import { createClient, type Plant } from "../../src/client/client.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { PROJECT } from "../support/process.ts";
@@ -174,13 +173,6 @@ describe("docs/how-to/call-the-api.md", () => {
     expect(status).not.toBe(0);
     expect((await service.request("/plants/11")).status).toBe(404);
   });
-});
-
-it("docs/reference/errors.md lists every error with its number, name and message, and no other", () => {
-  const listed = read("docs/reference/errors.md").replaceAll(/\n {2}(?=\S)/g, " ");
-  const inDocs = Array.from(listed.matchAll(/^- \*\*(\d+)\*\* `(\w+)`: (.*)$/gm), ([, ...parts]) => parts.join(" "));
-  const inCode = Object.entries(CATALOGUE).map(([name, { error, message }]) => `${error} ${name} ${message}`);
-  expect(inDocs.toSorted()).toEqual(inCode.toSorted());
 });
 
 it("docs/reference/commands.md lists every command that --help has, and no other", () => {

@@ -11,11 +11,19 @@ export type ChunkedDecoder = Readonly<{
   isDone(): boolean;
 }>;
 
-/** Longest line of a chunk size with its extensions, in bytes. */
+/**
+ * Longest line of a chunk size with its extensions, in bytes.
+ *
+ * @limit connections: line before a chunk
+ */
 const LINE_BYTES_MAX = 4096;
 /** Every chunk is smaller, in bytes: a size that a double holds exactly. */
 const SIZE_MAX = 16 ** 12;
-/** Longest trailer section, in bytes. Trailers are read and dropped. */
+/**
+ * Longest trailer section, in bytes. Trailers are read and dropped.
+ *
+ * @limit connections: trailers of a request
+ */
 const TRAILER_BYTES_MAX = 8192;
 
 const TRAILER = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t -\xff]*$/;

@@ -66,6 +66,8 @@ export type Connection = Readonly<{
 
 /**
  * How many bytes a refused client may still send: they are dropped, so that it can read its response (RFC 9112, 9.6).
+ *
+ * @limit connections: bytes that a refused client may send in that time
  */
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 

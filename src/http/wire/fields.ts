@@ -9,7 +9,11 @@ export type Fields = Readonly<{
   once<Value>(find: (fields: Fields) => Value): Value;
 }>;
 
-/** Most fields in a head. */
+/**
+ * Most fields in a head.
+ *
+ * @limit connections: headers of a request
+ */
 const FIELDS_MAX = 198;
 
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;

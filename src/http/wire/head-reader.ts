@@ -15,7 +15,11 @@ export type HeadReader = Readonly<{
   reset(): void;
 }>;
 
-/** RFC 9112 leaves this limit to the server. */
+/**
+ * RFC 9112 leaves this limit to the server.
+ *
+ * @limit connections: head of a request
+ */
 const HEAD_BYTES_MAX = 16_384;
 
 const CR = 0x0d;

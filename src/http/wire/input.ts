@@ -37,7 +37,11 @@ type InputOptions = Readonly<{
   onContinue: () => void;
 }>;
 
-/** How many bytes a client may send ahead of the response that it waits for. */
+/**
+ * How many bytes a client may send ahead of the response that it waits for.
+ *
+ * @limit connections: requests sent ahead of a response
+ */
 const BUFFERED_BYTES_MAX = 65_536;
 
 export function createInput({ wire, parseHead, timeouts, onContinue }: InputOptions): Input {

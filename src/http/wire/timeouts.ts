@@ -21,12 +21,18 @@ export type Timeouts = Readonly<{
   isOver(time: number): boolean;
 }>;
 
-/** How long a connection may be silent, or take for a head, in milliseconds: up to a second and a half more. */
+/**
+ * How long a connection may be silent, or take for a head, in milliseconds: up to a second and a half more.
+ *
+ * @limit connections: silence, or a slow head, small body or reader
+ */
 const SILENCE_MS = 10_000;
 /**
  * How long a connection waits for its next request, in milliseconds. Whoever closes it loses what the other end sends at
  * that moment, and few senders repeat a create by themselves. So clients and proxies should close it, not the service:
  * most keep it for 1 to 10 minutes, Envoy for an hour.
+ *
+ * @limit connections: time between two requests
  */
 const IDLE_MS = 61 * 60_000;
 /**
@@ -37,6 +43,8 @@ const BODY_BYTE_MS = 1;
 /**
  * How long a refused client may go on sending: what it sends is dropped, so that it can read its response (RFC 9112,
  * 9.6). In milliseconds.
+ *
+ * @limit connections: time a refused client may go on sending
  */
 const LINGER_MS = 5000;
 

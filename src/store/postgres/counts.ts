@@ -11,7 +11,11 @@ import { conditionOf, filterOf, filterValues } from "./filter.ts";
 import { listTags } from "./tags.ts";
 
 /** As long as a list may take, in milliseconds. */
-const OPTIONS = { statementMs: 5000, isRepeatable: true } as const;
+const OPTIONS = {
+  /** @limit PostgreSQL: duration of a count of plants, or of the tags of what matches */
+  statementMs: 5000,
+  isRepeatable: true,
+} as const;
 
 /** From this many plants on, statistics are trusted. Below, plants are counted. */
 const ESTIMATED_MIN = 2 * COUNTED_MAX;

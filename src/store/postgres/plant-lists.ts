@@ -10,6 +10,7 @@ import type { PlantRow } from "./plant-columns.ts";
 import { LISTS, LIST_PLANTS_UP_TO } from "./list-statements.ts";
 import type { PageReach } from "./page-reach.ts";
 
+/** @limit PostgreSQL: duration of a list or search */
 export const LIST_MS_MAX = 5000;
 
 /**

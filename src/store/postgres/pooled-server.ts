@@ -41,11 +41,17 @@ type ServerOptions = Readonly<{ hosts: Hosts; queueWaitMs: number; log: Log; beh
 /**
  * Connections of each pool. Reads have their own: a write may wait for a standby. Lists, counts and exports, which are
  * slow, never keep single plants and tokens waiting, nor do imports, and under any load the health is known.
+ *
+ * @limit PostgreSQL: connections of one process for writes
  */
 const WRITES_MAX = 6;
+/** @limit PostgreSQL: connections for reads of single plants and tokens */
 const READS_MAX = 3;
+/** @limit PostgreSQL: connections for lists, searches and counts */
 const LISTS_MAX = 6;
+/** @limit PostgreSQL: connections for imports */
 const IMPORTS_MAX = 2;
+/** @limit PostgreSQL: connections for probes */
 const PROBES_MAX = 1;
 
 /** A snapshot keeps a connection for itself: one for each export that may run. */
@@ -58,10 +64,16 @@ const SLOW_STATEMENT_MS = 30_000;
 /**
  * How long a list or an export waits for the database, so that a short restart breaks off no export. In milliseconds.
  * Whoever waits for a count of tags gives up a little later, and learns why there is none.
+ *
+ * @limit PostgreSQL: least time for the attempts of a list, search, count or page of an export
  */
 const LIST_PATIENCE_MS = 4500;
 
-/** How long an import waits for the database, so that a failover breaks off no file. In milliseconds. */
+/**
+ * How long an import waits for the database, so that a failover breaks off no file. In milliseconds.
+ *
+ * @limit PostgreSQL: least time for the attempts of an import
+ */
 const IMPORT_PATIENCE_MS = 15_000;
 
 /** How long closing waits for a hung server, in milliseconds. */

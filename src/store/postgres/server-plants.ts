@@ -33,6 +33,7 @@ type ServerPlantsOptions = Readonly<{
   meter: CommitMeter;
 }>;
 
+/** @limit PostgreSQL: duration of a commit of an import */
 const IMPORT_MS_MAX = 20_000;
 
 export function createServerPlants({ execute, open, inFlight, limits, meter }: ServerPlantsOptions): ServerPlants {

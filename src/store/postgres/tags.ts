@@ -4,6 +4,7 @@ import type { Statement } from "./engine/pool.ts";
 import type { Execute } from "./engine/retry.ts";
 import { fromColumn } from "./engine/text.ts";
 
+/** @limit PostgreSQL: duration of a count of all tags */
 const COUNT_MS_MAX = 30_000;
 
 /** Compared as bytes, tags have one order everywhere. */

@@ -49,10 +49,18 @@ type DatabaseOptions = Readonly<{
 /** What pg's pool says, without a code, when no connection was free in time. */
 const POOL_TIMEOUT = "timeout exceeded when trying to connect";
 
-/** How many statements may wait for a connection. */
+/**
+ * How many statements may wait for a connection.
+ *
+ * @limit PostgreSQL: requests that may wait for one of a kind
+ */
 const WAITING_MAX = 256;
 
-/** How long one server has to let a connection in, and then to show that it is fit, in milliseconds. */
+/**
+ * How long one server has to let a connection in, and then to show that it is fit, in milliseconds.
+ *
+ * @limit PostgreSQL: wait for a new connection
+ */
 const CONNECT_MS_MAX = 2000;
 const OPEN_MS_MAX = 1500;
 export const SERVER_MS_MAX = CONNECT_MS_MAX + OPEN_MS_MAX;

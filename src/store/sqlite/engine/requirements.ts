@@ -19,6 +19,8 @@ const WAL_BYTES_KEPT = 4 * 4096 * WAL_PAGES_MAX;
 /**
  * Size of the WAL at which snapshots end, because it cannot start again while one is open: 512 MiB. All of it is copied
  * at once then, and no commit meanwhile.
+ *
+ * @limit files: growth of the WAL after which an export on SQLite breaks off
  */
 export const SNAPSHOT_WAL_PAGES_MAX = 131_072;
 

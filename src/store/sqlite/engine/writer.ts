@@ -32,6 +32,8 @@ export type Writer = ReturnType<typeof openWriter>;
 
 /**
  * How long to wait for the write lock while another process, such as `plant-store token`, holds it, in milliseconds.
+ *
+ * @limit writes: wait for the lock of the database file
  */
 const BUSY_MS = 1000;
 

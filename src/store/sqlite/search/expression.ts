@@ -3,6 +3,8 @@ export const PREFIX_LENGTHS = [1, 3, 5] as const;
 
 /**
  * Most words and prefixes that all words of a search may expand to together: each costs time for every plant visited.
+ *
+ * @limit reads: words or prefixes that a search may match in the index
  */
 const ALTERNATIVES_MAX = 100;
 

@@ -48,6 +48,8 @@ export type Indexer = ReturnType<typeof openIndexer>;
 /**
  * Work in one index commit, in words: a few thousand plants, or twenty of the worst. A search waits for no more than
  * that.
+ *
+ * @limit files: words that the indexer takes in one step
  */
 const STEP_WORDS = 20_000;
 

@@ -54,7 +54,11 @@ type SearcherOptions = Readonly<{
 /** How long changes collect before they are indexed, in milliseconds: many at once cost less than one by one. */
 const GATHER_MS = 250;
 
-/** How long an import may wait for the index after a commit, in milliseconds. */
+/**
+ * How long an import may wait for the index after a commit, in milliseconds.
+ *
+ * @limit files: wait of an import on SQLite for the index, after each commit
+ */
 const REACH_MS_MAX = 10_000;
 
 /** Pause before a failed step is tried again, in milliseconds. */
@@ -63,7 +67,11 @@ const RETRY_MS = 1000;
 /** How many plants to check before yielding to other requests: the words of the worst name take half a millisecond. */
 const CHECKED_PLANTS = 10;
 
-/** Longest time that a search may take, in milliseconds. */
+/**
+ * Longest time that a search may take, in milliseconds.
+ *
+ * @limit reads: duration of a search on SQLite
+ */
 const LIST_MS_MAX = 5000;
 
 /**
