@@ -19,6 +19,13 @@ export const MUTANTS: readonly Mutant[] = [
   // The command line
 
   // The client
+  {
+    test: "http/cross-origin.test.ts",
+    name: 'from "https://GARDEN.example"',
+    file: "src/http/cross-origin.ts",
+    from: "allowed.has(origin)",
+    to: "allowed.size > 0",
+  },
 
   // Fairness
 
@@ -32,6 +39,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
 
   // The interface
+  {
+    test: "interface/bulk-changes.test.ts",
+    name: "a thousand are made as the outcomes say",
+    file: "src/http/bulk-changes.ts",
+    from: "return await swapOne(swap, who);",
+    to: 'return idOf(swap) === 500n ? { kind: "changed" } : await swapOne(swap, who);',
+  },
 
   // Metrics
 
@@ -42,6 +56,12 @@ export const MUTANTS: readonly Mutant[] = [
   // The store
 
   // Tokens
+  ...[
+    { file: "src/auth/authorize.ts", from: "token.scopes.includes(scope)", to: "token.id !== scope" },
+    { file: "src/auth/authenticate.ts", from: "(expires === undefined || now < expires)", to: "(expires ?? now) > 0" },
+    { file: "src/auth/authenticate.ts", from: "revoked === undefined && ", to: "(revoked ?? 1) > 0 && " },
+    { file: "src/http/app.ts", from: "if (!scope) return admit", to: 'if (!scope || method === "HEAD") return admit' },
+  ].map((edit): Mutant => ({ test: "tokens/states.test.ts", name: "every state of a token", ...edit })),
 
   // Tracing
   {

@@ -87,7 +87,7 @@ const DOM = { types: [] };
 const NODE = { lib: ["es2023"], typeRoots: [join(PROJECT, "node_modules/@types")], types: ["node"] };
 
 describe("a strict program that uses the client", () => {
-  beforeAll(() => installPackages(PACKAGES));
+  beforeAll(installPackages);
 
   for (const { version, why, options, file } of [
     { version: "7.0", why: "node16", options: { module: "node16", ...DOM }, file: "program.mts" },

@@ -36,7 +36,7 @@ type Journey = { travel: (url: string, token: string) => Promise<unknown[]> };
 
 describe("a generated client", () => {
   beforeAll(() => {
-    installPackages(PACKAGES);
+    installPackages();
     cpSync(PACKAGES, folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
     symlinkSync(join(PACKAGES, "node_modules"), join(folder, "node_modules"));
     cpSync(join(PROJECT, "contract/generated/openapi.json"), join(folder, "openapi.json"));

