@@ -25,9 +25,9 @@ export async function buildExecutable(path: string, target?: Target): Promise<vo
       // Parsed code as well, which halves the time of a start and adds 4 MB. A module may await at its top.
       bytecode: true,
       format: "esm",
-      // All code is in src/ and says so, as in the project: it finds the other files by the same relative paths.
-      naming: { entry: "src/[name].[ext]" },
-      define: { "import.meta.url": '"file:///$bunfs/root/src/main.js"' },
+      // All code is in a folder of src/ and says so, as in the project: it finds the other files by the same relative paths.
+      naming: { entry: "src/packed/[name].[ext]" },
+      define: { "import.meta.url": '"file:///$bunfs/root/src/packed/main.js"' },
       compile: {
         outfile: path,
         ...(target === undefined ? {} : { target: target.name, executablePath: target.runtime }),
