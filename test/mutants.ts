@@ -50,6 +50,41 @@ export const MUTANTS: readonly Mutant[] = [
   // Metrics
 
   // PostgreSQL
+  {
+    test: "postgres/hostile-schema.test.ts",
+    name: "a service calls none of them from its first start on",
+    file: "src/store/postgres/engine/requirements.ts",
+    from: 'search_path: "pg_catalog, pg_temp"',
+    to: 'search_path: "pg_catalog, public"',
+  },
+  {
+    test: "postgres/probe.test.ts",
+    name: "refuses a database that writes each plant to two places",
+    file: "src/store/postgres/store.ts",
+    from: "if (isServing) await probe(",
+    to: "if (false) await probe(",
+  },
+  {
+    test: "postgres/probe.test.ts",
+    name: "refuses a pooler that reads from a standby",
+    file: "src/store/postgres/engine/database-connection.ts",
+    from: "checkReader(reader!);",
+    to: "void reader;",
+  },
+  {
+    test: "postgres/probe.test.ts",
+    name: "refuses a pooler that lends connections",
+    file: "src/store/postgres/engine/database-connection.ts",
+    from: "checkAge(age, performance.now() - this.#since);",
+    to: "void age;",
+  },
+  {
+    test: "postgres/probe.test.ts",
+    name: "leaves nothing in the index of ids",
+    file: "src/store/postgres/probe.ts",
+    from: "      await list(execute, LAST).catch(() => {});\n",
+    to: "",
+  },
 
   // Resilience
 

@@ -1,24 +1,13 @@
-import { createMetrics } from "../../src/runtime/metrics.ts";
 import { afterAll, describe, expect, it } from "bun:test";
-import { createLog } from "../../src/runtime/log.ts";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
+import { openStore } from "../support/postgres/store.ts";
 import { until } from "../support/until.ts";
 
 const ALL = { tag: undefined, words: [] };
 
 const url = await (await sharedCluster()).createDatabase();
-const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-const store = await openPostgresStore({
-  url,
-  isServing: true,
-  isNew: true,
-  queueMax: 1024,
-  queueWaitMs: 5000,
-  log,
-  metrics: createMetrics(),
-});
+const store = await openStore(url);
 
 /** With keys of names: an ANALYZE counts a plant twice while the service adds its key. */
 async function insert(from: number, to: number): Promise<void> {

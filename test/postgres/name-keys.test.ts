@@ -1,28 +1,25 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { createLog } from "../../src/runtime/log.ts";
-import { createMetrics } from "../../src/runtime/metrics.ts";
 import { nameKey } from "../../src/domain/name-order.ts";
-import { parseHosts } from "../../src/store/postgres/engine/hosts.ts";
-import { openPool } from "../../src/store/postgres/engine/pool.ts";
 import type { Execute } from "../../src/store/postgres/engine/retry.ts";
 import { keepNameKeys } from "../../src/store/postgres/name-keys.ts";
-import { openPostgresStore } from "../../src/store/postgres/store.ts";
 import { queryOnce } from "../support/postgres/database-server.ts";
 import { sharedCluster } from "../support/postgres/cluster.ts";
+import { openExecute, openLog, openStore } from "../support/postgres/store.ts";
 import { until } from "../support/until.ts";
 
 const MANY = 3000;
 const LONG_AGO_MS = 60_000;
 
 const url = await (await sharedCluster()).createDatabase();
-const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-const pool = openPool({ hosts: parseHosts(url), serverMs: 5000, connectionsMax: 2 });
+const log = openLog();
+await (await openStore(url, { isServing: false })).close();
+const pool = openExecute(url, 2);
 let asked = 0;
 let time = 0;
 
-const execute: Execute = (statement, values) => {
+const execute: Execute = (...call) => {
   asked += 1;
-  return pool.query(statement, values, { connectMs: 1000, statementMs: 5000 });
+  return pool.execute(...call);
 };
 
 /** As a replica of a version before does it. */
@@ -34,9 +31,6 @@ async function countWithout(): Promise<number> {
   return (await queryOnce(url, "SELECT FROM plants WHERE name_key IS NULL")).length;
 }
 
-await (
-  await openPostgresStore({ url, isServing: false, isNew: true, queueMax: 1024, queueWaitMs: 1000, log, metrics: createMetrics() })
-).close();
 await insertWithoutKeys(1, MANY);
 const keys = keepNameKeys({ execute: { lists: execute, imports: execute }, log, now: () => time });
 

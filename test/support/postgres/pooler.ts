@@ -22,7 +22,7 @@ export async function startPooler({ target, settings }: PoolerOptions): Promise<
   const folder = serverFolder();
   const port = await findFreePort();
   const users = join(folder, "users");
-  writeForServer(users, ["plants", "gardener", "administrator"].map((user) => `"${user}" ""\n`).join(""));
+  writeForServer(users, ["plants", "service"].map((user) => `"${user}" ""\n`).join(""));
   const place = { listen_addr: "127.0.0.1", listen_port: String(port), unix_socket_dir: "", auth_type: "trust", auth_file: users };
   const lines = Object.entries({ ...place, ...settings }).map(([name, value]) => `${name} = ${value}\n`);
   const path = join(folder, "pgbouncer.ini");

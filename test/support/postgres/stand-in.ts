@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /** Where something listens that stands between the service and a PostgreSQL. */
 export type StandIn = Readonly<{
@@ -40,4 +40,22 @@ export async function listenAsStandIn(serve: (client: Socket) => void): Promise<
       await closed;
     },
   };
+}
+
+/** Passes everything on, but replaces a statement with a shorter one, as if the server were another one. */
+export function startRewriter(
+  { host, port }: Readonly<{ host: string; port: number }>,
+  statement: string,
+  instead: string,
+): Promise<StandIn> {
+  return listenAsStandIn((client) => {
+    const server = connect({ host, port, noDelay: true });
+    server.on("error", () => {}).once("close", () => client.destroy());
+    client.once("close", () => server.destroy());
+    client.on("data", (bytes: Buffer) => {
+      const text = bytes.toString("latin1").replace(statement, () => instead.padEnd(statement.length));
+      server.write(Buffer.from(text, "latin1"));
+    });
+    server.pipe(client);
+  });
 }

@@ -1,14 +1,13 @@
-import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import pg from "pg";
 import type { ClientConfig, QueryArrayConfig, QueryArrayResult } from "pg";
 import { isLoopback } from "../../../runtime/loopback.ts";
 import { mendErrors } from "./error-ends.ts";
-import { GuardError, isMissing, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
+import { GuardError, isSound, sqlStateOf, UnconfirmedError, UnsentError } from "./failure.ts";
 import type { Hosts, Timeline } from "./hosts.ts";
 import {
-  answerMissing,
+  checkAge,
   checkReader,
   checkSettings,
   checkVersion,
@@ -20,6 +19,7 @@ import {
   FIND_TIMELINE,
   IDENTIFY,
   INSPECT,
+  OTHER_POOLER,
   OvertakenError,
   pin,
   poolerUnfit,
@@ -48,9 +48,6 @@ const WARNS_OF_STANDBY = ["SyncRepWaitForLSN", "DefaultCitusNoticeReceiver"];
  * now, and the server frees what it has collected. Not all at once.
  */
 const AGE_MS_MAX = 60 * 60_000;
-
-/** How much older than the connection its process of the server has to look: clocks are not exact. In milliseconds. */
-const OLDER_MS_MIN = 20;
 
 /** Another isolation, which a user or a database may have as its default, would show a statement what was so before a lock. */
 const BLOCK = {
@@ -88,11 +85,6 @@ export class DatabaseConnection extends pg.Client {
   /** Why the last commit may be missing on the standby. */
   #doubt: string | undefined;
   readonly #hosts: Hosts;
-  /**
-   * Makes the names of prepared statements our own: on the connection of somebody else they are unknown, also where that is
-   * another service of this kind.
-   */
-  readonly #mark = randomBytes(4).toString("hex");
   readonly #since = performance.now();
   readonly #until = performance.now() + AGE_MS_MAX * (1 - Math.random() / 2);
 
@@ -120,7 +112,10 @@ export class DatabaseConnection extends pg.Client {
     this.#isCockroach = version.startsWith("CockroachDB");
     this.#note(backend);
     checkVersion(identity!);
-    if (!this.isShared && !this.#isCockroach) await this.#lookForPooler();
+    if (!this.isShared && !this.#isCockroach) {
+      const [age] = await this.send<[ms: bigint]>(FIND_AGE);
+      checkAge(age, performance.now() - this.#since);
+    }
     if (this.isShared) await this.#tryTransaction();
     else {
       if (!this.#isCockroach) await this.send(pin({ serverMs: this.#serverMs, isLocal: false }));
@@ -157,12 +152,7 @@ export class DatabaseConnection extends pg.Client {
    * others made. So each has to begin with ours.
    */
   get isShared(): boolean {
-    return !this.#isCockroach && this.#hosts.pooler.kind !== "none";
-  }
-
-  /** Whether a CancelRequest ends what runs here, and nothing else. */
-  get isCancelable(): boolean {
-    return this.#hosts.pooler.kind !== "server numbers";
+    return !this.#isCockroach && this.#hosts.pooler.isFound;
   }
 
   /** Runs one statement, which is a transaction of its own. */
@@ -192,26 +182,19 @@ export class DatabaseConnection extends pg.Client {
     const results: unknown = await this.query({ text, rowMode: "array" });
     // The driver returns a list, unless there is only one.
     const row = [results as QueryArrayResult<Row>].flat().at(-1)?.rows[0];
-    if (row === undefined) throw answerMissing();
+    if (row === undefined) throw new UnfitError(`What is in front of the database drops results. ${OTHER_POOLER}`);
     return row;
   }
 
   /** Sends a statement as it is. */
   async send<Row extends unknown[]>({ name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    const isNamed = name !== undefined && !this.isShared;
     const query: QueryArrayConfig = {
-      ...(isNamed ? { name: `${name}_${this.#mark}` } : {}),
+      ...(name === undefined || this.isShared ? {} : { name }),
       text: this.#qualify(text),
       values: [...values],
       rowMode: "array",
     };
-    try {
-      return (await this.query<Row>(query)).rows;
-    } catch (thrown) {
-      // It is prepared where it is not known: that was another connection to the server.
-      if (isNamed && isMissing(thrown)) this.#hosts.pooler.kind = "server numbers";
-      throw thrown;
-    }
+    return (await this.query<Row>(query)).rows;
   }
 
   /**
@@ -252,16 +235,7 @@ export class DatabaseConnection extends pg.Client {
 
   #note(backend: bigint): void {
     this.backend = Number(backend);
-    if (this.#isCockroach) return;
-    const isOurs = this.backend === this.processID;
-    if (!isOurs && !this.isShared) this.#hosts.pooler.kind = "own numbers";
-    if (isOurs && this.isShared) this.#hosts.pooler.kind = "server numbers";
-  }
-
-  /** The process of the server is older than the connection to it, if a pooler has passed on both. */
-  async #lookForPooler(): Promise<void> {
-    const [age] = await this.send<[ms: bigint]>(FIND_AGE);
-    if (Number(age?.[0] ?? 0) > performance.now() - this.#since + OLDER_MS_MIN) this.#hosts.pooler.kind = "server numbers";
+    if (!this.#isCockroach && this.backend !== this.processID) this.#hosts.pooler.isFound = true;
   }
 
   async #transact<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {

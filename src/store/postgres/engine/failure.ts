@@ -44,8 +44,7 @@ export type Verdict = Readonly<{
 }>;
 
 /** The connection does not have the prepared statement that it should, or has another of that name. */
-const MISSING = "26000";
-const FORGOTTEN = [MISSING, "42P05"];
+const FORGOTTEN = ["26000", "42P05"];
 
 /** The same: a column has another type since the statement was prepared. Its code is that of much else (plancache.c). */
 const OUTDATED = "RevalidateCachedQuery";
@@ -109,11 +108,6 @@ export function isSound(thrown: unknown): boolean {
   if (thrown instanceof GuardError) return true;
   const isError = thrown instanceof DatabaseError && thrown.severity === "ERROR";
   return isError && !isReadOnly(thrown) && !isForgotten(thrown);
-}
-
-/** Whether a statement that was prepared is not known to the server. */
-export function isMissing(thrown: unknown): boolean {
-  return sqlStateOf(thrown) === MISSING;
 }
 
 /** Whether another connection would do what this one cannot any more. */

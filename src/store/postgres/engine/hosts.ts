@@ -21,8 +21,8 @@ export type Hosts = Readonly<{
    * form). Once it is known, other tables of the same names are not ours. Statements call it `store`.
    */
   schema: { name: string | undefined; searched: string };
-  /** What the connections have found in front of the servers. Never forgotten: the next connection may not show it. */
-  pooler: { kind: PoolerKind };
+  /** Whether a connection has found a pooler in front of the servers. Never forgotten: the next one may not show it. */
+  pooler: { isFound: boolean };
 }>;
 
 /**
@@ -30,12 +30,6 @@ export type Hosts = Readonly<{
  * (postgresql.org/docs/current/continuous-archiving.html, "Timelines").
  */
 export type Timeline = readonly [system: string, number: string];
-
-/**
- * A pooler may give each transaction another connection to the server. It tells its clients numbers of its own, or
- * numbers of the server's processes, with which a cancel may reach another client.
- */
-type PoolerKind = "none" | "own numbers" | "server numbers";
 
 // Rejects a raw @, / or # in a password: the rest would be read as a host or a database, and those are not secret.
 const FORM = /^(?<head>postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^@/?#]*)(?<database>\/[^@?#]*)?(?<options>\?[^#]*)?$/s;
@@ -88,7 +82,7 @@ export function parseHosts(text: string): Hosts {
   const isElsewhere = hosts === "" && /[?&]host=/.test(options);
   const parsed = isElsewhere ? [`${head}localhost${database}${options}`] : servers.map(({ url }) => url);
   if (!parsed.every((url) => URL.canParse(url))) throw new Error(INVALID);
-  const pooler: Hosts["pooler"] = { kind: "none" };
+  const pooler = { isFound: false };
   const newest = new Map<string, string>();
 
   function open(some: typeof servers): Hosts {

@@ -99,7 +99,7 @@ export function openPool({ hosts, connectionsMax, serverMs }: DatabaseOptions): 
       () => true,
       () => true,
     );
-    const isEnded = connection.isCancelable && (await cancel(connection)) && (await Promise.race([ended, sleep(END_MS_MAX, false)]));
+    const isEnded = (await cancel(connection)) && (await Promise.race([ended, sleep(END_MS_MAX, false)]));
     if (!isEnded) leftBehind.set(connection.backend, at);
     connection.release(true);
   }

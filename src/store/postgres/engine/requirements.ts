@@ -50,15 +50,12 @@ export const INSPECT = {
 } as const;
 
 /**
- * Asks for no table: a pooler that spreads reads over standbys, as pgpool-II does by default, sends this where it sends
- * our reads, and `INSPECT`, which asks for tables of the system, to the primary.
+ * Asks for no table: a pooler that spreads reads over standbys sends this where it sends our reads, and `INSPECT`, which
+ * asks for tables of the system, to the primary.
  */
 export const FIND_READER = { text: `SELECT pg_catalog.current_setting('in_hot_standby', true)` } as const;
 
-/**
- * How old our process of the server is, in milliseconds: older than the connection, if a pooler had it before. Not every
- * server lets everybody read pg_stat_activity, which is made of this.
- */
+/** How old our process of the server is, in milliseconds. Not every server lets everybody read pg_stat_activity, which is made of this. */
 export const FIND_AGE = {
   text: `SELECT (extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) backend_start) OPERATOR(pg_catalog.*) 1000)::bigint
     FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid())`,
@@ -140,11 +137,18 @@ export function poolerUnfit(reason: unknown): UnfitError {
   return new UnfitError(`The pooler in front of the database refuses transactions (${message}): set pool_mode = session or transaction.`);
 }
 
-/** Why a router is no help that passes on several statements in one message, and not what the last of them returns. */
-export function answerMissing(): UnfitError {
-  return new UnfitError(
-    "What is in front of the database drops what the last of several statements in one message returns: name the server itself, or use another pooler.",
-  );
+export const OTHER_POOLER = "Connect to PostgreSQL itself, or use PgBouncer.";
+
+/** How much older than the connection our process of the server has to look: clocks are not exact. In milliseconds. */
+const OLDER_MS_MIN = 20;
+
+/**
+ * Throws an UnfitError when our process of the server had another client before, and may have another one soon: a pooler
+ * lends it that does not give it a number of its own, by which it is known.
+ */
+export function checkAge(age: [ms: bigint] | undefined, connectionMs: number): void {
+  if (Number(age?.[0] ?? 0) <= connectionMs + OLDER_MS_MIN) return;
+  throw new UnfitError(`The pooler in front of the database lends connections, and hides it. ${OTHER_POOLER}`);
 }
 
 /** The server goes on as a primary, although another one with the same plants was promoted: what it has is out of date. */
@@ -161,7 +165,7 @@ export class OvertakenError extends UnfitError {
 export function checkReader([inHotStandby]: [inHotStandby: string | null]): void {
   if (inHotStandby !== "on") return;
   throw new UnfitError(
-    'The pooler in front of the database sends reads to a standby, which may not have yet what was answered: switch that off (pgpool-II: load_balance_mode = off; Odyssey: target_session_attrs "read-write"; PgCat: default_role = "primary" and query_parser_read_write_splitting = false).',
+    `What is in front of the database sends reads to a standby, which may not have yet what was answered. ${OTHER_POOLER}`,
   );
 }
 

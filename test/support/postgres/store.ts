@@ -1,0 +1,49 @@
+import { createLog } from "../../../src/runtime/log.ts";
+import type { Log } from "../../../src/runtime/log.ts";
+import { createMetrics } from "../../../src/runtime/metrics.ts";
+import { parseHosts } from "../../../src/store/postgres/engine/hosts.ts";
+import { openPool } from "../../../src/store/postgres/engine/pool.ts";
+import type { Execute } from "../../../src/store/postgres/engine/retry.ts";
+import { openPostgresStore } from "../../../src/store/postgres/store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { startService } from "../service-process.ts";
+import { readToken } from "../service.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+/** A log that collects its lines. */
+export function openLog(): Log & { lines: readonly string[] } {
+  const lines: string[] = [];
+  return { ...createLog({ level: "info", isTerminal: false, write: (line) => lines.push(line), now: Date.now }), lines };
+}
+
+/** The store of a service, or of a command, in this process. */
+export function openStore(url: string, { isServing = true, log = openLog() }: { isServing?: boolean; log?: Log } = {}): Promise<Store> {
+  return openPostgresStore({ url, isServing, isNew: true, queueMax: 1024, queueWaitMs: 5000, log, metrics: createMetrics() });
+}
+
+/** A pool, and what runs one statement on it. */
+export function openExecute(url: string, connectionsMax = 1) {
+  const pool = openPool({ hosts: parseHosts(url), connectionsMax, serverMs: 30_000 });
+  const execute: Execute = (statement, values) => pool.query(statement, values, { connectMs: 15_000, statementMs: 30_000 });
+  return { ...pool, execute };
+}
+
+type ServeOptions = Readonly<{ data?: string; flags?: readonly string[]; root?: string | undefined; onLine?: (line: string) => void }>;
+
+/** A service as a process on a database, which `killServices` ends, and what sends a request with its first token. */
+export async function serveOn(database: string, { data = temporaryFolder(), flags = [], root, onLine }: ServeOptions = {}) {
+  const service = await startService({
+    data,
+    flags: ["--database", database, ...flags],
+    ...(root === undefined ? {} : { root }),
+    ...(onLine === undefined ? {} : { onLine }),
+  });
+  // Another service on the same database may have made it.
+  const token = await readToken(data).catch(() => "");
+  function ask(method: string, path: string, body?: string, type = "application/json"): Promise<Response> {
+    const headers = { authorization: `Bearer ${token}`, "content-type": type };
+    return fetch(`${service.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  }
+  const statusOf = async (...request: Parameters<typeof ask>) => (await ask(...request)).status;
+  return { ...service, data, token, ask, statusOf };
+}
