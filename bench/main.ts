@@ -1,36 +1,22 @@
 import { compare } from "./compare.ts";
 import { costOfACreate } from "./cost-of-a-create.ts";
-import { cost } from "./cost.ts";
-import { exchange } from "./transfer.ts";
+import { transfer } from "./transfer.ts";
 import { checkMachine, describeMachine, leaveProgramCore } from "./machine.ts";
-import { lists } from "./lists.ts";
-import { memory } from "./memory.ts";
-import { page } from "./first-load.ts";
 import { postgres } from "./postgres.ts";
-import { postgresSize } from "./postgres-size.ts";
 import { reads } from "./reads.ts";
-import { replicas } from "./replica-speed.ts";
 import { HELP, parseSettings } from "./trade-offs.ts";
 import type { Bench, PartName, Settings } from "./trade-offs.ts";
 import { size } from "./size.ts";
 import { start } from "./start.ts";
-import { upkeep } from "./upkeep.ts";
 
 const RUNS = {
   compare,
   "cost-of-a-create": costOfACreate,
-  memory,
-  start,
-  size,
   reads,
-  upkeep,
-  cost,
-  lists,
-  exchange,
-  page,
+  transfer,
   postgres,
-  replicas,
-  "postgres-size": postgresSize,
+  size,
+  start,
 } as const satisfies Record<PartName, (bench: Bench) => Promise<string>>;
 
 const stopping = new AbortController();

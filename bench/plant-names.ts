@@ -1,16 +1,6 @@
 import { asPlantId } from "../src/domain/plant.ts";
 import type { NewPlant } from "../src/domain/plant.ts";
 
-/** The plants of a store, as a collection might have them. The same number is always the same plant. */
-type Collection = Readonly<{ plants: number }>;
-
-/** Tags by the share of plants that have them. */
-export const TAGS = { ofOne: "holotype", ofHundredth: "carnivorous", ofThird: "houseplant" } as const;
-
-/** This many plants of every collection have a name with this word, which is the last one by name. */
-export const LAST_WORD = "zygopetalum";
-export const LAST_COUNT = 50;
-
 const GENERA =
   `Abies Acer Adiantum Agave Aglaonema Allium Aloe Alocasia Anthurium Aquilegia Begonia Betula Calathea Camellia Campanula Carex
   Clematis Crocus Cyclamen Dahlia Dianthus Dracaena Drosera Echeveria Euphorbia Ficus Fuchsia Galanthus Geranium Haworthia Hedera
@@ -35,14 +25,13 @@ function draw(number: number, purpose: number, choices: number): number {
   return ((bits ^ (bits >>> 15)) >>> 0) % choices;
 }
 
-/** The plant with this number, from 1 on. Few kinds of plants are frequent, and many are rare. */
-export function plantOf(number: number, { plants }: Collection): NewPlant {
-  const tag = tagOf(number, plants);
-  return { id: asPlantId(BigInt(number)), name: nameOf(number, plants), ...(tag === undefined ? {} : { tag }) };
+/** The plant with this number, from 1 on, always the same one. Few kinds of plants are frequent, and many are rare. */
+export function plantOf(number: number): NewPlant {
+  const tag = tagOf(number);
+  return { id: asPlantId(BigInt(number)), name: nameOf(number), ...(tag === undefined ? {} : { tag }) };
 }
 
-function nameOf(number: number, plants: number): string {
-  if (number % Math.trunc(plants / LAST_COUNT) === 0) return `Zygopetalum maculosum ${number}`;
+function nameOf(number: number): string {
   const genus = GENERA[Math.trunc((draw(number, 1, 1000) / 1000) ** 2 * GENERA.length)]!;
   const species = `${genus} ${EPITHETS[Math.trunc((draw(number, 2, 1000) / 1000) ** 2 * EPITHETS.length)]!}`;
   const kind = draw(number, 3, 100);
@@ -52,10 +41,9 @@ function nameOf(number: number, plants: number): string {
   return OTHERS[draw(number, 7, OTHERS.length)]!;
 }
 
-function tagOf(number: number, plants: number): string | undefined {
-  if (number === Math.trunc(plants / 3)) return TAGS.ofOne;
+function tagOf(number: number): string | undefined {
   const place = draw(number, 8, 100);
-  if (place < 30) return TAGS.ofThird;
-  if (place < 31) return TAGS.ofHundredth;
+  if (place < 30) return "houseplant";
+  if (place < 31) return "carnivorous";
   return place < 80 ? `bed ${place}` : undefined;
 }

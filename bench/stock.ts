@@ -15,28 +15,12 @@ type StockOptions = Readonly<{
   bench: Bench;
 }>;
 
-const SMALL = 10_000;
-const MIDDLE = 1_000_000;
-
-export const PLANTS_PER_TRANSACTION = 500_000;
-
-/** SQL that both SQLite and PostgreSQL understand. */
-export const NAME_OF_NUMBER = `'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997)`;
-export const TAG_OF_NUMBER = `'tag ' || (number % 50)`;
+const PLANTS_PER_TRANSACTION = 500_000;
 
 const FILL = `
   WITH RECURSIVE numbers (number) AS (SELECT :first UNION ALL SELECT number + 1 FROM numbers WHERE number < :last)
   INSERT INTO plants (id, name, tag)
-    SELECT number * :step, ${NAME_OF_NUMBER}, ${TAG_OF_NUMBER} FROM numbers`;
-
-/** A word that only one plant has, and one that every plant has. */
-export const RARE_WORD = "xylorhiza";
-export const COMMON_WORD = "planta";
-
-/** The sizes to compare, smallest first. */
-export function sizesOf({ plants }: Bench): number[] {
-  return [...new Set([SMALL, MIDDLE, plants])].filter((size) => size <= plants).toSorted((left, right) => left - right);
-}
+    SELECT number * :step, 'Planta g' || (number * 7919 % 1999) || ' s' || (number * 104729 % 19997), 'tag ' || (number % 50) FROM numbers`;
 
 /**
  * Creates a data folder with many plants. The service creates only the tables: creating the plants through it would
@@ -63,7 +47,7 @@ async function buildIndex(data: string, { note, signal }: Bench): Promise<void> 
   try {
     const client = createClient({ url: program.url, token, retries: 0 });
     for (let isBuilt = false; !isBuilt; await sleep(500, undefined, { signal })) {
-      isBuilt = await client.page({ q: RARE_WORD, limit: 1 }).then(() => true, isOther);
+      isBuilt = await client.page({ q: "planta", limit: 1 }).then(() => true, isOther);
     }
     note("stock: the index is built");
   } finally {
@@ -88,7 +72,6 @@ async function fill(db: DatabaseSync, { plants, step, bench }: StockOptions): Pr
     await nextTurn();
     bench.signal.throwIfAborted();
   }
-  db.prepare("UPDATE plants SET name = ? WHERE id = ?").run(`${RARE_WORD} ${COMMON_WORD}`, BigInt(Math.ceil(plants / 2)) * step);
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

@@ -2,22 +2,7 @@ import { parseArgs } from "node:util";
 import { CONTENDERS } from "./contenders.ts";
 import type { ContenderName } from "./contenders.ts";
 
-const PARTS = [
-  "compare",
-  "cost-of-a-create",
-  "memory",
-  "start",
-  "size",
-  "reads",
-  "upkeep",
-  "cost",
-  "lists",
-  "exchange",
-  "page",
-  "postgres",
-  "replicas",
-  "postgres-size",
-] as const;
+const PARTS = ["compare", "cost-of-a-create", "reads", "transfer", "postgres", "size", "start"] as const;
 export type PartName = (typeof PARTS)[number];
 
 export type Settings = Readonly<{
@@ -25,11 +10,8 @@ export type Settings = Readonly<{
   only: readonly ContenderName[];
   rounds: number;
   seconds: number;
-  memorySeconds: number;
   plants: number;
   importPlants: number;
-  /** Where the stores of the part lists stay for the next run. */
-  stock: string | undefined;
 }>;
 
 /** What each part gets. */
@@ -49,10 +31,8 @@ export const HELP = `Usage: npm run bench -- [options]
   --only NAME,NAME         contenders to compare: ${CONTENDER_NAMES.join(", ")} (all)
   --rounds NUMBER          rounds of each contender (5), and of each size of store, there at most 3
   --seconds NUMBER         length of a round (10)
-  --memory-seconds NUMBER  length of the memory part (60)
   --plants NUMBER          plants in the large store (10000000)
-  --import-plants NUMBER   plants in the file of the exchange part (1000000)
-  --stock FOLDER           keeps the stores of the part lists for the next run
+  --import-plants NUMBER   plants in the file of the transfer part (1000000)
   --help                   this text
 `;
 
@@ -65,10 +45,8 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
       only: { type: "string", default: CONTENDER_NAMES.join() },
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "10" },
-      "memory-seconds": { type: "string", default: "60" },
       plants: { type: "string", default: "10000000" },
       "import-plants": { type: "string", default: "1000000" },
-      stock: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -78,10 +56,8 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
     only: parseNames("--only", { text: values.only, choices: CONTENDER_NAMES }),
     rounds: parseCount("--rounds", values.rounds),
     seconds: parseCount("--seconds", values.seconds),
-    memorySeconds: parseCount("--memory-seconds", values["memory-seconds"]),
     plants: parseCount("--plants", values.plants),
     importPlants: parseCount("--import-plants", values["import-plants"]),
-    stock: values.stock,
   };
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../src/client/client.ts";
 import type { Client } from "../src/client/client.ts";
 import { startService, startWatched } from "./contenders.ts";
+import { plantOf } from "./plant-names.ts";
 import { withFolder } from "./scratch.ts";
 import { BOTH_CORES, leaveProgramCore, takeBothCores } from "./machine.ts";
 import { quantile } from "./quantile.ts";
@@ -23,7 +24,7 @@ const ROUNDS_MAX = 3;
 const PROBE_MS = 5;
 
 /** Imports and exports of one file, and how they affect single requests. The service and the sender have both cores. */
-export async function exchange(bench: Bench): Promise<string> {
+export async function transfer(bench: Bench): Promise<string> {
   const { importPlants: plants, note } = bench;
   await takeBothCores();
   try {
@@ -37,7 +38,7 @@ export async function exchange(bench: Bench): Promise<string> {
         for (const format of ["ndjson", "csv"] as const) moved[format].push(await move(files[format], { format, bench }));
         met.push(await probe(files.ndjson, bench));
         busyMs.push(await watch(files.ndjson, bench));
-        note(`exchange: round ${round}: ${toText(moved.ndjson.at(-1)?.importRate ?? 0)} plants/s in`);
+        note(`transfer: round ${round}: ${toText(moved.ndjson.at(-1)?.importRate ?? 0)} plants/s in`);
       }
       return `${toReport(moved, met, plants)}
 
@@ -89,8 +90,8 @@ async function watch(file: string, { signal }: Bench): Promise<number> {
       async function ask(): Promise<void> {
         while (isRunning) {
           await client.page({ limit: 1000 });
-          await client.page({ limit: 1000, tag: "tag 1" });
-          await client.page({ limit: 1000, q: "planta" });
+          await client.page({ limit: 1000, tag: "houseplant" });
+          await client.page({ limit: 1000, q: "ficus" });
           await client.tags();
           for await (const _ of await client.exportPlants()) if (!isRunning) break;
         }
@@ -133,8 +134,13 @@ async function writeFile(path: string, { format, plants }: { format: FileFormat;
   const file = createWriteStream(path);
   if (format === "csv") file.write("id,name,tag\n");
   for (let id = 1; id <= plants; id += 1) {
-    const name = `Planta g${(id * 7919) % 1999} s${(id * 104_729) % 19_997}`;
-    const line = format === "csv" ? `${id},${name},tag ${id % 100}\n` : `{"id":${id},"name":"${name}","tag":"tag ${id % 100}"}\n`;
+    const plant = plantOf(id);
+    const line =
+      format === "csv"
+        ? `${id},${plant.name},${plant.tag ?? ""}
+`
+        : `${JSON.stringify({ ...plant, id })}
+`;
     if (!file.write(line)) await once(file, "drain");
   }
   file.end();

@@ -23,7 +23,7 @@ export type Load = Readonly<{
 
 export type LoadReport = Readonly<{ requests: number; rate: number; p50Ms: number; p99Ms: number }>;
 
-export const CONNECTIONS = 64;
+const CONNECTIONS = 64;
 const SCRIPT = join(import.meta.dirname, "wrk.lua");
 
 /** Sends requests as fast as responses come. Throws if any request failed: the figures would mean nothing. */
