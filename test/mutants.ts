@@ -28,6 +28,59 @@ export const MUTANTS: readonly Mutant[] = [
   },
 
   // Fairness
+  {
+    test: "fairness/fairness.test.ts",
+    name: "On SQLite, one token that takes all that it can get leaves exports",
+    file: "src/app/concurrency.ts",
+    from: "const EXPORTS_MAX = 8;",
+    to: "const EXPORTS_MAX = Infinity;",
+  },
+  {
+    test: "fairness/imports.test.ts",
+    name: "as much of a turn of the event loop as one",
+    file: "src/http/import.ts",
+    from: "whileThere(openPauses(), connection)",
+    to: "whileThere(createSharedPauses(now)(), connection)",
+  },
+  {
+    test: "fairness/imports.test.ts",
+    name: "a turn ends behind the first piece",
+    file: "src/files/import.ts",
+    from: 'await pauses(some.some((row) => "refusal" in row));',
+    to: "await pauses();",
+  },
+  {
+    test: "fairness/imports.test.ts",
+    name: "a create waits for the commit of one import",
+    file: "src/store/sqlite/plants.ts",
+    from: "importing.then(group.gathered).then(() => importNow(plants, options))",
+    to: "importNow(plants, options)",
+  },
+  {
+    test: "fairness/imports.test.ts",
+    name: "a create waits for the commit of one import",
+    file: "src/store/sqlite/plants.ts",
+    from: ".then(group.gathered)",
+    to: "",
+  },
+  {
+    test: "interface/listing.test.ts",
+    name: "ends a page of large plants at a million bytes",
+    file: "src/http/plant-lists.ts",
+    from: "const PAGE_BYTES_MAX = 2 ** 20;",
+    to: "const PAGE_BYTES_MAX = Infinity;",
+  },
+  {
+    test: "fairness/work-growth.test.ts",
+    name: "words of a name of",
+    file: "src/domain/terms.ts",
+    from: '.replaceAll(LONG_RUN, "$1")',
+    to: "",
+    and: [
+      { file: "src/domain/normalization.ts", from: "text.length <= wholeMax", to: "wholeMax > 0" },
+      { file: "src/domain/terms.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
+    ],
+  },
 
   // HTTP
   {
@@ -36,6 +89,104 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/http/server.ts",
     from: "const SPARE_MS = 10_000;",
     to: "const SPARE_MS = 0;",
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a length that is there twice and differs",
+    file: "src/http/wire/head.ts",
+    from: "others.some((other) => other !== first)",
+    to: "others.length > 9",
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a length that is signed with a plus",
+    file: "src/http/wire/head.ts",
+    from: String.raw`/^\d+$/.test(first)`,
+    to: String.raw`/^[+-]?\d+$/.test(first)`,
+  },
+  {
+    test: "resilience/parser-differential.night.ts",
+    name: "as by llhttp",
+    file: "src/http/wire/head.ts",
+    from: String.raw`/^\d+$/.test(first)`,
+    to: String.raw`/^[+-]?\d+$/.test(first)`,
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a coding that comes with a length:",
+    file: "src/http/wire/head.ts",
+    from: "isHttp10 || length !== null ||",
+    to: "isHttp10 ||",
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a length that would be rounded",
+    file: "src/http/wire/head.ts",
+    from: "!Number.isSafeInteger(length)",
+    to: "Number.isNaN(length)",
+  },
+  {
+    test: "resilience/parser-differential.night.ts",
+    name: "as by the runtime's server",
+    file: "src/http/wire/head.ts",
+    from: "? Number(first)",
+    to: '? parseInt(first, first[0] === "0" ? 8 : 10)',
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a length that has a space before its colon",
+    file: "src/http/wire/fields.ts",
+    from: "line.slice(0, Math.max(colon, 0))",
+    to: "line.slice(0, Math.max(colon, 0)).trimEnd()",
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a space after the size",
+    file: "src/http/wire/chunked.ts",
+    from: "(bytes[end] === SEMICOLON)",
+    to: "(bytes[end] === SEMICOLON || bytes[end] === SPACE)",
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a trailer without a colon",
+    file: "src/http/wire/chunked.ts",
+    from: String.raw`+:[\t -\xff]*$/`,
+    to: String.raw`+:?[\t -\xff]*$/`,
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "a coding that is chunked:",
+    file: "src/http/wire/head-reader.ts",
+    from: "searched - HEAD_END.length",
+    to: "searched",
+  },
+  {
+    test: "http/corpus.test.ts",
+    name: "sent after its answer",
+    file: "src/http/app.ts",
+    from: "checkHost(request);",
+    to: "",
+  },
+  {
+    test: "http/process-one.test.ts",
+    name: "by SIGTERM before it is ready",
+    file: "src/main.ts",
+    from: 'import "./cli/process-one.ts";\n',
+    to: "",
+  },
+  {
+    test: "http/unread-responses.test.ts",
+    name: "is counted in bytes",
+    file: "src/http/response-budget.ts",
+    from: "const release = shares.take(owner, bytes.length);",
+    to: "const release = () => {};",
+  },
+  {
+    test: "http/varying-heads.test.ts",
+    name: "of which nothing is remembered",
+    file: "src/http/wire/head.ts",
+    from: "section.fields.get(key) === null ?",
+    to: "true ?",
   },
 
   // The interface
@@ -87,6 +238,88 @@ export const MUTANTS: readonly Mutant[] = [
   },
 
   // Resilience
+  {
+    test: "resilience/hostile.night.ts",
+    name: "on SQLite",
+    file: "src/domain/json.ts",
+    from: "return BigInt(literal);",
+    to: "return BigInt(Number(literal));",
+  },
+  {
+    test: "resilience/hostile.night.ts",
+    name: "on SQLite",
+    file: "src/domain/validation.ts",
+    from: "if (isValid(value)) return value;",
+    to: 'if (isValid(value) || isValid.errors?.[0]?.keyword === "wellFormed") return value as Value;',
+  },
+  {
+    test: "resilience/hostile.night.ts",
+    name: "on SQLite",
+    file: "src/domain/json.ts",
+    from: 'new PlantStoreError("malformed_json")',
+    to: 'new PlantStoreError("malformed_json", { message: `${new Error().stack}` })',
+  },
+  {
+    test: "resilience/hostile.night.ts",
+    name: "on PostgreSQL",
+    file: "src/store/postgres/engine/text.ts",
+    from: "if (!text.includes(NUL) && !text.includes(ESCAPE)) return text;",
+    to: "return text;",
+    and: [{ file: "src/store/postgres/store.ts", from: "if (isServing) await probe(", to: "if (false) await probe(" }],
+  },
+  {
+    test: "resilience/slow-clients.night.ts",
+    name: "is cut off within 15 s whatever it drips",
+    file: "src/http/server.ts",
+    from: "const timer = setInterval(sweep, SWEEP_MS);",
+    to: "const timer = setInterval(() => {}, SWEEP_MS);",
+  },
+  {
+    test: "resilience/slow-clients.night.ts",
+    name: "that does not read its pages",
+    file: "src/http/response-budget.ts",
+    from: "const release = shares.take(owner, bytes.length);",
+    to: "const release = () => {};",
+    and: [
+      {
+        file: "src/http/server.ts",
+        from: "const timer = setInterval(sweep, SWEEP_MS);",
+        to: "const timer = setInterval(() => {}, SWEEP_MS);",
+      },
+    ],
+  },
+  {
+    test: "resilience/slow-clients.night.ts",
+    name: "gets an error if its import drips",
+    file: "src/http/import.ts",
+    from: "bytesPerSecondMin: 500",
+    to: "bytesPerSecondMin: 1e-9",
+  },
+  {
+    test: "resilience/slow-clients.night.ts",
+    name: "may import a line now and then",
+    file: "src/http/import.ts",
+    from: "connection.allowSilence(0);",
+    to: "",
+  },
+  {
+    test: "resilience/slow-clients.night.ts",
+    name: "gets a whole export",
+    file: "src/http/export.ts",
+    from: "connection.allowSilence(IDLE_SECONDS);",
+    to: "",
+  },
+  {
+    test: "resilience/slow-clients.night.ts",
+    name: "is answered afterwards what it sent",
+    file: "src/http/server.ts",
+    from: "time += Math.min(now - sweptAt, PAUSE_MS_MAX);",
+    to: "time += now - sweptAt;",
+    and: [
+      { file: "src/http/server.ts", from: "connection.expire(time)", to: "connection.expire(time + performance.now() - sweptAt)" },
+      { file: "src/http/upload.ts", from: "setTimeout(refuse, READ_MS)", to: "refuse()" },
+    ],
+  },
 
   // The store
 

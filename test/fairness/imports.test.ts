@@ -2,34 +2,19 @@ import { createMetrics } from "../../src/runtime/metrics.ts";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "bun:test";
-import type * as errors from "../../src/domain/errors.ts";
+import { PlantStoreError } from "../../src/domain/errors.ts";
 import { createFairShares } from "../../src/runtime/fair-shares.ts";
-import type { importHandlers } from "../../src/http/import.ts";
+import { importHandlers } from "../../src/http/import.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
-import type { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { gunzip } from "../../src/files/gunzip.ts";
 import { readCsv } from "../../src/files/csv.ts";
 import { readNdjson } from "../../src/files/ndjson.ts";
 import { parsePlant } from "../../src/domain/validation.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import { PROJECT } from "../support/process.ts";
 import { threadMs } from "../support/processor.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const OWN_PAUSES = [
-  { file: "src/http/import.ts", from: "whileThere(openPauses(), connection)", to: "whileThere(createSharedPauses(now)(), connection)" },
-];
-const LONG_REFUSALS = [{ file: "src/files/import.ts", from: 'await pauses(some.some((row) => "refusal" in row));', to: "await pauses();" }];
-const NO_TURNS = [
-  {
-    file: "src/store/sqlite/plants.ts",
-    from: "importing.then(group.gathered).then(() => importNow(plants, options))",
-    to: "importNow(plants, options)",
-  },
-];
-const NO_GATHERING = [{ file: "src/store/sqlite/plants.ts", from: ".then(group.gathered)", to: "" }];
 
 /** How long a line takes, by the clock of the handlers, which only this moves. */
 const LINE_MS = 1;
@@ -37,11 +22,9 @@ const LINES = 40;
 const TURN_MS = 5;
 
 /** The longest turn of the event loop, by that clock, while so many imports run of which each line is a piece or more. */
-async function longestTurn(count: number, { root = PROJECT, isRefused = false } = {}): Promise<number> {
-  const handlers = (await import(join(root, "src/http/import.ts"))) as { importHandlers: typeof importHandlers };
-  const { PlantStoreError } = (await import(join(root, "src/domain/errors.ts"))) as typeof errors;
+async function longestTurn(count: number, { isRefused = false } = {}): Promise<number> {
   let now = 0;
-  const { importPlants } = handlers.importHandlers({
+  const { importPlants } = importHandlers({
     plantsFor: () => ({ import: (plants: readonly NewPlant[]) => Promise.resolve(plants.map(() => "created")) }),
     running: createFairShares(100),
     parsePlant() {
@@ -81,17 +64,8 @@ it("eight imports take about as much of a turn of the event loop as one", async 
   expect(await longestTurn(8)).toBeLessThan(2 * (await longestTurn(1)));
 });
 
-it("would visibly take eight times as much if each import had turns of its own", async () => {
-  const root = plantBugs(OWN_PAUSES);
-  expect(await longestTurn(8, { root })).toBeGreaterThan(4 * (await longestTurn(1, { root })));
-});
-
 it("a turn ends behind the first piece with a refused line, because no commit paces these", async () => {
   expect(await longestTurn(1, { isRefused: true })).toBeLessThanOrEqual(2 * LINE_MS);
-});
-
-it("would visibly take as much of a turn with refused lines as with others if each of them did not end it", async () => {
-  expect(await longestTurn(1, { isRefused: true, root: plantBugs(LONG_REFUSALS) })).toBeGreaterThanOrEqual(TURN_MS * LINE_MS);
 });
 
 for (const { why, read, start } of [
@@ -158,10 +132,9 @@ function slowTurns(): () => void {
 const ROWS_A_COMMIT = 5;
 
 /** How many commits of imports a create waits for, of seven that were sent before it, while turns take long. */
-async function importsAhead(root = PROJECT): Promise<number> {
-  const { openSqliteStore: open } = (await import(join(root, "src/store/sqlite/store.ts"))) as { openSqliteStore: typeof openSqliteStore };
+async function importsAhead(): Promise<number> {
   const path = join(temporaryFolder(), "plants.db");
-  const { plants, close } = await open({
+  const { plants, close } = await openSqliteStore({
     metrics: createMetrics(),
     path,
     isServing: true,
@@ -191,12 +164,4 @@ async function importsAhead(root = PROJECT): Promise<number> {
 
 it("a create waits for the commit of one import at most, however many there are and however slow the event loop is", async () => {
   expect(await importsAhead()).toBeLessThanOrEqual(1);
-});
-
-it("would visibly wait for another one if that began while creates gather", async () => {
-  expect(await importsAhead(plantBugs(NO_GATHERING))).toBeGreaterThan(1);
-});
-
-it("would visibly wait for all of them if they did not take turns", async () => {
-  expect(await importsAhead(plantBugs(NO_TURNS))).toBeGreaterThan(5);
 });

@@ -1,91 +1,12 @@
 import { describe, expect, it } from "bun:test";
 import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
-import { createConnection } from "../../src/http/wire/connection.ts";
-import type { Connection } from "../../src/http/wire/connection.ts";
 import type { HttpRequest } from "../../src/http/wire/request.ts";
-import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/runtime/event-loop.ts";
 import { GROWTH_MAX, growthOf } from "../support/growth.ts";
+import { fault, hold, OK } from "../support/held-connection.ts";
 import { threadMs } from "../support/processor.ts";
 import { statusesIn } from "../support/raw-http.ts";
-
-/** A connection whose wire and clock the test controls. */
-type Held = Connection &
-  Readonly<{
-    sent: () => string;
-    /** How many more bytes the other end accepts. */
-    take: (bytes: number) => void;
-    isPaused: () => boolean;
-    isIdle: () => boolean;
-    isGone: () => boolean;
-    say: (text: string) => void;
-    /** Advances the clock. */
-    pass: (seconds: number) => void;
-  }>;
-
-type HeldOptions = Readonly<{
-  room?: number;
-  answer?: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
-  onBug?: (reason: unknown) => void;
-}>;
-
-const OK: HttpResponse = { status: 200, body: "{}" };
-
-function fault(reason: unknown): never {
-  throw reason;
-}
-
-function hold({ room: firstRoom = Infinity, answer = () => Promise.resolve(OK), onBug = fault }: HeldOptions = {}): Held {
-  let [sent, room, time] = ["", firstRoom, 0];
-  let [isPaused, isIdle, isGone] = [false, true, false];
-  function end(): void {
-    if (isGone) return;
-    isGone = true;
-    connection.close();
-  }
-  const connection = createConnection({
-    wire: {
-      write(data) {
-        if (isGone) return -1;
-        const taken = Buffer.from(data).subarray(0, Math.min(room, Buffer.byteLength(data)));
-        sent += taken.toString("latin1");
-        room -= taken.length;
-        return taken.length;
-      },
-      end,
-      terminate: end,
-      shutdown: () => {},
-      pause: () => (isPaused = true),
-      resume: () => (isPaused = false),
-    },
-    address: "",
-    parseHead: createHeadParser(),
-    answer,
-    refuse: ({ status }) => ({ status }),
-    tasks: createTaskQueue(),
-    now: () => time,
-    date: () => "",
-    onIdle: (state) => (isIdle = state),
-    onBug,
-  });
-  return {
-    ...connection,
-    sent: () => sent,
-    take(bytes) {
-      room += bytes;
-      connection.drain();
-    },
-    isPaused: () => isPaused,
-    isIdle: () => isIdle,
-    isGone: () => isGone,
-    say: (text) => connection.receive(Buffer.from(text, "latin1")),
-    pass(seconds) {
-      time += seconds * 1000;
-      connection.expire(time);
-    },
-  };
-}
 
 async function readAll({ body }: HttpRequest): Promise<HttpResponse> {
   let length = 0;
@@ -244,33 +165,6 @@ describe("a connection goes on", () => {
     expect(held.sent()).toEndWith("\r\n\r\n100000");
   });
 });
-
-it("two empty lines before a request are refused, wherever they are cut", async () => {
-  for (const packets of [[`\r\n\r\n${GET}`], ["\r\n", `\r\n${GET}`], Array.from(`\r\n\r\n${GET}`)]) {
-    const held = hold();
-    for (const packet of packets) held.say(packet);
-    await settle();
-    expect(held.sent()).toStartWith("HTTP/1.1 400 ");
-  }
-});
-
-for (const { what, text } of [
-  { what: "a length that would be rounded", text: "POST / HTTP/1.1\r\nHost: plants\r\nContent-Length: 9007199254740993\r\n\r\n" },
-  { what: "a method that is no token", text: "\u00cdGET / HTTP/1.1\r\nHost: plants\r\n\r\n" },
-  { what: "a field without a colon", text: "GET / HTTP/1.1\r\nHost: plants\r\nX-Plant\r\n\r\n" },
-  { what: "a field with a space before its colon", text: "GET / HTTP/1.1\r\nHost : plants\r\n\r\n" },
-  { what: "a field without a name", text: "GET / HTTP/1.1\r\nHost: plants\r\n: x\r\n\r\n" },
-  { what: "a field that is folded", text: "GET / HTTP/1.1\r\nHost: plants\r\nX-Plant: a\r\n b\r\n\r\n" },
-]) {
-  it(`${what} is refused with 400, wherever the request is cut`, async () => {
-    for (const packets of [[text], Array.from(text)]) {
-      const held = hold();
-      for (const packet of packets) held.say(packet);
-      await settle();
-      expect(held.sent()).toStartWith("HTTP/1.1 400 ");
-    }
-  });
-}
 
 it("a connection makes room for others while it waits for a request or was refused, but not while it has requests", async () => {
   const states: boolean[] = [];

@@ -203,17 +203,3 @@ export const ANNOUNCED_TOO_EARLY: readonly PlantedBug[] = [
     to: "    announce(running, { log, isTerminal, exposed: false, data: config.data });\n    Bun.sleepSync(100);\n    stopOnSignal(running, {",
   },
 ];
-
-/** Runs of marks of any length are put into order, in the whole name. */
-export const ORDER_ANY_MARKS: readonly PlantedBug[] = [
-  { file: "src/domain/terms.ts", from: '.replaceAll(LONG_RUN, "$1")', to: "" },
-  { file: "src/domain/normalization.ts", from: "text.length <= wholeMax", to: "wholeMax > 0" },
-  { file: "src/domain/terms.ts", from: "whole.length > SEARCHED_LENGTH_MAX ? SEARCHED.exec(whole)![0] : whole", to: "whole" },
-];
-
-/** A start on PostgreSQL that does not try what the store relies on. */
-export const NO_PROBE: PlantedBug = {
-  file: "src/store/postgres/store.ts",
-  from: "if (isServing) await probe(",
-  to: "if (false) await probe(",
-};

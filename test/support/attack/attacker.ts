@@ -1,12 +1,12 @@
 // Opens slow sockets, in a separate process that does not slow down the measurement:
 //   bun test/support/attack/attacker.ts URL TOKEN SOCKETS
-// Writes one line when all are open, and one for each that the service closes: its kind, and after how many
-// milliseconds.
+// Writes "open" when all are, then now and then after how many milliseconds the service closed them, by their kinds.
 import type { Socket } from "node:net";
 import { openSocket } from "../raw-http.ts";
 
 const [url = "", token = "", sockets = "0"] = process.argv.slice(2);
 const DRIP_MS = 1500;
+const TELL_MS = 100;
 const HEAD = `Host: plants\r\nAuthorization: Bearer ${token}\r\n`;
 
 /** What each kind of socket sends at once, and then again and again. */
@@ -23,17 +23,19 @@ const KINDS: Readonly<Record<string, Readonly<{ first: string; drip?: string; is
   "reset in a body": { first: `POST /plants HTTP/1.1\r\n${HEAD}Content-Length: 1000\r\n\r\n{"id":`, isReset: true },
 };
 
+const closed: Record<string, number[]> = {};
 const names = Object.keys(KINDS);
 const opened = Array.from({ length: Number(sockets) }, (_, at) => open(names[at % names.length]!));
 await Promise.all(opened);
 console.log("open");
+setInterval(() => console.log(JSON.stringify(closed)), TELL_MS);
 
 async function open(name: string): Promise<void> {
   const { first, drip, isReset = false } = KINDS[name]!;
   const socket = await openSocket(url);
   const start = performance.now();
   socket.on("data", () => {});
-  socket.on("close", () => console.log(`${name}: ${Math.round(performance.now() - start)}`));
+  socket.on("close", () => (closed[name] ??= []).push(Math.round(performance.now() - start)));
   socket.write(first);
   if (isReset) setTimeout(() => socket.resetAndDestroy(), DRIP_MS);
   if (drip !== undefined) dripOn(socket, drip);

@@ -1,5 +1,5 @@
 import type { LlhttpReading } from "./llhttp.ts";
-import type { Understood } from "./ours.ts";
+import type { Understood } from "../understand.ts";
 
 /** A request that we accept and llhttp does not, or not as the same, and the one before it. */
 export type Difference = Readonly<{ what: string; text: string; before: string }>;

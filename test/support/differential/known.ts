@@ -12,7 +12,7 @@ export const KNOWN: readonly Known[] = [
   {
     why: "a repeated equal length may be accepted (RFC 9110, 8.6)",
     what: /^refused: HPE_UNEXPECTED_CONTENT_LENGTH$/,
-    text: /\r\ncontent-length:[\t ]*(\d+)[\t ]*\r\n(?:[^\r\n]+\r\n)*?content-length:[\t ]*\1[\t ]*\r\n/i,
+    text: /\r\ncontent-length:[\t ]*(\d+)(?:, \1)*[\t ]*\r\n(?:[^\r\n]+\r\n)*?content-length:[\t ]*\1(?:, \1)*[\t ]*\r\n/i,
   },
   {
     why: "a list of one equal length may be accepted (RFC 9110, 8.6)",
@@ -37,7 +37,7 @@ export const KNOWN: readonly Known[] = [
   {
     why: "a trailer says nothing about the connection (RFC 9110, 6.5.1)",
     what: /^refused: HPE_CLOSED_CONNECTION$/,
-    before: trailer("connection:[\\t ]*close"),
+    before: trailer("connection:[^\\r\\n]*close"),
   },
   {
     why: "Proxy-Connection is no field of HTTP (RFC 9112, C.2.2)",

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { openRandom } from "../random.ts";
-import { openOurs } from "./ours.ts";
-import type { Understood } from "./ours.ts";
+import { understand } from "../understand.ts";
+import type { Understood } from "../understand.ts";
 import { drawStream } from "./streams.ts";
 
 /** A request as the runtime's server understood it. */
 type Heard = { method: string; body: string | undefined };
 
-type TrialOptions = Readonly<{ root: string; seed: number; streams: number }>;
+type TrialOptions = Readonly<{ seed: number; streams: number }>;
 
 type Trial = Readonly<{
   /** How many requests both understood. */
@@ -25,8 +25,8 @@ const WAIT_MS_MAX = 120_000;
  * as an empty line in front, and drops the body of a GET. So only requests that both understood are compared, without
  * such bodies and without targets, which it changes.
  */
-export async function compareWithRuntime({ root, seed, streams }: TrialOptions): Promise<Trial> {
-  const [random, ours, runtime] = [openRandom(seed), await openOurs(root), serveRuntime()];
+export async function compareWithRuntime({ seed, streams }: TrialOptions): Promise<Trial> {
+  const [random, runtime] = [openRandom(seed), serveRuntime()];
   const differences: Array<Trial["differences"][number]> = [];
   let [drawn, compared] = [0, 0];
 
@@ -34,7 +34,7 @@ export async function compareWithRuntime({ root, seed, streams }: TrialOptions):
     while (drawn < streams && differences.length === 0) {
       drawn += 1;
       const stream = drawStream(random);
-      const { requests } = await ours([stream]);
+      const { requests } = await understand([stream]);
       const whole = requests.filter(({ method, end }) => method !== "CONNECT" && end !== undefined);
       if (whole.length === 0) continue;
       const theirs = await runtime.read(stream, whole.length);

@@ -4,13 +4,11 @@ import { findDifference } from "./differences.ts";
 import type { Difference } from "./differences.ts";
 import { findKnown } from "./known.ts";
 import { openLlhttp } from "./llhttp.ts";
-import { openOurs } from "./ours.ts";
-import type { OurReader, OurReading } from "./ours.ts";
+import { understand } from "../understand.ts";
+import type { Reading } from "../understand.ts";
 import { drawStream } from "./streams.ts";
 
 type TrialOptions = Readonly<{
-  /** The folder of the project, or of a copy with bugs. */
-  root: string;
   seed: number;
   streams: number;
   /** It ends early when there are so many problems. */
@@ -32,8 +30,8 @@ export type Trial = Readonly<{
 
 const BATCH = 250;
 /** Reads streams with our parser and with llhttp. */
-export async function compareWithLlhttp({ root, seed, streams, problemsMax }: TrialOptions): Promise<Trial> {
-  const [random, ours, llhttp] = [openRandom(seed), await openOurs(root), openLlhttp()];
+export async function compareWithLlhttp({ seed, streams, problemsMax }: TrialOptions): Promise<Trial> {
+  const [random, llhttp] = [openRandom(seed), openLlhttp()];
   const differences: Difference[] = [];
   const unsteady: string[] = [];
   const known = new Map<string, number>();
@@ -48,10 +46,10 @@ export async function compareWithLlhttp({ root, seed, streams, problemsMax }: Tr
   for (let done = 0; done < streams && differences.length + unsteady.length < problemsMax; done += BATCH) {
     const batch = Array.from({ length: BATCH }, () => drawStream(random));
     const reading = llhttp.read(batch);
-    const readings: OurReading[] = [];
+    const readings: Reading[] = [];
     for (const stream of batch) {
-      const ourReading = await ours(Array.from(stream));
-      if (!(await isSteady(ours, { stream, reading: ourReading, random }))) unsteady.push(stream);
+      const ourReading = await understand(Array.from(stream));
+      if (!(await isSteady(random, stream, ourReading))) unsteady.push(stream);
       readings.push(ourReading);
     }
     for (const [number, theirs] of (await reading).entries()) {
@@ -66,18 +64,16 @@ export async function compareWithLlhttp({ root, seed, streams, problemsMax }: Tr
   return { accepted, refused, differences, unsteady, known };
 }
 
-type Steady = Readonly<{ stream: string; reading: OurReading; random: Random }>;
-
 /** Whether a stream in one packet, and in two or three, is understood as byte by byte. */
-async function isSteady(ours: OurReader, { stream, reading, random }: Steady): Promise<boolean> {
+async function isSteady(random: Random, stream: string, reading: Reading): Promise<boolean> {
   const cuts = [below(random, stream.length + 1), below(random, stream.length + 1)].toSorted((a, b) => a - b);
   const pieces = [stream.slice(0, cuts[0]), stream.slice(cuts[0], cuts[1]), stream.slice(cuts[1])];
   const want = toText(reading);
-  return toText(await ours([stream])) === want && toText(await ours(pieces)) === want;
+  return toText(await understand([stream])) === want && toText(await understand(pieces)) === want;
 }
 
 /** All but when a request was complete. */
-function toText({ requests, refusal }: OurReading): string {
+function toText({ requests, refusal }: Reading): string {
   const parts = requests.map(({ method, path, query, authority, body, end }) => [method, path, query, authority, body, end === undefined]);
   return JSON.stringify([parts, refusal]);
 }

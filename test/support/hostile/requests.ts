@@ -1,3 +1,4 @@
+import { INVALID_LINES } from "../../corpus.ts";
 import { ALPHABETS } from "../growth.ts";
 import { below, openRandom, pick } from "../random.ts";
 import type { Random } from "../random.ts";
@@ -378,21 +379,8 @@ const HEADERS = [
   ],
 ].flat();
 
-/** Headers that HTTP itself does not allow, or that are over the limits of the server. */
-const BROKEN_HEADERS = [
-  "X: a\0b",
-  "X: a\rb",
-  " X: y",
-  "X : y",
-  "X",
-  ": x",
-  "X\xe9: y",
-  `X: ${"x".repeat(17_000)}`,
-  "Content-Length: -1",
-  "Content-Length: 1, 2",
-  "Transfer-Encoding: gzip",
-  "Host: a b",
-];
+/** Lines that HTTP itself does not allow, or that are over the limits of the server. */
+const BROKEN_HEADERS = [...INVALID_LINES, `X: ${"x".repeat(17_000)}`, "Host: a b"];
 
 /** With a longer one, the headers are over the limit of 16 KiB. */
 const TARGET_LENGTH_MAX = 15_000;
