@@ -36,7 +36,7 @@ import { createFairQueue } from "../store/fair-queue.ts";
 import { queuePlants } from "../store/queued-plants.ts";
 import type { Store } from "../store/store.ts";
 import type { RequestTracer } from "../tracing/request-tracer.ts";
-import { fileLimits } from "../files/file-limits.ts";
+import { fileLimits } from "../files/row.ts";
 
 type ServiceAppOptions = Readonly<{
   config: Config;

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { parsePlantId } from "../domain/plant.ts";
 import { MISSING } from "../files/columns.ts";
-import type { CsvReading, Ids } from "../files/csv-reading.ts";
+import type { CsvOptions, Ids } from "../files/csv-options.ts";
 
 /** The flags that say how to read CSV. */
 export type CsvFlags = Readonly<{
@@ -41,7 +41,7 @@ function toIds(text: string): Ids {
 }
 
 /** What they say. */
-export function toReading({ header, idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: CsvFlags): CsvReading {
+export function toReading({ header, idColumn, nameColumn, tagColumn, ids, dropEmptyTags, encoding }: CsvFlags): CsvOptions {
   return {
     hasHeader: header,
     columns: {
@@ -51,8 +51,8 @@ export function toReading({ header, idColumn, nameColumn, tagColumn, ids, dropEm
     },
     ids: ids ?? { kind: "file" },
     encoding,
-    isGuessing: true,
-    isEmptyTagNone: dropEmptyTags ?? false,
+    guess: true,
+    dropEmptyTags: dropEmptyTags ?? false,
   };
 }
 

@@ -1,7 +1,7 @@
 import { createReadStream, openAsBlob, statSync } from "node:fs";
 import { HEAD_BYTES } from "../client/client.ts";
 import { gunzip } from "../files/gunzip.ts";
-import { readAhead } from "../files/read-ahead.ts";
+import { readAhead } from "../files/bytes.ts";
 import { bytesOf } from "../files/bytes.ts";
 import type { Bytes } from "../files/bytes.ts";
 import type { SheetRows } from "../files/sheet.ts";

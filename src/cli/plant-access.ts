@@ -1,7 +1,7 @@
 import type { PlantFilter } from "../client/client.ts";
 import type { ExportForm } from "../files/export.ts";
 import type { ImportCounts, RowSource, ImportSummary, Problem } from "../files/import.ts";
-import type { CsvReading } from "../files/csv-reading.ts";
+import type { CsvOptions } from "../files/csv-options.ts";
 
 type ImportCall = Readonly<{
   onConflict: "refuse" | "replace";
@@ -10,7 +10,7 @@ type ImportCall = Readonly<{
   packed: Blob | undefined;
   onSent: (bytes: number) => void;
   /** For CSV only. */
-  csv: CsvReading;
+  csv: CsvOptions;
   /** Called for each refused line that is reported: a service reports the first 1,000. */
   onProblem: (problem: Problem) => void;
   /** Called after each commit with the counts of all lines so far. A service tells nothing before its end. */

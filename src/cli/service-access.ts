@@ -2,8 +2,8 @@ import { ConnectionError, createClient, ERROR_NUMBERS, ServiceError } from "../c
 import type { ImportProgress } from "../client/client.ts";
 import { PlantStoreError } from "../domain/errors.ts";
 import { adviceOn, describeFailure } from "../runtime/system-failure.ts";
-import { toCsvQuery } from "../files/csv-query.ts";
-import { fileLimits } from "../files/file-limits.ts";
+import { toCsvQuery } from "../files/csv-options.ts";
+import { fileLimits } from "../files/row.ts";
 import type { Problem } from "../files/import.ts";
 import { toSentCsv } from "../files/sheet.ts";
 import { TableError } from "../files/table-error.ts";
@@ -23,8 +23,7 @@ export function openServiceAccess(url: string): PlantAccess {
     async import(source, { packed, onSent, onConflict, dryRun, csv, onProblem }) {
       const format = source.format === "sheet" ? "csv" : source.format;
       const reasons = new Map<number, PlantStoreError>();
-      const bytes =
-        source.format === "sheet" ? toSentCsv(source.sheet, { ...SENDER_LIMITS, csv, onUnused: () => {} }, reasons) : source.bytes;
+      const bytes = source.format === "sheet" ? toSentCsv(source.sheet, { ...SENDER_LIMITS, csv }, reasons) : source.bytes;
       const call = { format, onConflict, dryRun, ...(format === "csv" ? toCsvQuery(csv) : {}) };
       let sent = 0;
       function onProgress({ bytes: all }: ImportProgress): void {

@@ -2,7 +2,7 @@ import type { Config } from "../app/config.ts";
 import { createSharedPauses } from "../runtime/event-loop.ts";
 import { toFilter } from "../domain/plant-filter.ts";
 import { exportPlants } from "../files/export.ts";
-import { fileLimits } from "../files/file-limits.ts";
+import { fileLimits } from "../files/row.ts";
 import { importFile } from "../files/import.ts";
 import { openOwnStore } from "./own-store.ts";
 import type { PlantAccess } from "./plant-access.ts";

@@ -1,17 +1,18 @@
 import { PlantStoreError } from "../domain/errors.ts";
 import { decodeUtf8 } from "../domain/json.ts";
-import { toBytes } from "./byte-text.ts";
-
-/** The text of a cell whose bytes are written as one character each. */
-export type DecodeCell = (cell: string) => string;
+import { toBytes } from "./encodings.ts";
+import type { Findings } from "./row.ts";
 
 /**
- * Decodes a cell. Unless the encoding is known, the first cell with a letter beyond ASCII decides about it for all:
+ * Decodes a cell whose bytes are written as one character each. Unless the encoding is known, the first cell with a letter beyond ASCII decides about it for all:
  * hardly any text of Windows-1252 happens to be UTF-8. So later cells that are UTF-8 in a file of Windows-1252 are
  * refused, as one broken cell may have decided. A cell that is neither shows a third encoding, and those behind it are
  * refused too, as they may only look like words. Throws `invalid_unicode`.
  */
-export function openCellDecoder(known: "utf-8" | "windows-1252" | undefined, onEncoding: (encoding: "windows-1252") => void): DecodeCell {
+export function openCellDecoder(
+  known: "utf-8" | "windows-1252" | undefined,
+  findings: Pick<Findings, "encoding">,
+): (cell: string) => string {
   let encoding = known;
   let isForeign = false;
 
@@ -19,7 +20,7 @@ export function openCellDecoder(known: "utf-8" | "windows-1252" | undefined, onE
   function expectWindows1252(cell: string): void {
     isForeign ||= isOfThird(cell) || (encoding === undefined && NOT_WINDOWS_1252.test(cell));
     if (isForeign) throw new PlantStoreError("invalid_unicode", { message: FOREIGN_TEXT });
-    if (encoding === undefined) onEncoding("windows-1252");
+    findings.encoding = "windows-1252";
     encoding = "windows-1252";
   }
 

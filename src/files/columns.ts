@@ -78,18 +78,18 @@ export function areJoined(names: readonly string[]): boolean {
 type PlaceOptions = Readonly<{
   choice: ColumnChoice;
   /** Whether names that we do not know may be guessed. */
-  isGuessing: boolean;
+  guess: boolean;
   /** Whether a file may have no ids. */
   isWithoutIds: boolean;
 }>;
 
 /** Finds the columns of each field by the names in the first line. Throws `invalid_csv_header`. */
-export function placeColumns(names: readonly string[], { choice, isGuessing, isWithoutIds }: PlaceOptions): Places {
+export function placeColumns(names: readonly string[], { choice, guess, isWithoutIds }: PlaceOptions): Places {
   const lower = names.map((name) => name.toLowerCase());
   const find = (known: readonly string[]) => known.map((name) => lower.indexOf(name.toLowerCase())).filter((at) => at !== -1);
   const taken = new Set(FIELDS.flatMap((field) => (choice[field] === undefined ? find(KNOWN[field]) : chosen(names, choice[field]))));
   const plain = new Map<string, number>();
-  if (isGuessing) {
+  if (guess) {
     for (const [at, name] of names.entries()) {
       // No name that is guessed is as long, and there may be a hundred thousand that are empty.
       if (name === "" || name.length > NAME_LENGTH_MAX || taken.has(at)) continue;
@@ -104,9 +104,9 @@ export function placeColumns(names: readonly string[], { choice, isGuessing, isW
     // A download of GBIF has both: its own number, and that of the collection, which is often no number.
     const isGbif = field === "id" && plain.has("gbifid") && !lower.includes("id");
     const known = isGbif ? [] : find(KNOWN[field]);
-    if (known.length > 0 || !isGuessing) return known;
-    const guess = GUESSED[field].map((name) => plain.get(name)).find((at) => at !== undefined);
-    return guess === undefined ? [] : [guess];
+    if (known.length > 0 || !guess) return known;
+    const likeliest = GUESSED[field].map((name) => plain.get(name)).find((at) => at !== undefined);
+    return likeliest === undefined ? [] : [likeliest];
   }
 
   return complete({ id: place("id"), name: place("name"), tag: place("tag") }, isWithoutIds, "named");
@@ -123,7 +123,7 @@ export function nameByPosition(cells: number, choice: ColumnChoice): string[] {
 }
 
 /** Takes such columns for `id`, `name` and `tag` in this order, leaving out those that were chosen. Throws `invalid_csv_header`. */
-export function placeInOrder(names: readonly string[], { choice, isWithoutIds }: Omit<PlaceOptions, "isGuessing">): Places {
+export function placeInOrder(names: readonly string[], { choice, isWithoutIds }: Omit<PlaceOptions, "guess">): Places {
   const taken = new Set(FIELDS.flatMap((field) => chosen(names, choice[field] ?? "")));
   const rest = names.map((_, at) => at).filter((at) => !taken.has(at));
   const place = (field: PlantField) => (choice[field] === undefined ? rest.splice(0, 1) : chosen(names, choice[field]));

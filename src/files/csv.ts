@@ -1,57 +1,51 @@
 import { PlantStoreError } from "../domain/errors.ts";
-import { toByteText } from "./byte-text.ts";
-import { openCellDecoder } from "./cell-decoder.ts";
-import { createSplitter } from "./csv-parser.ts";
-import type { Cell, Fault } from "./csv-parser.ts";
-import { toUtf8 } from "./encodings.ts";
-import { readAhead } from "./read-ahead.ts";
-import { inPieces } from "./bytes.ts";
+import { inPieces, readAhead } from "./bytes.ts";
 import type { Bytes } from "./bytes.ts";
-import { PLAIN } from "./csv-reading.ts";
-import { tooLong } from "./row.ts";
-import type { ReadOptions, Row, Rows } from "./row.ts";
-import { createTableReader } from "./table-reader.ts";
+import { openCellDecoder } from "./cell-decoder.ts";
+import type { Cell, CellRow, CellSource, RefusedLine } from "./cells.ts";
+import { PLAIN } from "./csv-options.ts";
+import { CsvParser } from "./csv-parser.ts";
+import type { Fault, SplitRow } from "./csv-parser.ts";
+import { toByteText, toUtf8 } from "./encodings.ts";
+import { createFindings, tooLong } from "./row.ts";
+import type { Findings, ReadOptions, Rows } from "./row.ts";
+import { readTable } from "./table.ts";
 
-const DELIMITERS = [",", ";", "\t"] as const;
+/** Reads CSV. Throws `invalid_csv_header`. */
+export async function* readCsv(bytes: Bytes, options: ReadOptions, findings: Findings = createFindings()): Rows {
+  yield* readTable(await openCsv(bytes, options, findings), options, findings);
+}
 
 /**
- * Reads CSV (RFC 4180) whose first line names the columns, or is the first row. Splits the bytes undecoded, one character
- * per byte, and decodes cell by cell: a cell that is not UTF-8 is refused with its line instead of being mended. Throws
- * `invalid_csv_header`.
+ * The cells of CSV (RFC 4180). Splits the bytes undecoded, one character per byte, and decodes cell by cell: a cell that
+ * is not UTF-8 is refused with its line instead of being mended.
  */
-export async function* readCsv(bytes: Bytes, options: ReadOptions): Rows {
-  const { csv = PLAIN, onEncoding = () => undefined } = options;
+async function openCsv(bytes: Bytes, { csv = PLAIN, lineBytesMax, faults }: ReadOptions, findings: Findings): Promise<CellSource> {
   const file = await toUtf8(bytes);
-  if (file.encoding) onEncoding(file.encoding);
-  const { head, isOneLine, all } = await peek(file.bytes, options.lineBytesMax);
-  let rows: Row[] = [];
-  let isBegun = false;
+  if (file.encoding) findings.encoding = file.encoding;
+  const { head, isOneLine, all } = await peek(file.bytes, lineBytesMax);
   const delimiter = findDelimiter(head);
-  const decode = openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, onEncoding);
-  const reader = createTableReader({ delimiter, decode, csv, options, isOneLine });
-  const splitter = createSplitter({
-    delimiter,
-    bytesMax: options.lineBytesMax,
-    onRow(cells, line) {
-      if (!isBegun && isDelimiterLine(cells)) return;
-      isBegun = true;
-      const row = reader.read({ line, cells, faults: options.faults?.get(line) });
-      if (row) rows.push(row);
-    },
-    onFault: (fault, line) => rows.push(reader.refuse(line, toRefusal(fault, options.lineBytesMax))),
-  });
-  for await (const chunk of inPieces(all)) {
-    for (const _ of splitter.feed(toByteText(chunk))) {
-      yield rows;
-      rows = [];
+  const parser = new CsvParser({ delimiter, bytesMax: lineBytesMax });
+  let isBegun = false;
+
+  function toRows(split: readonly SplitRow[]): Array<CellRow | RefusedLine> {
+    const taken: Array<CellRow | RefusedLine> = [];
+    for (const row of split) {
+      if ("fault" in row) taken.push({ line: row.line, refusal: toRefusal(row.fault, lineBytesMax) });
+      else if (isBegun || !isDelimiterLine(row.cells)) {
+        isBegun = true;
+        taken.push(faults ? { ...row, faults: faults.get(row.line) } : row);
+      }
     }
+    return taken;
   }
-  for (const _ of splitter.end()) {
-    yield rows;
-    rows = [];
+
+  async function* rows(): CellSource["rows"] {
+    for await (const piece of inPieces(all)) for (const split of parser.read(toByteText(piece))) yield toRows(split);
+    for (const split of parser.end()) yield toRows(split);
   }
-  reader.end();
-  yield rows;
+
+  return { rows: rows(), decode: openCellDecoder(file.isMarked ? "utf-8" : csv.encoding, findings), delimiter, isOneLine };
 }
 
 /** The first line that is not empty, whether it has no end within the length that a line may have, and everything from the start on. */
@@ -73,13 +67,15 @@ const CR = 0x0d;
 /** A line with something in it. */
 const HEAD = /([^\r\n]+)([\r\n]?)/;
 
+const DELIMITERS = [",", ";", "\t"] as const;
+
 /** What Excel writes and reads in front of the names: `sep=;`. */
 const DELIMITER_LINE = /^"?sep=([,;\t])?"?\s*$/i;
 
-/** What the first line says, or the most frequent one in it outside of quotes. */
+/** The delimiter that the first line names, or the most frequent one in it outside of quotes. */
 function findDelimiter(head: string): string {
-  const [, said] = DELIMITER_LINE.exec(head) ?? [];
-  if (said !== undefined) return said;
+  const [, named] = DELIMITER_LINE.exec(head) ?? [];
+  if (named !== undefined) return named;
   const plain = head.replaceAll(/"[^"]*"/g, "");
   const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))]!;

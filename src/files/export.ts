@@ -10,13 +10,13 @@ import { CSV_HEADER, csvWriter, SPREADSHEET_MARK } from "./csv-writer.ts";
 export type Profile = keyof typeof CSV_HEADER;
 
 /** For CSV only. `guardFormulas`: keeps spreadsheets from taking a name or tag for a formula, by changing it. */
-export type CsvOptions = Readonly<{ profile: Profile; guardFormulas: boolean }>;
+export type CsvForm = Readonly<{ profile: Profile; guardFormulas: boolean }>;
 
 /** The format of an export, with its options. Darwin Core is CSV only. */
-export type ExportForm = Readonly<{ format: "ndjson" }> | (Readonly<{ format: "csv" }> & CsvOptions);
+export type ExportForm = Readonly<{ format: "ndjson" }> | (Readonly<{ format: "csv" }> & CsvForm);
 
 /** Defaults to NDJSON, or to CSV if an option needs it. Throws `invalid_query` if format and options do not fit. */
-export function toExportForm(format: "ndjson" | "csv" | undefined, { profile, guardFormulas }: CsvOptions): ExportForm {
+export function toExportForm(format: "ndjson" | "csv" | undefined, { profile, guardFormulas }: CsvForm): ExportForm {
   const forCsv = profile === "dwc" ? "The profile dwc" : guardFormulas ? "The guard against formulas" : undefined;
   if (format === "csv" || (format === undefined && forCsv !== undefined)) return { format: "csv", profile, guardFormulas };
   if (forCsv === undefined) return { format: "ndjson" };

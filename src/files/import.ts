@@ -7,13 +7,15 @@ import { FIELDS, toColumnName } from "./columns.ts";
 import type { PlantField, Places } from "./columns.ts";
 import { readCsv } from "./csv.ts";
 import { readNdjson } from "./ndjson.ts";
-import { PLAIN } from "./csv-reading.ts";
-import type { CsvReading } from "./csv-reading.ts";
+import { PLAIN } from "./csv-options.ts";
+import type { CsvOptions } from "./csv-options.ts";
 import type { Bytes } from "./bytes.ts";
 import type { Encoding } from "./encodings.ts";
-import type { ReadOptions, Row, Rows } from "./row.ts";
-import { readSheet } from "./sheet.ts";
+import { createFindings } from "./row.ts";
+import type { Findings, ReadOptions, Row, Rows } from "./row.ts";
+import { openSheetCells } from "./sheet.ts";
 import type { SheetRows } from "./sheet.ts";
+import { readTable } from "./table.ts";
 
 /** Why a line was refused. */
 export type Problem = Readonly<{ line: number; error: number; message: string }>;
@@ -64,99 +66,28 @@ type ImportFileOptions = ImportOptions &
 
 export type ImportCounts = Pick<ImportSummary, "read" | "created" | "unchanged" | "replaced" | "refused">;
 
-/** Imports a file as it arrives. What is committed stays if a later batch fails or the bytes break off. */
+/**
+ * Imports a file as it arrives: one commit per batch, and one for the rows in it that may replace nothing. While one batch
+ * is written, the next is read. What is committed stays if a later batch fails or the bytes break off.
+ */
 export async function importFile(
   plants: Pick<PlantStore, "import">,
   source: RowSource,
   options: ImportFileOptions,
 ): Promise<ImportSummary> {
-  const { parsePlant, lineBytesMax, csv = PLAIN, ...how } = options;
-  const unusedColumns: string[] = [];
-  let encoding: Encoding | undefined;
-  let columns: ImportSummary["columns"];
-  const rows = readSource(source, {
-    parsePlant,
-    lineBytesMax,
-    csv,
-    onUnused: (column) => unusedColumns.push(column),
-    onEncoding: (found) => (encoding = found),
-    onPlaces: (places, names) => (columns = isChosen(csv) ? toTaken(places, names) : undefined),
-  });
-  const summary = await importRows(plants, rows, how);
-  return { ...summary, unusedColumns, ...(encoding ? { encoding } : {}), ...(columns ? { columns } : {}) };
-}
-
-function readSource(source: RowSource, options: ReadOptions): Rows {
-  if (source.format === "sheet") return readSheet(source.sheet, options);
-  return (source.format === "csv" ? readCsv : readNdjson)(source.bytes, options);
-}
-
-function isChosen({ hasHeader, isGuessing, columns }: CsvReading): boolean {
-  return !hasHeader || isGuessing || Object.keys(columns).length > 0;
-}
-
-/** The first column of each field. */
-function toTaken(places: Places, names: readonly string[]): Partial<Record<PlantField, string>> {
-  const taken = FIELDS.map((field) => [field, places[field][0]] as const).filter((entry) => entry[1] !== undefined);
-  return Object.fromEntries(taken.map(([field, at]) => [field, toColumnName(names[at!]!, at!)]));
-}
-
-type ImportRowsOptions = ImportOptions & Pick<ImportFileOptions, "pauses" | "onProblem" | "onCommit">;
-
-type TakenRow = Extract<Row, { plant: NewPlant }>;
-
-/** One commit per batch, and one for the rows in it that may replace nothing. While one batch is written, the next is read. */
-async function importRows(
-  plants: Pick<PlantStore, "import">,
-  rows: Rows,
-  options: ImportRowsOptions,
-): Promise<Pick<ImportSummary, "outcomes" | "problems"> & ImportCounts> {
-  const { pauses, onProblem, onCommit, ...how } = options;
-  const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
-  const problems: Problem[] = [];
-  const outcomes: Outcome[] = [];
+  const { csv = PLAIN, pauses, onProblem, onCommit, isReplacing, isDryRun } = options;
+  const findings = createFindings();
+  const tally = createTally(onProblem);
   let writing: Promise<void> = Promise.resolve();
 
-  function count(outcome: Outcome): void {
-    counts[outcome] += 1;
-    if (outcomes.length < OUTCOMES_MAX) outcomes.push(outcome);
-  }
-
-  function refuse(line: number, { number: error, message }: PlantStoreError): void {
-    count("refused");
-    if (problems.length < PROBLEMS_MAX) problems.push({ line, error, message });
-    onProblem?.({ line, error, message });
-  }
-
-  async function store(taken: readonly TakenRow[], isReplacing: boolean): Promise<readonly ImportOutcome[]> {
-    if (taken.length === 0) return [];
-    return plants.import(
-      taken.map(({ plant }) => plant),
-      { ...how, isReplacing },
-    );
-  }
-
   async function write(batch: readonly Row[]): Promise<void> {
-    const taken = batch.filter((row) => "plant" in row);
-    const isKept = (row: TakenRow) => how.isReplacing && row.isIdMade === true;
-    const replacing = taken.filter((row) => !isKept(row));
-    const kept = taken.filter(isKept);
-    const stored = (await store(replacing, how.isReplacing)).values();
-    const storedKept = (await store(kept, false)).values();
-    for (const row of batch) {
-      counts.read += 1;
-      if ("refusal" in row) refuse(row.line, row.refusal);
-      else {
-        const outcome = (isKept(row) ? storedKept : stored).next().value!;
-        if (outcome === "in_use") refuse(row.line, new PlantStoreError("id_in_use"));
-        else count(COUNTED[outcome]);
-      }
-    }
-    onCommit?.({ ...counts });
+    const outcomes = (await commit(plants, batch, { isReplacing, isDryRun })).values();
+    for (const row of batch) tally.add(row.line, "refusal" in row ? row.refusal : outcomes.next().value!);
+    onCommit?.({ ...tally.counts });
   }
 
   try {
-    for await (const batch of toBatches(rows, pauses)) {
+    for await (const batch of toBatches(readSource(source, options, findings), pauses)) {
       await writing;
       writing = write(batch);
       // It is awaited in the next round, and must not count as unhandled until then.
@@ -165,7 +96,86 @@ async function importRows(
   } finally {
     await writing;
   }
-  return { ...counts, problems, ...(how.isDryRun ? { outcomes } : {}) };
+  const { counts, problems, outcomes } = tally;
+  const { encoding, unusedColumns, places } = findings;
+  return {
+    ...counts,
+    problems,
+    ...(isDryRun ? { outcomes } : {}),
+    unusedColumns,
+    ...(encoding ? { encoding } : {}),
+    ...(places && isChosen(csv) ? { columns: toTaken(places, findings.names) } : {}),
+  };
+}
+
+function readSource(source: RowSource, options: ReadOptions, findings: Findings): Rows {
+  if (source.format === "sheet") return readTable(openSheetCells(source.sheet, options.lineBytesMax), options, findings);
+  return (source.format === "csv" ? readCsv : readNdjson)(source.bytes, options, findings);
+}
+
+function isChosen({ hasHeader, guess, columns }: CsvOptions): boolean {
+  return !hasHeader || guess || Object.keys(columns).length > 0;
+}
+
+/** The first column of each field. */
+function toTaken(places: Places, names: readonly string[]): Partial<Record<PlantField, string>> {
+  const taken = FIELDS.map((field) => [field, places[field][0]] as const).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(taken.map(([field, at]) => [field, toColumnName(names[at!]!, at!)]));
+}
+
+type PlantRow = Extract<Row, { plant: NewPlant }>;
+
+/** What becomes of the plants of a batch, in their order. One whose id was made replaces none. */
+async function commit(
+  plants: Pick<PlantStore, "import">,
+  batch: readonly Row[],
+  { isReplacing, isDryRun }: ImportOptions,
+): Promise<readonly ImportOutcome[]> {
+  const rows = batch.filter((row) => "plant" in row);
+  const isKeeping = (row: PlantRow) => isReplacing && row.isIdMade === true;
+  const store = async (some: readonly PlantRow[], replaces: boolean) =>
+    some.length === 0
+      ? []
+      : plants.import(
+          some.map(({ plant }) => plant),
+          { isReplacing: replaces, isDryRun },
+        );
+  const replacing = (
+    await store(
+      rows.filter((row) => !isKeeping(row)),
+      isReplacing,
+    )
+  ).values();
+  const keeping = (await store(rows.filter(isKeeping), false)).values();
+  return rows.map((row) => (isKeeping(row) ? keeping : replacing).next().value!);
+}
+
+type Tally = Readonly<{ counts: ImportCounts; problems: readonly Problem[]; outcomes: readonly Outcome[] }> &
+  Readonly<{ add: (line: number, result: ImportOutcome | PlantStoreError) => void }>;
+
+/** Counts what happens to the lines of a file. */
+function createTally(onProblem: (problem: Problem) => void = () => {}): Tally {
+  const counts = { read: 0, created: 0, unchanged: 0, replaced: 0, refused: 0 };
+  const problems: Problem[] = [];
+  const outcomes: Outcome[] = [];
+
+  function refuse(line: number, { number: error, message }: PlantStoreError): void {
+    if (problems.length < PROBLEMS_MAX) problems.push({ line, error, message });
+    onProblem({ line, error, message });
+  }
+
+  return {
+    counts,
+    problems,
+    outcomes,
+    add(line, result) {
+      const outcome = typeof result === "string" ? COUNTED[result] : "refused";
+      counts.read += 1;
+      counts[outcome] += 1;
+      if (outcomes.length < OUTCOMES_MAX) outcomes.push(outcome);
+      if (outcome === "refused") refuse(line, typeof result === "string" ? new PlantStoreError("id_in_use") : result);
+    },
+  };
 }
 
 async function* toBatches(rows: Rows, pauses: Pauses): AsyncGenerator<Row[]> {

@@ -1,15 +1,17 @@
 import { PlantStoreError } from "../domain/errors.ts";
+import { checkSize } from "../domain/plant-size.ts";
 import type { NewPlant } from "../domain/plant.ts";
-import type { CellFaults } from "./cell-row.ts";
+import { parsePlant } from "../domain/validation.ts";
+import type { CellFaults, RefusedLine } from "./cells.ts";
 import type { Places } from "./columns.ts";
-import type { CsvReading } from "./csv-reading.ts";
+import type { CsvOptions } from "./csv-options.ts";
 import type { Encoding } from "./encodings.ts";
 
 /**
- * One line of a file, counted from 1: a plant, or why it is not one. An id that was made from the content may belong to
- * another plant by accident, and then replaces none.
+ * One line of a file: a plant, or why it is not one. An id that was made from the content may belong to another plant by
+ * accident, and then replaces none.
  */
-export type Row = Readonly<{ line: number; plant: NewPlant; isIdMade?: boolean }> | Readonly<{ line: number; refusal: PlantStoreError }>;
+export type Row = Readonly<{ line: number; plant: NewPlant; isIdMade?: boolean }> | RefusedLine;
 
 /** The rows of a file, some at a time, so that a file of any length takes constant memory. */
 export type Rows = AsyncGenerator<readonly Row[], void, void>;
@@ -19,20 +21,50 @@ export type ReadOptions = Readonly<{
   parsePlant: (value: unknown) => NewPlant;
   /** A longer line is refused. */
   lineBytesMax: number;
-  /** Called once for each of the first UNUSED_MAX columns, or members of JSON, that are not read, or only in part. */
-  onUnused: (column: string) => void;
-  /** Called with the names of the columns of CSV and what separates them; then with their places, if it has those that it needs. */
-  onNames?: (names: readonly string[], delimiter: string) => void;
-  onPlaces?: (places: Places, names: readonly string[]) => void;
-  /** Called once if the file turns out not to be UTF-8. */
-  onEncoding?: (encoding: Encoding) => void;
-  csv?: CsvReading;
+  csv?: CsvOptions;
   /** What the text of cells does not say, by line, if a workbook has become CSV. */
   faults?: ReadonlyMap<number, CellFaults> | undefined;
 }>;
 
-/** How many unused columns or members are named. */
+/** What is found out about a file while its rows are read. It is complete when they end, or cannot be read. */
+export type Findings = {
+  /** If it is not UTF-8. */
+  encoding?: Encoding;
+  /** The names of the columns of CSV, what separates them, and their places if it has those that it needs. */
+  names: readonly string[];
+  delimiter: string;
+  places?: Places;
+  /** The first UNUSED_MAX columns, or members of JSON, that are not read, or only in part. */
+  readonly unusedColumns: string[];
+};
+
 export const UNUSED_MAX = 100;
+
+export function createFindings(): Findings {
+  return { names: [], delimiter: "", unusedColumns: [] };
+}
+
+/**
+ * The rest of a line: the id, the names of the fields, and what stands around them.
+ *
+ * @limit files: bytes of a line of an import, besides twice the largest body
+ */
+const REST_BYTES = 100;
+
+/**
+ * What a file may hold, for plants of so many bytes. A line may be twice as long, because a name of quotes takes twice
+ * its bytes: whatever is stored, an export of it can be imported.
+ */
+export function fileLimits(plantBytesMax: number): Pick<ReadOptions, "parsePlant" | "lineBytesMax"> {
+  return {
+    lineBytesMax: 2 * plantBytesMax + REST_BYTES,
+    parsePlant(value) {
+      const plant = parsePlant(value);
+      checkSize(plant, plantBytesMax);
+      return plant;
+    },
+  };
+}
 
 /** The refusal of a line that is too long. `isOnly`: it is all of the file. */
 export function tooLong(bytesMax: number, isOnly = false): PlantStoreError {

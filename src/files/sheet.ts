@@ -1,21 +1,30 @@
 import type { PlantStoreError } from "../domain/errors.ts";
-import type { CellFaults, CellRow } from "./cell-row.ts";
-import { PLAIN } from "./csv-reading.ts";
+import type { CellFaults, CellRow, CellSource, RefusedLine } from "./cells.ts";
 import { quote } from "./csv-writer.ts";
-import { tooLong } from "./row.ts";
-import type { ReadOptions, Row, Rows } from "./row.ts";
-import { createTableReader } from "./table-reader.ts";
+import { createFindings, tooLong } from "./row.ts";
+import type { ReadOptions } from "./row.ts";
+import { createTableReader } from "./table.ts";
 
 /** The rows of a sheet that have cells, some at a time. */
 export type SheetRows = AsyncGenerator<readonly CellRow[], void, void>;
 
+/** How the cells of a sheet are read: they are text already. */
+const CELLS = { decode: (cell: string) => cell, delimiter: ",", isOneLine: false } as const satisfies Omit<CellSource, "rows">;
+
 const utf8 = new TextEncoder();
 
-/** Reads the rows of a sheet. Throws `invalid_csv_header`. */
-export async function* readSheet(sheet: SheetRows, options: ReadOptions): Rows {
-  const reader = openReader(options);
-  for await (const some of sheet) yield some.map(reader.read).filter((row) => row !== undefined);
-  reader.end();
+/** The cells of a sheet. A row may be as long as in CSV. */
+export function openSheetCells(sheet: SheetRows, lineBytesMax: number): CellSource {
+  async function* rows(): CellSource["rows"] {
+    for await (const some of sheet) yield some.map((row) => limitLength(row, lineBytesMax));
+  }
+  return { ...CELLS, rows: rows() };
+}
+
+function limitLength(row: CellRow, bytesMax: number): CellRow | RefusedLine {
+  const length = row.cells.reduce((sum, cell = "") => sum + cell.length + 1, 0);
+  const isTooLong = length * 3 > bytesMax && utf8.encode(row.cells.join(",")).length > bytesMax;
+  return isTooLong ? { line: row.line, refusal: tooLong(bytesMax) } : row;
 }
 
 /** A sheet as CSV, whose lines have the numbers of its rows. What text cannot say of the cells is added to `faults`, by line. */
@@ -38,28 +47,14 @@ export async function* toSentCsv(
   options: ReadOptions,
   reasons: Map<number, PlantStoreError>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const reader = openReader(options);
+  const reader = createTableReader(CELLS, options, createFindings());
   yield* toLines(sheet, (row) => {
-    const read = reader.read(row);
+    const read = reader.read(limitLength(row, options.lineBytesMax));
     if (!row.faults || !read || !("refusal" in read)) return toLine(row);
     reasons.set(row.line, read.refusal);
     return REFUSED_LINE;
   });
   reader.end();
-}
-
-/** Cells are text already. A row may be as long as in CSV. */
-function openReader(options: ReadOptions): Readonly<{ read: (row: CellRow) => Row | undefined; end: () => void }> {
-  const reader = createTableReader({ delimiter: ",", decode: (cell) => cell, csv: options.csv ?? PLAIN, options, isOneLine: false });
-  const { lineBytesMax } = options;
-  function isTooLong({ cells }: CellRow): boolean {
-    const length = cells.reduce((sum, cell = "") => sum + cell.length + 1, 0);
-    return length * 3 > lineBytesMax && utf8.encode(cells.join(",")).length > lineBytesMax;
-  }
-  return {
-    read: (row) => (isTooLong(row) ? reader.refuse(row.line, tooLong(lineBytesMax)) : reader.read(row)),
-    end: reader.end,
-  };
 }
 
 function toLine({ cells }: CellRow): string {

@@ -1,10 +1,9 @@
 import { checkGrowth } from "./packed-file.ts";
 import { TableError } from "./table-error.ts";
 import { attribute, ELEMENT_LENGTH_MAX, elementsIn, elementsOf, tagsIn, TOO_LONG, unescape } from "./xml.ts";
-import type { Cell } from "./csv-parser.ts";
 import { textOf, unpack } from "./zip.ts";
 import type { Zip } from "./zip.ts";
-import type { CellFault, CellRow } from "./cell-row.ts";
+import type { Cell, CellFault, CellRow } from "./cells.ts";
 import type { SheetRows } from "./sheet.ts";
 
 /** The first visible sheet of a workbook with anything in it. */

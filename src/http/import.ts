@@ -8,7 +8,7 @@ import { gunzip } from "../files/gunzip.ts";
 import { importFile } from "../files/import.ts";
 import type { ImportCounts } from "../files/import.ts";
 import { whileAllowed, whileMoving } from "./upload.ts";
-import type { CsvReading } from "../files/csv-reading.ts";
+import type { CsvOptions } from "../files/csv-options.ts";
 import type { Call, Handlers } from "./router.ts";
 import { confirming, IDLE_SECONDS, outcomeOf } from "./transfer.ts";
 import type { TransferOptions } from "./transfer.ts";
@@ -87,7 +87,7 @@ function whileThere(pauses: Pauses, { isGone }: Call<"importPlants">["connection
 }
 
 /** Throws `invalid_query` if its parameters contradict each other, or the format. */
-function toReading({ body, headers, parameters }: Call<"importPlants">): CsvReading {
+function toReading({ body, headers, parameters }: Call<"importPlants">): CsvOptions {
   const { header, guess, encoding, idColumn, nameColumn, tagColumn, ids, firstId, dropEmptyTags } = parameters;
   if (ids === "content" && firstId !== undefined)
     throw refused("Ids either follow from the content or are numbered: send only one of `ids` and `firstId`.");
@@ -109,8 +109,8 @@ function toReading({ body, headers, parameters }: Call<"importPlants">): CsvRead
     columns,
     ids: firstId === undefined ? { kind: ids } : { kind: "from", first: firstId },
     encoding: encoding ?? (guess ? undefined : "utf-8"),
-    isGuessing: guess,
-    isEmptyTagNone: dropEmptyTags,
+    guess: guess,
+    dropEmptyTags: dropEmptyTags,
   };
 }
 

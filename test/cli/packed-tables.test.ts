@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
-import type { CellFaults } from "../../src/files/cell-row.ts";
+import type { CellFaults } from "../../src/files/cells.ts";
 import { toCsv } from "../../src/files/sheet.ts";
 import { openTable } from "../../src/files/table-file.ts";
 import type { Table } from "../../src/files/table-file.ts";

@@ -77,7 +77,7 @@ for (const { why, read, start } of [
     async function* bytes() {
       yield Buffer.from(`${start}${"a\n".repeat(20_000)}`);
     }
-    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 30_000, onUnused: () => {} }));
+    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 30_000 }));
     expect(parts.flat().length).toBeGreaterThanOrEqual(20_000);
     expect(Math.max(...parts.map((rows) => rows.length))).toBeLessThanOrEqual(1025);
   });
@@ -92,7 +92,7 @@ for (const { what, read, text } of [
     async function* bytes() {
       yield Buffer.from(text, "latin1");
     }
-    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 100, onUnused: () => {} }));
+    const parts = await Array.fromAsync(read(bytes(), { parsePlant, lineBytesMax: 100 }));
     expect(parts.flat().map((row) => "refusal" in row && row.refusal.cause)).toEqual([undefined]);
   });
 

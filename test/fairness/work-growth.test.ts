@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createAuthenticator } from "../../src/auth/authenticate.ts";
 import { loadContract } from "../../src/domain/contract.ts";
 import { exportPlants } from "../../src/files/export.ts";
-import { toByteText } from "../../src/files/byte-text.ts";
+import { toByteText } from "../../src/files/encodings.ts";
 import { openCellDecoder } from "../../src/files/cell-decoder.ts";
 import { gunzip } from "../../src/files/gunzip.ts";
 import { importFile } from "../../src/files/import.ts";
@@ -15,8 +15,8 @@ import { csvWriter } from "../../src/files/csv-writer.ts";
 import { openSheet } from "../../src/files/xlsx.ts";
 import { toCsv } from "../../src/files/sheet.ts";
 import { openZip } from "../../src/files/zip.ts";
-import { PLAIN } from "../../src/files/csv-reading.ts";
-import type { CsvReading } from "../../src/files/csv-reading.ts";
+import { PLAIN } from "../../src/files/csv-options.ts";
+import type { CsvOptions } from "../../src/files/csv-options.ts";
 import type { Bytes } from "../../src/files/bytes.ts";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { createSharedPauses } from "../../src/runtime/event-loop.ts";
@@ -62,8 +62,8 @@ import { GROWTH_MAX, growthOf, judge, tableLine } from "../support/growth.ts";
 import type { Work } from "../support/growth.ts";
 import { tell } from "../support/run-form.ts";
 
-const GUESSING: CsvReading = { ...PLAIN, ids: { kind: "content" }, encoding: undefined, isGuessing: true };
-const CHOOSING: CsvReading = { ...PLAIN, columns: { tag: "column 3" } };
+const GUESSING: CsvOptions = { ...PLAIN, ids: { kind: "content" }, encoding: undefined, guess: true };
+const CHOOSING: CsvOptions = { ...PLAIN, columns: { tag: "column 3" } };
 const LIST_CALL = { parameters: { limit: 1, sort: "id", q: "a" }, headers: headersOf({}), principal: { token: undefined, address: "" } };
 const turns = createFairQueue({ slots: 1, ownerSlots: 1, waitingMax: 1, waitMs: 1000 });
 const contract = loadContract();
@@ -134,13 +134,13 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Reads a file as an import does, but stores nothing. */
-function importNowhere(format: FileFormat, bytes: Bytes, csv: CsvReading): Promise<ImportSummary> {
+function importNowhere(format: FileFormat, bytes: Bytes, csv: CsvOptions): Promise<ImportSummary> {
   const how = { csv, parsePlant, lineBytesMax: LINE, pauses: openPauses(), isReplacing: false, isDryRun: false };
   return importFile(nowhere, { format, bytes }, how);
 }
 
 /** Throws the first refusal of a line. */
-async function readAll(format: FileFormat, bytes: Bytes, csv: CsvReading = PLAIN): Promise<void> {
+async function readAll(format: FileFormat, bytes: Bytes, csv: CsvOptions = PLAIN): Promise<void> {
   const { problems } = await importNowhere(format, bytes, csv);
   if (problems[0]) throw new PlantStoreError("malformed_row", { message: problems[0].message });
 }
@@ -369,12 +369,7 @@ const WORKS: ReadonlyArray<readonly [what: string, bytes: number, meant: string 
       return listHandlers({ plants, plantsFor, represent: createRepresent() }).listPlants(LIST_CALL as never);
     },
   ],
-  [
-    "a cell of Windows-1252",
-    BODY,
-    "chunks of a byte",
-    (text) => openCellDecoder(undefined, () => {})(toByteText(Buffer.from(text, "latin1"))),
-  ],
+  ["a cell of Windows-1252", BODY, "chunks of a byte", (text) => openCellDecoder(undefined, {})(toByteText(Buffer.from(text, "latin1")))],
   ["a file of CSV", FILE, undefined, (text) => readAll("csv", drip(text))],
   ["a file of CSV that drips", LINE, undefined, (text) => readAll("csv", drip(text, DRIP_BYTES))],
   ["header cells of CSV", LINE - 20, "commas", (text) => readAll("csv", drip(`id,name,${text}\n1,a\n`))],

@@ -1,5 +1,5 @@
 import { expect, it } from "bun:test";
-import { toBytes, toByteText } from "../../src/files/byte-text.ts";
+import { toBytes, toByteText } from "../../src/files/encodings.ts";
 
 it("each byte has its own letter, the one of ASCII if there is one, and can be read back", () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);

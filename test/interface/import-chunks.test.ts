@@ -22,7 +22,7 @@ async function rowsOf(read: Read, chunks: readonly Uint8Array[]): Promise<Row[]>
     }
   }
   const rows: Row[] = [];
-  for await (const some of read(come(), { parsePlant, lineBytesMax: 100, onUnused: () => {} })) rows.push(...some);
+  for await (const some of read(come(), { parsePlant, lineBytesMax: 100 })) rows.push(...some);
   return rows;
 }
 

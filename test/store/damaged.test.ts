@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
-import { createSplitter } from "../../src/files/csv-parser.ts";
+import { CsvParser } from "../../src/files/csv-parser.ts";
 import { readCsv } from "../../src/files/csv.ts";
 import type { ImportSummary } from "../../src/files/import.ts";
 import type { Row } from "../../src/files/row.ts";
@@ -27,7 +27,7 @@ async function rowsOf(text: string, pieceBytes = Infinity): Promise<Row[]> {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
   }
   const rows: Row[] = [];
-  for await (const some of readCsv(come(), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused: () => {} })) rows.push(...some);
+  for await (const some of readCsv(come(), { parsePlant, lineBytesMax: LINE_BYTES_MAX })) rows.push(...some);
   return rows;
 }
 
@@ -145,15 +145,15 @@ describe("a damaged CSV file", () => {
 function workFor(text: string, pieceLength: number): number {
   const original = String.prototype.charCodeAt;
   let count = 0;
-  const splitter = createSplitter({ delimiter: ",", bytesMax: 4096, onRow: () => undefined, onFault: () => {} });
+  const parser = new CsvParser({ delimiter: ",", bytesMax: 4096 });
   function counted(this: string, at: number): number {
     count += 1;
     return original.call(this, at);
   }
   Object.assign(String.prototype, { charCodeAt: counted });
   try {
-    for (let at = 0; at < text.length; at += pieceLength) Array.from(splitter.feed(text.slice(at, at + pieceLength)));
-    Array.from(splitter.end());
+    for (let at = 0; at < text.length; at += pieceLength) Array.from(parser.read(text.slice(at, at + pieceLength)));
+    Array.from(parser.end());
   } finally {
     Object.assign(String.prototype, { charCodeAt: original });
   }
@@ -187,7 +187,7 @@ describe("the work for a damaged file", () => {
       // So that a reader that wants all of it ends too.
       for (; bytes < 20_000_000; bytes += 10_000) yield new Uint8Array(10_000).fill(0x78);
     }
-    const rows = readCsv(endless(), { parsePlant, lineBytesMax: LINE_BYTES_MAX, onUnused: () => {} });
+    const rows = readCsv(endless(), { parsePlant, lineBytesMax: LINE_BYTES_MAX });
     expect(await rejectionOf(Array.fromAsync(rows))).toMatchObject({ code: "invalid_csv_header" });
     expect(bytes).toBeLessThan(500_000);
   });

@@ -5,7 +5,7 @@ import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/client.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
 import { toContentId } from "../../src/files/content-id.ts";
-import { PLAIN } from "../../src/files/csv-reading.ts";
+import { PLAIN } from "../../src/files/csv-options.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
 import { foretell } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";

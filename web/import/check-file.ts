@@ -1,12 +1,13 @@
 import type { FileFormat } from "../../src/client/client.ts";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
-import type { CellFaults } from "../../src/files/cell-row.ts";
+import type { CellFaults } from "../../src/files/cells.ts";
 import { FOREIGN_TEXT } from "../../src/files/cell-decoder.ts";
 import { FIELDS } from "../../src/files/columns.ts";
 import type { ColumnChoice, Places } from "../../src/files/columns.ts";
-import { PLAIN } from "../../src/files/csv-reading.ts";
-import type { CsvReading } from "../../src/files/csv-reading.ts";
+import { PLAIN } from "../../src/files/csv-options.ts";
+import type { CsvOptions } from "../../src/files/csv-options.ts";
+import { createFindings } from "../../src/files/row.ts";
 import { readRows } from "./file-rows.ts";
 import { findRepeats } from "./repeats.ts";
 import type { Repeat } from "./repeats.ts";
@@ -43,7 +44,7 @@ export type CheckedFile = Readonly<{
   /** Rows that have the id of an earlier one, by their position. */
   repeats: ReadonlyMap<number, RepeatedRow>;
   /** How CSV was read: with the encoding that it turned out to have, and the columns that were taken. */
-  csv: CsvReading;
+  csv: CsvOptions;
   /** The columns of CSV, and what they are taken for. */
   names: readonly string[];
   places: Places | undefined;
@@ -57,7 +58,7 @@ export type CheckOptions = Readonly<{
   signal: AbortSignal;
   onRows?: (rows: number, bytes: number) => void;
   format: FileFormat;
-  csv?: CsvReading;
+  csv?: CsvOptions;
   /** What the text of a workbook's cells does not say, by line. */
   faults?: ReadonlyMap<number, CellFaults>;
 }>;
@@ -83,30 +84,17 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
   const seen = findRepeats();
   const problems: Problem[] = [];
   const reasons = new Map<number, Problem>();
-  const unusedColumns: string[] = [];
+  const findings = createFindings();
   let header = { bytes: 0, names: "", lines: 0 };
   let slice = { start: 0, line: 1, rows: 0, before: 0 };
   const mark = await markOf(file);
-  let names: readonly string[] = [];
-  let delimiter = "";
-  let places: Places | undefined;
-  let encoding = asked.encoding;
   let rows = 0;
   let refused = 0;
   let isForeign = false;
   let turnAt = performance.now();
   let failure: string | undefined;
   try {
-    const found = {
-      onUnused: (column: string) => unusedColumns.push(column),
-      onNames(all: readonly string[], between: string) {
-        names = all;
-        delimiter = between;
-      },
-      onPlaces: (all: Places) => (places = all),
-      onEncoding: () => (encoding = "windows-1252"),
-    };
-    for await (const placed of readRows(file, { format, csv: asked, faults, ...found })) {
+    for await (const placed of readRows(file, { format, csv: asked, faults }, findings)) {
       for (const { row, start } of placed) {
         if (rows === 0 && format === "csv") {
           const bytes = Math.max(start, mark);
@@ -141,6 +129,7 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
       signal.throwIfAborted();
     }
     // Only now are they known: rows before the first that is whole are refused, and may be long.
+    const { names, places, delimiter } = findings;
     if (!asked.hasHeader && places) header = { ...header, names: toHeader(names, places, delimiter), lines: header.lines + 1 };
     if (slice.rows > 0) slices.push({ ...slice, end: file.size });
   } catch (thrown) {
@@ -149,10 +138,12 @@ export async function checkFile(file: File, options: CheckOptions): Promise<Chec
   }
   // Each slice is sent by itself, and knows of no other: what is not UTF-8 is refused in all of them.
   if (isForeign) return checkFile(file, { ...options, csv: { ...asked, encoding: "utf-8" } });
+  const { names, places, unusedColumns, encoding } = findings;
   const csv = {
     ...asked,
-    encoding: encoding ?? "utf-8",
-    isGuessing: places ? false : asked.isGuessing,
+    // What is in UTF-16 was made UTF-8 when the file was opened.
+    encoding: encoding === undefined ? (asked.encoding ?? "utf-8") : ("windows-1252" as const),
+    guess: places ? false : asked.guess,
     columns: places ? toChoice(names, places) : asked.columns,
   };
   const read = { slices, rows, refused, plants, problems, lines, repeats, names, places, unusedColumns, failure };

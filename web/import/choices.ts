@@ -1,7 +1,7 @@
 import type { Client } from "../../src/client/client.ts";
 import { FIELDS } from "../../src/files/columns.ts";
 import type { PlantField } from "../../src/files/columns.ts";
-import type { CsvReading, Ids } from "../../src/files/csv-reading.ts";
+import type { CsvOptions, Ids } from "../../src/files/csv-options.ts";
 import { checkFile, columnKeys } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { guessReading, MADE_IDS } from "./guess.ts";
@@ -14,7 +14,7 @@ export type Choices = Readonly<{
   columns: Readonly<Partial<Record<PlantField, number>>>;
   /** Where ids come from, if there is no column for them. "free": numbers, from the first free one. */
   ids?: Exclude<Ids, { kind: "file" }> | Readonly<{ kind: "free" }>;
-  isEmptyTagNone?: boolean;
+  dropEmptyTags?: boolean;
 }>;
 
 export const NO_CHOICES: Choices = { columns: {} };
@@ -42,12 +42,12 @@ export function placeOf(field: PlantField, { csv, names, places }: CheckedFile, 
   return place < names.length ? place : NO_COLUMN;
 }
 
-function toReading(checked: CheckedFile, choices: Choices): CsvReading {
+function toReading(checked: CheckedFile, choices: Choices): CsvOptions {
   const { csv, names } = checked;
-  const { ids, isEmptyTagNone = csv.isEmptyTagNone } = choices;
+  const { ids, dropEmptyTags = csv.dropEmptyTags } = choices;
   const keys = columnKeys(names);
   const chosen = FIELDS.flatMap((field) => (choices.columns[field] === undefined ? [] : [[field, keys[choices.columns[field]] ?? ""]]));
   const made = ids === undefined || ids.kind === "free" ? MADE_IDS : ids;
   const isOfFile = placeOf("id", checked, choices) !== NO_COLUMN;
-  return { ...csv, columns: { ...csv.columns, ...Object.fromEntries(chosen) }, ids: isOfFile ? { kind: "file" } : made, isEmptyTagNone };
+  return { ...csv, columns: { ...csv.columns, ...Object.fromEntries(chosen) }, ids: isOfFile ? { kind: "file" } : made, dropEmptyTags };
 }

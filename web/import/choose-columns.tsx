@@ -58,8 +58,8 @@ export function ChooseColumns({ step, onChoose }: ChooseColumnsProps) {
         <label class="check">
           <input
             type="checkbox"
-            checked={choices.isEmptyTagNone ?? csv.isEmptyTagNone}
-            onChange={({ currentTarget: { checked: isEmptyTagNone } }) => onChoose({ ...choices, isEmptyTagNone })}
+            checked={choices.dropEmptyTags ?? csv.dropEmptyTags}
+            onChange={({ currentTarget: { checked: dropEmptyTags } }) => onChoose({ ...choices, dropEmptyTags })}
           />
           An empty tag in quotes means no tag.
         </label>

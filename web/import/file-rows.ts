@@ -1,8 +1,7 @@
 import type { FileFormat } from "../../src/client/client.ts";
 import { readCsv } from "../../src/files/csv.ts";
 import { readNdjson } from "../../src/files/ndjson.ts";
-import { fileLimits } from "../../src/files/file-limits.ts";
-import type { CsvReading } from "../../src/files/csv-reading.ts";
+import { createFindings, fileLimits } from "../../src/files/row.ts";
 import type { ReadOptions, Row } from "../../src/files/row.ts";
 import { countLines } from "./line-starts.ts";
 
@@ -12,17 +11,17 @@ export type PlacedRow = Readonly<{ row: Row; start: number }>;
 /** The service's own limit, when it is not configured otherwise. */
 const PLANT_BYTES_MAX = 65_536;
 
-type ReadingOptions = Readonly<{ format: FileFormat; csv?: CsvReading; onUnused?: ReadOptions["onUnused"] }> &
-  Pick<ReadOptions, "onNames" | "onPlaces" | "onEncoding" | "faults">;
+type ReadingOptions = Readonly<{ format: FileFormat }> & Pick<ReadOptions, "csv" | "faults">;
 
 /** Reads a file with the service's own readers, some rows at a time. Throws a PlantStoreError when its first line names no columns. */
 export async function* readRows(
   file: Blob,
-  { format, onUnused = () => undefined, ...options }: ReadingOptions,
+  { format, ...options }: ReadingOptions,
+  findings = createFindings(),
 ): AsyncGenerator<readonly PlacedRow[], void, void> {
   const lines = countLines(format);
   const read = format === "csv" ? readCsv : readNdjson;
-  for await (const rows of read(watched(file, lines.see), { ...fileLimits(PLANT_BYTES_MAX), onUnused, ...options })) {
+  for await (const rows of read(watched(file, lines.see), { ...fileLimits(PLANT_BYTES_MAX), ...options }, findings)) {
     yield rows.map((row) => ({ row, start: lines.at(row.line) }));
     const last = rows.at(-1);
     if (last) lines.forget(last.line);

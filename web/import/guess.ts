@@ -1,17 +1,17 @@
-import { BROKEN_CELL, GROUPED_ID, SHORTENED_ID } from "../../src/files/csv-row.ts";
+import { BROKEN_CELL, GROUPED_ID, SHORTENED_ID } from "../../src/files/table.ts";
 import { CSV_HEADER } from "../../src/files/csv-writer.ts";
-import type { CsvReading } from "../../src/files/csv-reading.ts";
+import type { CsvOptions } from "../../src/files/csv-options.ts";
 import { checkFile } from "./check-file.ts";
 import type { CheckedFile, CheckOptions } from "./check-file.ts";
 
 /** How a file is read before anybody chose something. */
-const GUESSING: CsvReading = {
+const GUESSING: CsvOptions = {
   hasHeader: true,
   columns: {},
   ids: { kind: "file" },
   encoding: undefined,
-  isGuessing: true,
-  isEmptyTagNone: true,
+  guess: true,
+  dropEmptyTags: true,
 };
 export const MADE_IDS = { kind: "content" } as const;
 
@@ -27,7 +27,7 @@ export async function guessFile(file: File, options: GuessOptions): Promise<Chec
 
 /** The same, if it is known whether the first line names the columns: without ids if there are none, or only words in their place. */
 export async function guessReading(file: File, { hasHeader, ...options }: GuessOptions & { hasHeader: boolean }): Promise<CheckedFile> {
-  const guessing = { ...GUESSING, hasHeader, isEmptyTagNone: !(await isExport(file)) };
+  const guessing = { ...GUESSING, hasHeader, dropEmptyTags: !(await isExport(file)) };
   const checked = await checkFile(file, { ...options, csv: guessing });
   if (checked.format !== "csv") return checked;
   if (checked.failure !== undefined) {

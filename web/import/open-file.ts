@@ -5,7 +5,7 @@ import type { Encoding } from "../../src/files/encodings.ts";
 import { isGzip } from "../../src/files/packed-file.ts";
 import { bytesOf } from "../../src/files/bytes.ts";
 import type { Bytes } from "../../src/files/bytes.ts";
-import type { CellFaults } from "../../src/files/cell-row.ts";
+import type { CellFaults } from "../../src/files/cells.ts";
 import { toCsv } from "../../src/files/sheet.ts";
 import { fileOf, LIST_NOTE, openTable, PACKING_BYTES } from "../../src/files/table-file.ts";
 import type { Table } from "../../src/files/table-file.ts";

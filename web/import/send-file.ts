@@ -1,7 +1,7 @@
 import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts";
 import type { Client, ImportSummary } from "../../src/client/client.ts";
-import { toCsvQuery } from "../../src/files/csv-query.ts";
-import type { CsvReading } from "../../src/files/csv-reading.ts";
+import { toCsvQuery } from "../../src/files/csv-options.ts";
+import type { CsvOptions } from "../../src/files/csv-options.ts";
 import { REFUSED_LINE } from "../../src/files/sheet.ts";
 import { isPassing } from "../failure-text.ts";
 import type { CheckedFile, Problem, Slice } from "./check-file.ts";
@@ -97,7 +97,7 @@ export async function sliceBody(checked: CheckedFile, slice: Slice): Promise<Blo
 }
 
 /** How a slice is read: each names the columns, so that all have as many, unless every row of the file is faulty. */
-function readingOf({ csv, header }: CheckedFile): CsvReading {
+function readingOf({ csv, header }: CheckedFile): CsvOptions {
   return { ...csv, hasHeader: csv.hasHeader || header.names !== "" };
 }
 

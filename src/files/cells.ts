@@ -1,5 +1,32 @@
+import type { PlantStoreError } from "../domain/errors.ts";
 import { parseInt64 } from "../domain/json.ts";
-import type { Cell } from "./csv-parser.ts";
+
+/** The text of a cell; undefined if it is empty and not quoted. */
+export type Cell = string | undefined;
+
+/** What a cell of a workbook may be, besides a text, that no plant can have: an error, or a number that Excel has rounded. */
+export type CellFault = "error" | "rounded";
+
+/** Those of a row, by the positions of their cells. */
+export type CellFaults = ReadonlyMap<number, CellFault>;
+
+/** A row of cells, and the line on which it begins, counted from 1. */
+export type CellRow = Readonly<{ line: number; cells: readonly Cell[]; faults?: CellFaults | undefined }>;
+
+/** A line that is no row, or no plant. */
+export type RefusedLine = Readonly<{ line: number; refusal: PlantStoreError }>;
+
+/** Where rows of cells come from: CSV, or the sheet of a workbook. */
+export type CellSource = Readonly<{
+  /** Some at a time, so that a file of any length takes constant memory. */
+  rows: AsyncGenerator<ReadonlyArray<CellRow | RefusedLine>, void, void>;
+  /** Cells are decoded only when they are needed: a text that is broken may be in a column that is not. Throws `invalid_unicode`. */
+  decode: (cell: string) => string;
+  /** What separates the cells, to be named in messages. */
+  delimiter: string;
+  /** Whether the file is one line without an end. */
+  isOneLine: boolean;
+}>;
 
 export function isEmpty(cell: Cell): boolean {
   return cell === undefined || cell.trim() === "";
