@@ -324,6 +324,20 @@ export const MUTANTS: readonly Mutant[] = [
   // The store
 
   // Tokens
+  {
+    test: "tokens/token-queue.test.ts",
+    name: "on SQLite are refused as overloaded",
+    file: "src/store/sqlite/store.ts",
+    from: "createTokens({ reader: reader.tokens, changes })",
+    to: `createTokens({ reader: reader.tokens, changes: { changeToken: async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], { changes: 0, bulkChanges: 0 })).tokens[0] } })`,
+  },
+  {
+    test: "tokens/token-queue.test.ts",
+    name: "on PostgreSQL are refused as overloaded",
+    file: "src/store/postgres/tokens.ts",
+    from: "...queuedChanges(queue.changeToken),",
+    to: "...queuedChanges(apply),",
+  },
   ...[
     { file: "src/auth/authorize.ts", from: "token.scopes.includes(scope)", to: "token.id !== scope" },
     { file: "src/auth/authenticate.ts", from: "(expires === undefined || now < expires)", to: "(expires ?? now) > 0" },

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from "bun:test";
-import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -31,68 +30,66 @@ async function storeLargest(service: TestService): Promise<void> {
   expect(await (await service.request("/plants/changes", { method: "POST", body })).json()).toMatchObject({ changed: 1 });
 }
 
-for (const { engine, openFlags } of ENGINES) {
-  const service = await startTestService(await openFlags());
-  afterAll(() => service.stop());
-  await storeLargest(service);
+const service = await startTestService();
+afterAll(() => service.stop());
+await storeLargest(service);
 
-  describe(`the largest plants on ${engine}`, () => {
-    for (const [query, type] of [
-      ["?format=ndjson", "application/x-ndjson"],
-      ["?format=csv", "text/csv"],
-      ["?profile=dwc&guardFormulas=true", "text/csv"],
+describe(`the largest plants`, () => {
+  for (const [query, type] of [
+    ["?format=ndjson", "application/x-ndjson"],
+    ["?format=csv", "text/csv"],
+    ["?profile=dwc&guardFormulas=true", "text/csv"],
+  ] as const) {
+    it(`are in an export that an empty store can import: ${query}`, async () => {
+      const other = await startTestService();
+      const file = await openTransfers(service).exportAll({ query });
+      const { importAll, exportAll } = openTransfers(other);
+      expect(await importAll(file, { type })).toMatchObject({ created: 6, refused: 0 });
+      // What guards a formula becomes part of the name, and is not guarded again.
+      expect(await exportAll({ query })).toBe(file);
+      await other.stop();
+    });
+  }
+
+  it("can be deleted, and that can be undone", async () => {
+    const { id: _, ...plant } = (await (await service.request("/plants/3")).json()) as Record<string, unknown>;
+    for (const [from, to] of [
+      [plant, null],
+      [null, plant],
+    ]) {
+      const body = new Blob([JSON.stringify({ changes: [{ id: 3, from, to }] })]);
+      expect(await (await service.request("/plants/changes", { method: "POST", body })).json()).toMatchObject({ changed: 1 });
+    }
+  });
+
+  it("grow by no patch", async () => {
+    const grown = await put(service, "3", fill('{"tag":"…"}'), "PATCH");
+    expect([grown.status, await grown.json()]).toEqual([413, { error: 41300, message: expect.stringContaining("65536 bytes") }]);
+    expect(await (await service.request("/plants/3")).json()).toMatchObject({ tag: "y".repeat(BYTES / 2) });
+  });
+
+  it("are refused by an import that would make larger ones", async () => {
+    const { importAll } = openTransfers(service);
+    for (const [name, says] of [
+      ["x".repeat(BYTES + 1), "have more than 65536 bytes:"],
+      ["\0".repeat(BYTES / 2), "131072 bytes as JSON"],
     ] as const) {
-      it(`are in an export that an empty store can import: ${query}`, async () => {
-        const other = await startTestService(await openFlags());
-        const file = await openTransfers(service).exportAll({ query });
-        const { importAll, exportAll } = openTransfers(other);
-        expect(await importAll(file, { type })).toMatchObject({ created: 6, refused: 0 });
-        // What guards a formula becomes part of the name, and is not guarded again.
-        expect(await exportAll({ query })).toBe(file);
-        await other.stop();
-      });
+      const { problems } = await importAll(`id,name\n9,${name}`, { type: "text/csv" });
+      expect(problems).toEqual([{ line: 2, error: 41300, message: expect.stringContaining(says) }]);
     }
-
-    it("can be deleted, and that can be undone", async () => {
-      const { id: _, ...plant } = (await (await service.request("/plants/3")).json()) as Record<string, unknown>;
-      for (const [from, to] of [
-        [plant, null],
-        [null, plant],
-      ]) {
-        const body = new Blob([JSON.stringify({ changes: [{ id: 3, from, to }] })]);
-        expect(await (await service.request("/plants/changes", { method: "POST", body })).json()).toMatchObject({ changed: 1 });
-      }
-    });
-
-    it("grow by no patch", async () => {
-      const grown = await put(service, "3", fill('{"tag":"…"}'), "PATCH");
-      expect([grown.status, await grown.json()]).toEqual([413, { error: 41300, message: expect.stringContaining("65536 bytes") }]);
-      expect(await (await service.request("/plants/3")).json()).toMatchObject({ tag: "y".repeat(BYTES / 2) });
-    });
-
-    it("are refused by an import that would make larger ones", async () => {
-      const { importAll } = openTransfers(service);
-      for (const [name, says] of [
-        ["x".repeat(BYTES + 1), "have more than 65536 bytes:"],
-        ["\0".repeat(BYTES / 2), "131072 bytes as JSON"],
-      ] as const) {
-        const { problems } = await importAll(`id,name\n9,${name}`, { type: "text/csv" });
-        expect(problems).toEqual([{ line: 2, error: 41300, message: expect.stringContaining(says) }]);
-      }
-    });
   });
+});
 
-  it(`lets a patch change a plant that is larger than the limit now, but make none so, on ${engine}`, async () => {
-    const flags = { data: temporaryFolder(), ...(await openFlags()) };
-    const before = await startTestService(flags);
-    await put(before, "1", fill('{"name":"…"}'));
-    await before.stop();
-    const after = await startTestService({ ...flags, bodyBytesMax: "1024" });
-    const statuses = [];
-    for (const body of ['{"tag":"a"}', `{"name":"${"x".repeat(1000)}"}`, `{"tag":"${"x".repeat(100)}"}`]) {
-      statuses.push((await put(after, "1", body, "PATCH")).status);
-    }
-    expect(statuses).toEqual([200, 200, 413]);
-    await after.stop();
-  });
-}
+it(`lets a patch change a plant that is larger than the limit now, but make none so`, async () => {
+  const flags = { data: temporaryFolder() };
+  const before = await startTestService(flags);
+  await put(before, "1", fill('{"name":"…"}'));
+  await before.stop();
+  const after = await startTestService({ ...flags, bodyBytesMax: "1024" });
+  const statuses = [];
+  for (const body of ['{"tag":"a"}', `{"name":"${"x".repeat(1000)}"}`, `{"tag":"${"x".repeat(100)}"}`]) {
+    statuses.push((await put(after, "1", body, "PATCH")).status);
+  }
+  expect(statuses).toEqual([200, 200, 413]);
+  await after.stop();
+});

@@ -5,6 +5,7 @@ import type { Log } from "../../src/runtime/log.ts";
 import { countEvents, createLog } from "../../src/runtime/log.ts";
 import { start } from "../../src/app/service.ts";
 import type { Running } from "../../src/app/service.ts";
+import { sharedCluster } from "./postgres/cluster.ts";
 import { startProcess } from "./process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -28,11 +29,15 @@ type TestOptions = Readonly<{
 /** Where it names a program, such as one that is installed, that is started as a process instead. */
 const PROGRAM = process.env["TEST_PROGRAM"];
 
+/** Where it is "PostgreSQL", a data folder that names no database has one there (interface/postgres.night.ts). */
+const ENGINE = process.env["TEST_ENGINE"];
+const databases = new Map<string, string>();
+
 /** `token` is the first token; empty if it no longer exists. */
 export async function startTestService(flags: Record<string, string> = {}, options: TestOptions = {}): Promise<TestService> {
   const data = flags["data"] ?? temporaryFolder();
   // A disk that others keep busy may stand still for seconds: what is asked here is not how long.
-  const settings = { port: "0", data, refusedRequestsPerMinute: "0", queueWaitMs: "60000", ...flags };
+  const settings = { port: "0", data, refusedRequestsPerMinute: "0", queueWaitMs: "60000", ...(await databaseOf(data)), ...flags };
   const { running, logged } = PROGRAM === undefined ? await startHere(settings, options) : await startOutside(PROGRAM, settings, options);
   const token = running.tokenFile === undefined ? "" : await readToken(data);
   function request(path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}): Promise<Response> {
@@ -46,6 +51,13 @@ export async function startTestService(flags: Record<string, string> = {}, optio
     post: (body, headers = {}) =>
       request("/plants", { method: "POST", body: body, headers: { "content-type": "application/json", ...headers } }),
   };
+}
+
+async function databaseOf(data: string): Promise<{ database?: string }> {
+  if (ENGINE !== "PostgreSQL") return {};
+  const database = databases.get(data) ?? (await (await sharedCluster()).createDatabase());
+  databases.set(data, database);
+  return { database };
 }
 
 type Started = Readonly<{ running: Running; logged: readonly string[] }>;

@@ -8,7 +8,6 @@ import { PlantStoreError } from "../../src/domain/errors.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { SCOPES } from "../../src/domain/scope.ts";
 import type { TokenStore } from "../../src/store/tokens.ts";
-import { ENGINES } from "../support/engines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
@@ -38,53 +37,51 @@ function eventsIn(lines: readonly string[]): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-for (const { engine, openFlags } of ENGINES) {
-  describe(`the first token, on ${engine}`, () => {
-    it("ends once with the first use of another token with all scopes, and then loses its file; what it created stays", async () => {
-      const data = temporaryFolder();
-      const flags = { data, ...(await openFlags()) };
-      const service = await startTestService(flags);
-      const file = join(data, "first-token");
-      expect(service.tokenFile).toBe(file);
-      const [reader, mine] = [await make(service, ["plants:read"]), await make(service, ALL)];
-      expect(await statusWith(service.url, reader)).toBe(200);
-      expect(existsSync(file)).toBe(true);
-      expect(await statusWith(service.url, mine)).toBe(200);
-      await waitUntilGone(file);
-      await Bun.sleep(600);
-      expect(await statusWith(service.url, service.token)).toBe(401);
-      expect([await statusWith(service.url, reader), await statusWith(service.url, mine)]).toEqual([200, 200]);
-      expect(eventsIn(service.logged)).toContainEqual(
-        expect.objectContaining({ level: "info", event: "first_token_retired", by: expect.stringMatching(/^\w{8}$/) }),
-      );
-      await service.stop();
-      const again = await startTestService(flags);
-      expect([again.tokenFile, again.firstToken]).toEqual([undefined, undefined]);
-      expect(existsSync(file)).toBe(false);
-      expect(await statusWith(again.url, mine)).toBe(200);
-      await Bun.sleep(600);
-      expect(eventsIn(again.logged)).not.toContainEqual(expect.objectContaining({ event: "first_token_retired" }));
-      await again.stop();
-    });
-
-    it("stays if a token is used that lacks a scope and so cannot grant it", async () => {
-      const service = await startTestService(await openFlags());
-      const admin = await make(service, ["plants:read", "admin"]);
-      expect(await statusWith(service.url, admin)).toBe(200);
-      await Bun.sleep(100);
-      expect(existsSync(service.tokenFile!)).toBe(true);
-      expect((await service.request("/tokens")).status).toBe(200);
-      await service.stop();
-    });
-
-    it("loses its file when it is revoked over HTTP", async () => {
-      const service = await startTestService(await openFlags());
-      expect((await service.request("/tokens/first", { method: "DELETE" })).status).toBe(204);
-      expect(existsSync(service.tokenFile!)).toBe(false);
-      await service.stop();
-    });
+describe(`the first token`, () => {
+  it("ends once with the first use of another token with all scopes, and then loses its file; what it created stays", async () => {
+    const data = temporaryFolder();
+    const flags = { data };
+    const service = await startTestService(flags);
+    const file = join(data, "first-token");
+    expect(service.tokenFile).toBe(file);
+    const [reader, mine] = [await make(service, ["plants:read"]), await make(service, ALL)];
+    expect(await statusWith(service.url, reader)).toBe(200);
+    expect(existsSync(file)).toBe(true);
+    expect(await statusWith(service.url, mine)).toBe(200);
+    await waitUntilGone(file);
+    await Bun.sleep(600);
+    expect(await statusWith(service.url, service.token)).toBe(401);
+    expect([await statusWith(service.url, reader), await statusWith(service.url, mine)]).toEqual([200, 200]);
+    expect(eventsIn(service.logged)).toContainEqual(
+      expect.objectContaining({ level: "info", event: "first_token_retired", by: expect.stringMatching(/^\w{8}$/) }),
+    );
+    await service.stop();
+    const again = await startTestService(flags);
+    expect([again.tokenFile, again.firstToken]).toEqual([undefined, undefined]);
+    expect(existsSync(file)).toBe(false);
+    expect(await statusWith(again.url, mine)).toBe(200);
+    await Bun.sleep(600);
+    expect(eventsIn(again.logged)).not.toContainEqual(expect.objectContaining({ event: "first_token_retired" }));
+    await again.stop();
   });
-}
+
+  it("stays if a token is used that lacks a scope and so cannot grant it", async () => {
+    const service = await startTestService();
+    const admin = await make(service, ["plants:read", "admin"]);
+    expect(await statusWith(service.url, admin)).toBe(200);
+    await Bun.sleep(100);
+    expect(existsSync(service.tokenFile!)).toBe(true);
+    expect((await service.request("/tokens")).status).toBe(200);
+    await service.stop();
+  });
+
+  it("loses its file when it is revoked over HTTP", async () => {
+    const service = await startTestService();
+    expect((await service.request("/tokens/first", { method: "DELETE" })).status).toBe(204);
+    expect(existsSync(service.tokenFile!)).toBe(false);
+    await service.stop();
+  });
+});
 
 describe("a start on a store whose first commit takes longer than a change may wait", () => {
   it("waits for it, and shows the token that the store has", async () => {

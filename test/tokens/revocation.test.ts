@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Schemas } from "../../contract/generated/schemas.ts";
-import { ENGINES } from "../support/engines.ts";
 import { startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { sleepPatiently } from "../support/patient-clock.ts";
@@ -21,110 +20,108 @@ async function beginImport(url: string, token: string): Promise<Uploading> {
   return { send: (more) => void socket.write(more), received: () => text, closed: closeOf(socket) };
 }
 
-for (const { engine, openFlags } of ENGINES) {
-  describe(`work under way, on ${engine}`, () => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await startTestService(await openFlags());
-    });
-    afterAll(() => service.stop());
-
-    async function makeToken(days?: number): Promise<Schemas["CreatedToken"]> {
-      const body = JSON.stringify({ name: "worker", scopes: ["plants:read", "plants:write"], days });
-      return (await service.request("/tokens", { method: "POST", body })).json() as Promise<Schemas["CreatedToken"]>;
-    }
-
-    async function revoke({ id }: { id: string }): Promise<void> {
-      expect((await service.request(`/tokens/${id}`, { method: "DELETE" })).status).toBe(204);
-    }
-
-    /** Whether the plant exists. An import stores plants after each few thousand that it has read. */
-    async function has(id: number): Promise<boolean> {
-      return (await service.request(`/plants/${id}`)).status === 200;
-    }
-
-    function waitFor(id: number): Promise<void> {
-      return until(`Plant ${id} is there`, () => has(id));
-    }
-
-    function linesFrom(first: number): string {
-      return Array.from({ length: 2001 }, (_, at) => `{"id":${first + at},"name":"x"}\n`).join("");
-    }
-
-    async function expectRefused({ received, closed }: Uploading): Promise<void> {
-      await Promise.race([closed, sleepPatiently(BITES_MS_MAX)]);
-      expect(received()).toStartWith("HTTP/1.1 401 ");
-      expect(received()).toContain('"error":40101');
-      expect(received().toLowerCase()).toContain('www-authenticate: bearer realm="plant-store", error="invalid_token"\r\n');
-      await closed;
-    }
-
-    it("an import that drips is refused within a second of its token's revocation, and what it has stored stays", async () => {
-      const token = await makeToken();
-      const uploading = await beginImport(service.url, token.token);
-      uploading.send(linesFrom(10_000));
-      await waitFor(10_000);
-      const drip = setInterval(() => uploading.send(" "), 100);
-      await revoke(token);
-      await expectRefused(uploading).finally(() => clearInterval(drip));
-      expect(await has(11_999)).toBe(true);
-    });
-
-    it("an import that sends nothing is refused within a second of its token's revocation", async () => {
-      const token = await makeToken();
-      const uploading = await beginImport(service.url, token.token);
-      uploading.send(linesFrom(20_000));
-      await waitFor(20_000);
-      await revoke(token);
-      await expectRefused(uploading);
-    });
-
-    it("an import that sends batch after batch is refused within a second of its token's expiry", async () => {
-      const token = await makeToken(3 / 86_400);
-      const uploading = await beginImport(service.url, token.token);
-      let first = 30_000;
-      uploading.send(linesFrom(first));
-      await waitFor(first);
-      const sending = setInterval(() => uploading.send(linesFrom((first += 2001))), 100);
-      await Bun.sleep(Date.parse(token.expires!) - Date.now());
-      await expectRefused(uploading).finally(() => clearInterval(sending));
-      expect(await has(30_000)).toBe(true);
-    });
-
-    it("an export breaks off within a second of its token's revocation, before its last chunk", async () => {
-      const name = "x".repeat(60_000);
-      const body = Array.from({ length: 400 }, (_, id) => `{"id":${id},"name":"${name}"}\n`).join("");
-      expect((await service.request("/plants/import", { method: "POST", body })).status).toBe(200);
-      const token = await makeToken();
-      // Compressed, all of it would be sent before that.
-      const headers = { authorization: `Bearer ${token.token}`, "accept-encoding": "identity" };
-      const response = await fetch(`${service.url}/plants/export`, { headers });
-      expect(response.status).toBe(200);
-      const reader = response.body!.getReader();
-      expect((await reader.read()).done).toBe(false);
-      await revoke(token);
-      await sleepPatiently(BITES_MS_MAX);
-      const rest = (async () => {
-        while (!(await reader.read()).done);
-      })();
-      expect(
-        await rest.then(
-          () => "whole",
-          () => "broken off",
-        ),
-      ).toBe("broken off");
-      expect(service.logged.join("")).not.toContain("export_failed");
-    });
-
-    it("goes on while its token is valid", async () => {
-      const token = await makeToken();
-      const { send, received } = await beginImport(service.url, token.token);
-      send(linesFrom(50_000));
-      await Bun.sleep(BITES_MS_MAX);
-      send(linesFrom(60_000));
-      await waitFor(60_000);
-      expect(received()).toBe("");
-      await revoke(token);
-    });
+describe(`work under way`, () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService();
   });
-}
+  afterAll(() => service.stop());
+
+  async function makeToken(days?: number): Promise<Schemas["CreatedToken"]> {
+    const body = JSON.stringify({ name: "worker", scopes: ["plants:read", "plants:write"], days });
+    return (await service.request("/tokens", { method: "POST", body })).json() as Promise<Schemas["CreatedToken"]>;
+  }
+
+  async function revoke({ id }: { id: string }): Promise<void> {
+    expect((await service.request(`/tokens/${id}`, { method: "DELETE" })).status).toBe(204);
+  }
+
+  /** Whether the plant exists. An import stores plants after each few thousand that it has read. */
+  async function has(id: number): Promise<boolean> {
+    return (await service.request(`/plants/${id}`)).status === 200;
+  }
+
+  function waitFor(id: number): Promise<void> {
+    return until(`Plant ${id} is there`, () => has(id));
+  }
+
+  function linesFrom(first: number): string {
+    return Array.from({ length: 2001 }, (_, at) => `{"id":${first + at},"name":"x"}\n`).join("");
+  }
+
+  async function expectRefused({ received, closed }: Uploading): Promise<void> {
+    await Promise.race([closed, sleepPatiently(BITES_MS_MAX)]);
+    expect(received()).toStartWith("HTTP/1.1 401 ");
+    expect(received()).toContain('"error":40101');
+    expect(received().toLowerCase()).toContain('www-authenticate: bearer realm="plant-store", error="invalid_token"\r\n');
+    await closed;
+  }
+
+  it("an import that drips is refused within a second of its token's revocation, and what it has stored stays", async () => {
+    const token = await makeToken();
+    const uploading = await beginImport(service.url, token.token);
+    uploading.send(linesFrom(10_000));
+    await waitFor(10_000);
+    const drip = setInterval(() => uploading.send(" "), 100);
+    await revoke(token);
+    await expectRefused(uploading).finally(() => clearInterval(drip));
+    expect(await has(11_999)).toBe(true);
+  });
+
+  it("an import that sends nothing is refused within a second of its token's revocation", async () => {
+    const token = await makeToken();
+    const uploading = await beginImport(service.url, token.token);
+    uploading.send(linesFrom(20_000));
+    await waitFor(20_000);
+    await revoke(token);
+    await expectRefused(uploading);
+  });
+
+  it("an import that sends batch after batch is refused within a second of its token's expiry", async () => {
+    const token = await makeToken(3 / 86_400);
+    const uploading = await beginImport(service.url, token.token);
+    let first = 30_000;
+    uploading.send(linesFrom(first));
+    await waitFor(first);
+    const sending = setInterval(() => uploading.send(linesFrom((first += 2001))), 100);
+    await Bun.sleep(Date.parse(token.expires!) - Date.now());
+    await expectRefused(uploading).finally(() => clearInterval(sending));
+    expect(await has(30_000)).toBe(true);
+  });
+
+  it("an export breaks off within a second of its token's revocation, before its last chunk", async () => {
+    const name = "x".repeat(60_000);
+    const body = Array.from({ length: 400 }, (_, id) => `{"id":${id},"name":"${name}"}\n`).join("");
+    expect((await service.request("/plants/import", { method: "POST", body })).status).toBe(200);
+    const token = await makeToken();
+    // Compressed, all of it would be sent before that.
+    const headers = { authorization: `Bearer ${token.token}`, "accept-encoding": "identity" };
+    const response = await fetch(`${service.url}/plants/export`, { headers });
+    expect(response.status).toBe(200);
+    const reader = response.body!.getReader();
+    expect((await reader.read()).done).toBe(false);
+    await revoke(token);
+    await sleepPatiently(BITES_MS_MAX);
+    const rest = (async () => {
+      while (!(await reader.read()).done);
+    })();
+    expect(
+      await rest.then(
+        () => "whole",
+        () => "broken off",
+      ),
+    ).toBe("broken off");
+    expect(service.logged.join("")).not.toContain("export_failed");
+  });
+
+  it("goes on while its token is valid", async () => {
+    const token = await makeToken();
+    const { send, received } = await beginImport(service.url, token.token);
+    send(linesFrom(50_000));
+    await Bun.sleep(BITES_MS_MAX);
+    send(linesFrom(60_000));
+    await waitFor(60_000);
+    expect(received()).toBe("");
+    await revoke(token);
+  });
+});

@@ -2,7 +2,7 @@ import { createMetrics } from "../../src/runtime/metrics.ts";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "bun:test";
+import { afterEach, describe, expect, it } from "bun:test";
 import { issueToken } from "../../src/auth/issue.ts";
 import { parseConfig } from "../../src/app/config.ts";
 import { createLog } from "../../src/runtime/log.ts";
@@ -12,11 +12,8 @@ import type { Store } from "../../src/store/store.ts";
 import { ENGINES } from "../support/engines.ts";
 import type { Engine } from "../support/engines.ts";
 import { sleepPatiently, startPatientClock } from "../support/patient-clock.ts";
-import { plantBugs } from "../support/plant-bugs.ts";
-import type { PlantedBug } from "../support/plant-bugs.ts";
 import { rejectionOf } from "../support/rejection.ts";
-import { killServices, startService } from "../support/service-process.ts";
-import { readToken } from "../support/service.ts";
+import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { lockWrites } from "../support/write-lock.ts";
 
@@ -32,29 +29,21 @@ const closing: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
-afterAll(killServices);
-
 type Place = Readonly<{
   url: string;
   lock: () => Promise<() => Promise<void>>;
   makeToken: () => Promise<{ id: string; token: string }>;
 }>;
 
-type PlaceOptions = Readonly<{ queueWaitMs?: number; bugs?: readonly PlantedBug[] }>;
-
 /** A service with places for five changes of one token that wait, and ten in all. */
-async function open({ openFlags }: Engine, { queueWaitMs = 5000, bugs = [] }: PlaceOptions = {}): Promise<Place> {
-  const data = temporaryFolder();
-  const own = await openFlags();
-  const all = { "queue-max": "5", "queue-wait-ms": String(queueWaitMs), ...own };
-  const flags = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
-  const service = await startService({ data, flags, ...(bugs.length > 0 ? { root: plantBugs(bugs) } : {}) });
-  closing.push(() => service.end("SIGKILL"));
-  const first = await readToken(data);
+async function open({ openFlags }: Engine, queueWaitMs = 5000): Promise<Place> {
+  const flags = { data: temporaryFolder(), ...(await openFlags()) };
+  const { url, token, stop } = await startTestService({ queueMax: "5", queueWaitMs: String(queueWaitMs), ...flags });
+  closing.push(stop);
   return {
-    url: service.url,
-    lock: () => lockWrites({ data, ...own }),
-    makeToken: async () => (await create(service.url, first)).json() as Promise<{ id: string; token: string }>,
+    url,
+    lock: () => lockWrites(flags),
+    makeToken: async () => (await create(url, token)).json() as Promise<{ id: string; token: string }>,
   };
 }
 
@@ -108,7 +97,7 @@ for (const engine of ENGINES) {
     });
 
     it("wait no longer than queueWaitMs", async () => {
-      const { url, lock, makeToken } = await open(engine, { queueWaitMs: 300 });
+      const { url, lock, makeToken } = await open(engine, 300);
       const [maker, victim] = [await makeToken(), await makeToken()];
       const unlock = await lock();
       const clock = startPatientClock();
@@ -191,31 +180,3 @@ describe("on SQLite", () => {
     expect(commitsIn(data) - before).toBe(2);
   });
 });
-
-/** Each sends the changes of tokens past the queue of an engine. */
-const PAST_THE_QUEUE: ReadonlyArray<{ name: string; bug: PlantedBug }> = [
-  {
-    name: "SQLite",
-    bug: {
-      file: "src/store/sqlite/store.ts",
-      from: "createTokens({ reader: reader.tokens, changes })",
-      to: `createTokens({ reader: reader.tokens, changes: { changeToken: async (change) => (await writer.call("commit", { ids: new BigInt64Array(0), names: [], tags: [] }, [], [change], { changes: 0, bulkChanges: 0 })).tokens[0] } })`,
-    },
-  },
-  {
-    name: "PostgreSQL",
-    bug: { file: "src/store/postgres/tokens.ts", from: "...queuedChanges(queue.changeToken),", to: "...queuedChanges(apply)," },
-  },
-];
-
-for (const { name, bug } of PAST_THE_QUEUE) {
-  it(`it would be noticed if changes of tokens went past the queue of ${name}`, async () => {
-    const { greedy } = await flood(
-      await open(
-        ENGINES.find(({ engine }) => engine === name)!,
-        { bugs: [bug] },
-      ),
-    );
-    expect(greedy).not.toContain(OVERLOADED);
-  });
-}
