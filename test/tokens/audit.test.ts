@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { createAudit } from "../../src/auth/audit.ts";
 import type { Who } from "../../src/auth/audit.ts";
 import { parseConfig } from "../../src/app/config.ts";
+import { isExposed } from "../../src/cli/network-exposure.ts";
 import { PlantStoreError } from "../../src/domain/errors.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { asPlantId } from "../../src/domain/plant.ts";
@@ -320,15 +321,21 @@ describe("docs/reference/log-events.md", () => {
 });
 
 describe("a start", () => {
-  it("logs the settings in force", async () => {
+  it("logs the settings in force, and warns once that other machines may reach it without encryption", async () => {
     const data = temporaryFolder();
-    const { started, lines, end } = await startProcess({ data, flags: [...PATIENT, "--log-changes", "each"] });
-    expect(eventsOf(lines, "settings")).toEqual([
-      expect.objectContaining({ data, host: "127.0.0.1", logChanges: "each", database: "sqlite" }),
-    ]);
-    expect(started["tokenFile"]).toBeDefined();
-    await end("SIGTERM");
+    const flags = [...PATIENT, "--log-changes", "each", "--host", "0.0.0.0"];
+    for (const proxies of [[], ["--trusted-proxies", "127.0.0.1"]]) {
+      const { lines, end } = await startProcess({ data, flags: [...flags, ...proxies] });
+      expect(eventsOf(lines, "settings")).toEqual([
+        expect.objectContaining({ data, host: "0.0.0.0", logChanges: "each", database: "sqlite" }),
+      ]);
+      // With a proxy in front, that does the TLS.
+      expect(eventsOf(lines, "exposed_without_tls").map(({ level }) => level)).toEqual(proxies.length === 0 ? ["warn"] : []);
+      await end("SIGTERM");
+    }
     expect(parseConfig({}, {}).logChanges).toBe("sum");
+    for (const host of ["127.0.0.1", "127.8.9.10", "localhost", "::", "0.0.0.0"])
+      expect([host, await isExposed(host)]).toEqual([host, host === "::" || host === "0.0.0.0"]);
   });
 
   it("on PostgreSQL logs the address of the database, and its password nowhere", async () => {
@@ -339,21 +346,6 @@ describe("a start", () => {
     expect(eventsOf(lines, "settings").map(({ database }) => database)).toEqual([address.href.replace("s3cret", "***")]);
     expect(lines.join("\n")).not.toContain("s3cret");
   });
-
-  for (const { host, proxies = [], isTold } of [
-    { host: "0.0.0.0", isTold: true },
-    { host: "::", isTold: true },
-    { host: "127.0.0.1", isTold: false },
-    { host: "127.8.9.10", isTold: false },
-    { host: "localhost", isTold: false },
-    { host: "0.0.0.0", proxies: ["--trusted-proxies", "127.0.0.1"], isTold: false },
-  ]) {
-    it(`on ${host}${proxies.length > 0 ? " behind a proxy" : ""} ${isTold ? "warns once" : "does not warn"} that other machines may reach it without encryption`, async () => {
-      const { lines, end } = await startProcess({ data: temporaryFolder(), flags: ["--host", host, ...proxies] });
-      expect(eventsOf(lines, "exposed_without_tls").map(({ level }) => level)).toEqual(isTold ? ["warn"] : []);
-      await end("SIGTERM");
-    });
-  }
 });
 
 describe("a terminal control sequence", () => {

@@ -3,21 +3,25 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statf
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { isOpenToOthers, OTHER, runCommand, startProcess } from "../support/process.ts";
+import { isOpenToOthers, OTHER, runCommand } from "../support/process.ts";
 import { needsThat } from "../support/program.ts";
+import { startTestService } from "../support/service.ts";
+
+// As the program does.
+process.umask(0o077);
 
 /** A folder with a store, made by the user who runs the tests. */
 async function makeData(): Promise<string> {
   const data = join(temporaryFolder(), "data");
-  await (await startProcess({ data })).end("SIGTERM");
+  await (await startTestService({ data })).stop();
   return data;
 }
 
 /** What a start says of a folder in the one event with this name. */
 async function toldOf(data: string, event: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const service = await startProcess({ data });
-  await service.end("SIGTERM");
-  const told = service.lines.filter((line) => line.includes(`"event":"${event}"`));
+  const service = await startTestService({ data });
+  await service.stop();
+  const told = service.logged.filter((line) => line.includes(`"event":"${event}"`));
   expect(told.length).toBeLessThanOrEqual(1);
   return told[0] === undefined ? undefined : (JSON.parse(told[0]) as Record<string, unknown>);
 }

@@ -11,8 +11,6 @@ import type { TokenStore } from "../../src/store/tokens.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plantBugs } from "../support/plant-bugs.ts";
 import { runCommand, startProcess } from "../support/process.ts";
-import { sharedCluster } from "../support/postgres/cluster.ts";
-import { startProxy } from "../support/postgres/proxy.ts";
 import { readToken, startTestService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -37,11 +35,10 @@ function eventsIn(lines: readonly string[]): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe(`the first token`, () => {
+describe("the first token", () => {
   it("ends once with the first use of another token with all scopes, and then loses its file; what it created stays", async () => {
     const data = temporaryFolder();
-    const flags = { data };
-    const service = await startTestService(flags);
+    const service = await startTestService({ data });
     const file = join(data, "first-token");
     expect(service.tokenFile).toBe(file);
     const [reader, mine] = [await make(service, ["plants:read"]), await make(service, ALL)];
@@ -56,7 +53,7 @@ describe(`the first token`, () => {
       expect.objectContaining({ level: "info", event: "first_token_retired", by: expect.stringMatching(/^\w{8}$/) }),
     );
     await service.stop();
-    const again = await startTestService(flags);
+    const again = await startTestService({ data });
     expect([again.tokenFile, again.firstToken]).toEqual([undefined, undefined]);
     expect(existsSync(file)).toBe(false);
     expect(await statusWith(again.url, mine)).toBe(200);
@@ -80,38 +77,6 @@ describe(`the first token`, () => {
     expect((await service.request("/tokens/first", { method: "DELETE" })).status).toBe(204);
     expect(existsSync(service.tokenFile!)).toBe(false);
     await service.stop();
-  });
-});
-
-describe("a start on a store whose first commit takes longer than a change may wait", () => {
-  it("waits for it, and shows the token that the store has", async () => {
-    const data = temporaryFolder();
-    const slow = {
-      file: "src/store/sqlite/engine/writer.ts",
-      from: "const swapped = swaps.map(",
-      to: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000); const swapped = swaps.map(",
-    };
-    const service = await startProcess({ data, root: plantBugs([slow]), flags: ["--queue-wait-ms", "300"] });
-    expect(service.started["tokenFile"]).toBe(join(data, "first-token"));
-    expect(await statusWith(service.url, await readToken(data))).toBe(200);
-    await service.end("SIGTERM");
-  });
-});
-
-describe("a start on a database that is slower than a change may wait", () => {
-  it("waits for it, and shows the token that the database has", async () => {
-    const server = await sharedCluster();
-    const proxy = await startProxy({ target: server });
-    const data = temporaryFolder();
-    for (const on of [/FROM public\.tokens ORDER/, /INSERT INTO public\.tokens/, /FROM public\.tokens WHERE hash/])
-      proxy.once({ kind: "hold", holdMs: 900 }, on);
-    const flags = ["--database", proxy.url(await server.createDatabase()), "--queue-wait-ms", "300"];
-    const service = await startProcess({ data, flags });
-    expect(proxy.injected.get("hold")).toBe(3);
-    expect(service.started["tokenFile"]).toBe(join(data, "first-token"));
-    expect(await statusWith(service.url, await readToken(data))).toBe(200);
-    await service.end("SIGTERM");
-    await proxy.stop();
   });
 });
 
@@ -167,20 +132,19 @@ describe("the file of the first token", () => {
   it("is reported at start, and not offered for use, if its token is not in the store", async () => {
     const data = temporaryFolder();
     const file = join(data, "first-token");
-    await (await startProcess({ data })).end("SIGTERM");
+    await (await startTestService({ data })).stop();
     writeFileSync(file, `${createToken(randomBytes)}\n`);
-    const service = await startProcess({ data });
-    expect(eventsIn(service.lines)).toContainEqual(expect.objectContaining({ level: "warn", event: "first_token_unknown", file }));
-    expect(service.started["tokenFile"]).toBeUndefined();
-    expect(existsSync(file)).toBe(true);
-    await service.end("SIGTERM");
+    const service = await startTestService({ data });
+    expect(eventsIn(service.logged)).toContainEqual(expect.objectContaining({ level: "warn", event: "first_token_unknown", file }));
+    expect([service.tokenFile, existsSync(file)]).toEqual([undefined, true]);
+    await service.stop();
   });
 });
 
 describe("plant-store token create --admin", () => {
   it("creates a token with all scopes, for someone who has none left", async () => {
     const data = temporaryFolder();
-    await (await startProcess({ data })).end("SIGTERM");
+    await (await startTestService({ data })).stop();
     expect((await runCommand(["token", "create", "--admin", "--name", "rescue", "--data", data])).status).toBe(0);
     expect((await runCommand(["token", "list", "--data", data])).stdout).toMatch(/valid +rescue +plants:read,plants:write,admin/);
     const both = await runCommand(["token", "create", "--admin", "--scopes", "plants:read", "--data", data]);

@@ -20,7 +20,10 @@ function issue(scopes: readonly Scope[], lifetimeMs?: number, name = "Anna's \0 
   return issueToken({ tokens: service.store.tokens, random: randomBytes, now: Date.now, name, scopes, lifetimeMs });
 }
 
-function ask(secret: string, { path = "/session", headers = {}, ...init }: RequestInit & { path?: string; headers?: object } = {}) {
+function ask(
+  secret: string,
+  { path = "/session", headers = {}, ...init }: Omit<RequestInit, "headers"> & { path?: string; headers?: Record<string, string> } = {},
+) {
   return fetch(service.url + path, { ...init, headers: { authorization: `Bearer ${secret}`, ...headers } });
 }
 
