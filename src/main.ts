@@ -3,12 +3,10 @@
 // an import of any size. Told of 128 MiB, it is always near that limit and collects all the time, which takes an eighth
 // of the processor time of a create (docs/explanation/decisions.md).
 import "./cli/process-one.ts";
+import { complaintOf } from "./app/complaint.ts";
 import { createCommandLine } from "./cli/command-line.ts";
 import { reachLoopbackDirectly } from "./cli/no-proxy.ts";
-import { PlantStoreError } from "./domain/errors.ts";
-import { isDamage } from "./store/sqlite/engine/failure.ts";
-import { describeFailure, toSentence } from "./runtime/system-failure.ts";
-import { escapeControlLines } from "./runtime/terminal-text.ts";
+import { describeFailure } from "./runtime/system-failure.ts";
 
 // Only their owner may read or write the files that we create, above all the store and the first token.
 process.umask(0o077);
@@ -30,16 +28,6 @@ const program = await createCommandLine(process.argv[2]);
 try {
   await program.parseAsync();
 } catch (reason) {
-  process.stderr.write(`plant-store: ${escapeControlLines(textOf(reason))}\n`);
+  process.stderr.write(complaintOf(reason));
   process.exit(1);
-}
-
-/** The message for clients does not say what is wrong with the machine: its cause does. */
-function textOf(reason: unknown): string {
-  if (!(reason instanceof Error)) return String(reason);
-  const cause = reason instanceof PlantStoreError && reason.cause instanceof Error ? reason.cause : undefined;
-  if (isDamage(cause ?? reason)) return "The store is damaged: run `plant-store check` on it, which says what to do.";
-  // Nobody here sees the headers of a response.
-  const message = reason.message.replace("after the seconds in Retry-After", "in a moment");
-  return toSentence(reason) ?? message + (cause ? ` The reason: ${describeFailure(cause)}` : "");
 }

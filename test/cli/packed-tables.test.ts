@@ -7,7 +7,8 @@ import type { CellFaults } from "../../src/files/cells.ts";
 import { toCsv } from "../../src/files/sheet.ts";
 import { openTable } from "../../src/files/table-file.ts";
 import type { Table } from "../../src/files/table-file.ts";
-import { runCommand } from "../support/process.ts";
+import { runInside } from "../support/command.ts";
+
 import { checkFile } from "../../web/import/check-file.ts";
 import { foretell } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";
@@ -165,7 +166,7 @@ describe("plant-store import refuses", () => {
     it(`${what}, and says why`, async () => {
       const file = join(folder, name);
       writeFileSync(file, bytes);
-      const { status, stderr, stdout } = await runCommand(["import", file, "--data", join(folder, "data")], {});
+      const { status, stderr, stdout } = await runInside(["import", file, "--data", join(folder, "data")], {});
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toContain(says);
       expect(stderr).not.toContain("    at ");
@@ -183,7 +184,7 @@ describe("plant-store import reads a list of names whose first one begins like",
     it(`${like}: ${name}`, async () => {
       const file = join(folder, "names.txt");
       writeFileSync(file, `${name}\nAcer\n`);
-      const { status, stderr } = await runCommand([
+      const { status, stderr } = await runInside([
         "import",
         file,
         "--data",
@@ -203,7 +204,7 @@ it("plant-store import reads the one table of an archive that macOS has made", a
   const file = join(folder, "mac.zip");
   const table = "id,name\n1,Acer\n";
   writeFileSync(file, makeZip({ "a.csv": table, "__MACOSX/._a.csv": "\0\x05\x16\x07", ".DS_Store": "\0\0\0\x01Bud1" }));
-  const { status, stdout } = await runCommand(["import", file, "--data", join(folder, "mac")]);
+  const { status, stdout } = await runInside(["import", file, "--data", join(folder, "mac")]);
   expect([status, stdout]).toEqual([0, `${file}: 1 read, 1 created, 0 unchanged, 0 replaced, 0 refused\n`]);
 });
 
@@ -216,7 +217,7 @@ it("plant-store import refuses a row with more cells than columns in words that 
       [1, "Acer", "tree"],
     ]),
   );
-  const { status, stderr } = await runCommand(["import", file, "--data", join(folder, "more")]);
+  const { status, stderr } = await runInside(["import", file, "--data", join(folder, "more")]);
   expect(status).toBe(1);
   expect(stderr).toContain(":2: 40009 The row has 3 cells for 2 columns: name a column for each cell, or empty the others. In CSV, ");
 });
@@ -230,7 +231,7 @@ it("plant-store import reads a workbook as a table, also if its first cell looks
       ["Acer", 1],
     ]),
   );
-  const { status, stdout } = await runCommand(["import", file, "--data", join(folder, "json")]);
+  const { status, stdout } = await runInside(["import", file, "--data", join(folder, "json")]);
   expect([status, stdout]).toEqual([0, `${file}: 1 read, 1 created, 0 unchanged, 0 replaced, 0 refused\n`]);
 });
 
@@ -247,21 +248,21 @@ describe("plant-store import of a file that is broken behind its first rows", ()
   ]) {
     it(`says how many rows a data folder has stored, or would have in a dry run: ${basename(file)}`, async () => {
       const data = join(temporaryFolder(), "data");
-      const first = await runCommand(["import", file, "--data", data]);
+      const first = await runInside(["import", file, "--data", data]);
       expect([first.status, first.stdout]).toEqual([1, ""]);
       const counts = "2000 read, 2000 created, 0 unchanged, 0 replaced, 0 refused";
       expect(first.stderr).toContain(`\n${file}: ${counts} before it failed\nplant-store: ${says}`);
-      const exported = await runCommand(["export", "--data", data]);
+      const exported = await runInside(["export", "--data", data]);
       expect(exported.stdout.trimEnd().split("\n")).toHaveLength(2_000);
-      const dry = await runCommand(["import", file, "--data", data, "--dry-run"]);
+      const dry = await runInside(["import", file, "--data", data, "--dry-run"]);
       expect(dry.stderr).toStartWith(`${file}: dry run: 2000 read, 0 created, 2000 unchanged`);
     });
 
     it(`says that a service may have stored some, but not of a dry run: ${basename(file)}`, async () => {
       const service = await startTestService();
       const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
-      expect((await runCommand(["import", file, "--dry-run"], { environment })).stderr).toBe(`plant-store: ${says}\n`);
-      const { status, stderr } = await runCommand(["import", file], { environment });
+      expect((await runInside(["import", file, "--dry-run"], environment)).stderr).toBe(`plant-store: ${says}\n`);
+      const { status, stderr } = await runInside(["import", file], environment);
       const doubt = "Rows before that may be stored: it is safe to import the file again.";
       expect([status, stderr]).toEqual([1, `plant-store: ${says} ${doubt}\n`]);
       await service.stop();
@@ -355,7 +356,7 @@ describe("the sheet of a workbook", () => {
     const header = ["id", "name", "tag", "price"].map((name, at) => text(`${"ABCD"[at]}1`, name)).join("");
     const file = join(folder, "errors.xlsx");
     writeFileSync(file, workbookOf([header, ...rows].map((cells, at) => `<row r="${at + 1}">${cells}</row>`).join("")));
-    const { status, stdout, stderr } = await runCommand(["import", file, "--data", join(folder, "errors")], {});
+    const { status, stdout, stderr } = await runInside(["import", file, "--data", join(folder, "errors")], {});
     expect([status, stdout]).toEqual([1, `${file}: 16 read, 4 created, 0 unchanged, 0 replaced, 12 refused\n`]);
     // No more are shown.
     expect(stderr.match(/an error such as #N\/A, a formula without its result, or half of a letter/g)).toHaveLength(10);
@@ -405,7 +406,7 @@ describe("the sheet of a workbook", () => {
         [3, kept, kept, rounded],
       ]),
     );
-    const { status, stdout, stderr } = await runCommand(["import", file, "--data", join(folder, "numbers")]);
+    const { status, stdout, stderr } = await runInside(["import", file, "--data", join(folder, "numbers")]);
     expect([status, stdout]).toEqual([1, `${file}: 3 read, 1 created, 0 unchanged, 0 replaced, 2 refused\n`]);
     expect(stderr).toContain(`:2: 40005 The name or the tag is a number that a spreadsheet has rounded`);
     expect(stderr).toContain(`:3: 40005 The name or the tag is a number that a spreadsheet has rounded`);
@@ -469,9 +470,9 @@ describe("a workbook with faults of cells, and texts that look like faults", () 
       const service = await startTestService();
       const environment = { PLANT_STORE_URL: service.url, PLANT_STORE_TOKEN: service.token };
       const to = where === "here" ? ["--data", join(folder, "faulty")] : [];
-      const { status, stdout, stderr } = await runCommand(["import", file, "--json", ...to], where === "here" ? {} : { environment });
+      const { status, stdout, stderr } = await runInside(["import", file, "--json", ...to], where === "here" ? {} : environment);
       const { problems, ...counts } = JSON.parse(stdout) as { problems: { line: number; error: number; message: string }[] };
-      const exported = await runCommand(["export", "-", "--format", "ndjson", ...to], where === "here" ? {} : { environment });
+      const exported = await runInside(["export", "-", "--format", "ndjson", ...to], where === "here" ? {} : environment);
       await service.stop();
       expect([status, counts]).toMatchObject([1, { read: 7, created: 2, refused: 5, unusedColumns: ["price"] }]);
       for (const [at, [line, says]] of REFUSED.entries()) {
@@ -523,8 +524,8 @@ describe("a table in gzip that is imported into a service", () => {
       },
     });
     const environment = { PLANT_STORE_URL: proxy.url.href, PLANT_STORE_TOKEN: service.token };
-    const sent = await runCommand(["import", file], { environment });
-    const here = await runCommand(["import", file, "--data", join(folder, "sent")]);
+    const sent = await runInside(["import", file], environment);
+    const here = await runInside(["import", file, "--data", join(folder, "sent")]);
     await proxy.stop(true);
     await service.stop();
     expect(seen).toEqual([["gzip", new Uint8Array(packed)]]);

@@ -4,7 +4,8 @@ import { describe, expect, it } from "bun:test";
 import type { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { createCommandLine } from "../../src/cli/command-line.ts";
-import { cleanEnvironment, PROJECT, runCommand } from "../support/process.ts";
+import { runInside } from "../support/command.ts";
+import { cleanEnvironment, PROJECT } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -25,7 +26,7 @@ function listed(command: string): string[] {
 
 /** Runs a command with --json, and parses what it prints. */
 async function run(words: readonly string[], environment: Record<string, string> = {}) {
-  const { status, stdout, stderr } = await runCommand([...words, "--json"], { environment });
+  const { status, stdout, stderr } = await runInside([...words, "--json"], environment);
   // Nothing that a terminal would obey, and one value on each line.
   expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
   const values = stdout
@@ -150,9 +151,9 @@ describe("standard output", () => {
 
 describe("arguments", () => {
   it("behind -- are no flags", async () => {
-    const { stderr } = await runCommand(["import", "--data", data, "--", "-plants.csv"]);
+    const { stderr } = await runInside(["import", "--data", data, "--", "-plants.csv"]);
     expect(stderr).toBe("plant-store: There is no file -plants.csv: check its name.\n");
-    expect((await runCommand(["import", "--data", data, "-plants.csv"])).stderr).toContain("-plants.csv is not a known setting");
+    expect((await runInside(["import", "--data", data, "-plants.csv"])).stderr).toContain("-plants.csv is not a known setting");
   });
 
   for (const [flag, value, says] of [
@@ -165,7 +166,7 @@ describe("arguments", () => {
     ["--expires", "2020-01-01T00:00:00Z", "must be in the future"],
   ] as const) {
     it(`of token create are held to what the service takes: ${flag} ${value.slice(0, 20)}`, async () => {
-      const { status, stdout, stderr } = await runCommand(["token", "create", flag, value, "--data", data]);
+      const { status, stdout, stderr } = await runInside(["token", "create", flag, value, "--data", data]);
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toContain(says);
     });

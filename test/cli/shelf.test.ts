@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
-import { runCommand } from "../support/process.ts";
+import { runInside } from "../support/command.ts";
+
 import { TABLES } from "../support/shelf/tables.ts";
 import type { Table } from "../support/shelf/tables.ts";
 import { startTestService } from "../support/service.ts";
@@ -17,7 +18,7 @@ async function importTable({ make, name, hasNoIds, hasNoHeader }: Table, environ
   const file = join(temporaryFolder(), name);
   writeFileSync(file, make());
   const words = ["import", file, ...(hasNoIds ? ["--ids", "content"] : []), ...(hasNoHeader ? ["--no-header"] : [])];
-  return { file, first: await runCommand(words, { environment }), again: await runCommand(words, { environment }) };
+  return { file, first: await runInside(words, environment), again: await runInside(words, environment) };
 }
 
 describe("plant-store import of a table as people have it", () => {

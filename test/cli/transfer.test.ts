@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "bun:test";
 import { openPartFile } from "../../src/cli/output-file.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { cleanEnvironment, PROJECT, runCommand } from "../support/process.ts";
+import { runInside } from "../support/command.ts";
+import { cleanEnvironment, PROJECT } from "../support/process.ts";
 import { needsThat } from "../support/program.ts";
 import { startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -33,14 +34,14 @@ for (const { where, flags, environment, made } of [
 ]) {
   describe(`plant-store import and export ${where}`, () => {
     it("imports a file, reports the result, and exports it again", async () => {
-      const imported = await runCommand(["import", FILE, ...flags], { environment });
+      const imported = await runInside(["import", FILE, ...flags], environment);
       expect(imported).toEqual({
         status: 0,
         stderr: `${made}${FILE}: not imported: the column height\n`,
         stdout: `${FILE}: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n`,
       });
       const target = join(folder, `${where}.csv`);
-      expect(await runCommand(["export", target, ...flags], { environment })).toEqual({
+      expect(await runInside(["export", target, ...flags], environment)).toEqual({
         status: 0,
         stdout: `${target}: 1 kB\n`,
         stderr: "",
@@ -55,7 +56,7 @@ for (const { where, flags, environment, made } of [
       { options: ["--query", "DELI monst"], row: "-5,Monstera deliciosa," },
     ]) {
       it(`exports only the plants that match ${options.join(" ")}`, async () => {
-        const { status, stdout } = await runCommand(["export", "--format", "csv", ...options, ...flags], { environment });
+        const { status, stdout } = await runInside(["export", "--format", "csv", ...options, ...flags], environment);
         expect([status, stdout]).toEqual([0, `id,name,tag\n${row}\n`]);
       });
     }
@@ -77,7 +78,7 @@ for (const { where, flags, environment, made } of [
       it(`says which column is missing, and which flag helps: ${header}`, async () => {
         const file = join(folder, "missing.csv");
         writeFileSync(file, `${header}\n1,2\n`);
-        const { status, stderr } = await runCommand(["import", file, ...flags], { environment });
+        const { status, stderr } = await runInside(["import", file, ...flags], environment);
         expect([status, stderr]).toEqual([1, `plant-store: The first line does not name the ${says}\n`]);
       });
     }
@@ -95,7 +96,7 @@ for (const { where, flags, environment, made } of [
       it(`says which column is missing where no line names them: ${options.join(" ")}`, async () => {
         const file = join(folder, "unnamed.csv");
         writeFileSync(file, "Acer,tree\n");
-        const { status, stderr } = await runCommand(["import", file, "--no-header", ...options, ...flags], { environment });
+        const { status, stderr } = await runInside(["import", file, "--no-header", ...options, ...flags], environment);
         expect([status, stderr]).toEqual([1, `plant-store: ${says}\n`]);
       });
     }
@@ -103,7 +104,7 @@ for (const { where, flags, environment, made } of [
     it("says what it took the columns of a list of names for", async () => {
       const file = join(folder, "names.txt");
       writeFileSync(file, "Acer\nTilia\n");
-      const { stderr } = await runCommand(["import", file, "--no-header", "--ids", "content", "--dry-run", ...flags], { environment });
+      const { stderr } = await runInside(["import", file, "--no-header", "--ids", "content", "--dry-run", ...flags], environment);
       expect(stderr).toBe(`${file}: column 1 is taken for the name\n${file}: column 2 is taken for the tag\n`);
     });
 
@@ -111,32 +112,33 @@ for (const { where, flags, environment, made } of [
       const file = join(folder, "codes.csv");
       const codes = "id,name\nlyjmlx5xd4ajagp,Acer\nA-17,Tilia\n";
       writeFileSync(file, codes);
-      const { stderr } = await runCommand(["import", file, "--dry-run", ...flags], { environment });
+      const { stderr } = await runInside(["import", file, "--dry-run", ...flags], environment);
       expect(stderr).toEndWith(`${file}: no id is a whole number: if they are codes, --id-column "" --ids content makes ids\n`);
-      const { status, stdout } = await runCommand(["import", file, "--dry-run", "--id-column", "", "--ids", "content", ...flags], {
+      const { status, stdout } = await runInside(
+        ["import", file, "--dry-run", "--id-column", "", "--ids", "content", ...flags],
         environment,
-      });
+      );
       expect([status, stdout]).toEqual([0, `${file}: dry run: 2 read, 2 created, 0 unchanged, 0 replaced, 0 refused\n`]);
       writeFileSync(file, `${codes}1,Ilex\n`);
-      expect((await runCommand(["import", file, "--dry-run", ...flags], { environment })).stderr).not.toContain("codes, --id-column");
+      expect((await runInside(["import", file, "--dry-run", ...flags], environment)).stderr).not.toContain("codes, --id-column");
     });
 
     it("says how to take plants out of an object over several lines", async () => {
       const file = join(folder, "db.json");
       writeFileSync(file, JSON.stringify({ plants: [{ id: 1, name: "Acer" }] }, undefined, 2));
-      const { status, stderr } = await runCommand(["import", file, "--dry-run", ...flags], { environment });
+      const { status, stderr } = await runInside(["import", file, "--dry-run", ...flags], environment);
       expect([status, stderr]).toEqual([1, expect.stringContaining("`jq .plants` takes a list of that name out of it")]);
       writeFileSync(file, '{"id":1,"name":"Acer"}\n{\n');
-      expect((await runCommand(["import", file, "--dry-run", ...flags], { environment })).stderr).not.toContain("jq");
+      expect((await runInside(["import", file, "--dry-run", ...flags], environment)).stderr).not.toContain("jq");
     });
 
     it("changes nothing if a file is imported again", async () => {
-      const { status, stdout } = await runCommand(["import", FILE, ...flags], { environment });
+      const { status, stdout } = await runInside(["import", FILE, ...flags], environment);
       expect([status, stdout]).toEqual([0, `${FILE}: 2 read, 0 created, 2 unchanged, 0 replaced, 0 refused\n`]);
     });
 
     it("ends with 1 if lines are refused, names each, and imports the others", async () => {
-      const { status, stdout, stderr } = await runCommand(["import", WITH_BAD, ...flags], { environment });
+      const { status, stdout, stderr } = await runInside(["import", WITH_BAD, ...flags], environment);
       expect([status, stdout]).toEqual([1, `${WITH_BAD}: 4 read, 2 created, 0 unchanged, 0 replaced, 2 refused\n`]);
       expect(stderr).toMatch(
         /^\S+bad\.ndjson:2: 40005 The field `name` is missing: add it\.\n\S+bad\.ndjson:3: 40001 The body is not valid JSON.*\n$/,
@@ -145,7 +147,7 @@ for (const { where, flags, environment, made } of [
 
     it("writes the refused lines to a file if asked to", async () => {
       const refused = join(folder, "refused.txt");
-      const { status, stderr } = await runCommand(["import", WITH_BAD, "--refused", refused, "--force", ...flags], { environment });
+      const { status, stderr } = await runInside(["import", WITH_BAD, "--refused", refused, "--force", ...flags], environment);
       expect([status, stderr]).toEqual([1, ""]);
       expect(
         readFileSync(refused, "utf8")
@@ -157,11 +159,11 @@ for (const { where, flags, environment, made } of [
     it("stores nothing on a dry run, and replaces on demand", async () => {
       const other = join(folder, "other.ndjson");
       writeFileSync(other, '{"id":1,"name":"Ficus carica"}\n');
-      const dry = await runCommand(["import", other, "--on-conflict", "replace", "--dry-run", ...flags], { environment });
+      const dry = await runInside(["import", other, "--on-conflict", "replace", "--dry-run", ...flags], environment);
       expect(dry.stdout).toBe(`${other}: dry run: 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`);
-      const wet = await runCommand(["import", other, "--on-conflict=replace", ...flags], { environment });
+      const wet = await runInside(["import", other, "--on-conflict=replace", ...flags], environment);
       expect([wet.status, wet.stdout]).toEqual([0, `${other}: 1 read, 0 created, 0 unchanged, 1 replaced, 0 refused\n`]);
-      const { stdout } = await runCommand(["export", "--format", "csv", "--profile", "dwc", ...flags], { environment });
+      const { stdout } = await runInside(["export", "--format", "csv", "--profile", "dwc", ...flags], environment);
       expect(stdout).toBe(
         "catalogNumber,scientificName,tag\n-5,Monstera deliciosa,\n1,Ficus carica,\n3,Hedera,\n9223372036854775807,Ginkgo biloba,tree\n",
       );
@@ -190,14 +192,14 @@ describe("plant-store import and export", () => {
     },
   ]) {
     it(`refuse ${what} with a sentence and status 1`, async () => {
-      const { status, stdout, stderr } = await runCommand(words, { environment });
+      const { status, stdout, stderr } = await runInside(words, environment);
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toStartWith(`plant-store: ${message}`);
     });
   }
 
   it("suggest the way through the service if one uses the folder", async () => {
-    const { status, stderr } = await runCommand(["export", "--data", join(service.tokenFile!, "..")]);
+    const { status, stderr } = await runInside(["export", "--data", join(service.tokenFile!, "..")]);
     expect(status).toBe(1);
     expect(stderr).toContain("Another Plant Store is using this data folder");
     expect(stderr).toContain("To import or export beside it, use --url.");
@@ -205,24 +207,24 @@ describe("plant-store import and export", () => {
 
   it("use the store that a flag names, and not the service of the variable; both flags are refused", async () => {
     const data = join(folder, "of-flag");
-    const imported = await runCommand(["import", WITH_BAD, "--data", data], { environment: throughService });
+    const imported = await runInside(["import", WITH_BAD, "--data", data], throughService);
     expect(imported.stderr).toStartWith(`Created a new store in ${data}.\n`);
-    const exported = await runCommand(["export", "--format", "csv", "--data", data], { environment: throughService });
+    const exported = await runInside(["export", "--format", "csv", "--data", data], throughService);
     expect(exported.stdout).toBe("id,name,tag\n1,Ficus,\n3,Hedera,\n");
-    const { status, stderr } = await runCommand(["export", "--data", data, "--url", service.url], { environment: throughService });
+    const { status, stderr } = await runInside(["export", "--data", data, "--url", service.url], throughService);
     expect([status, stderr]).toEqual([1, "plant-store: --url names a service, and --data a store without one: leave out one of them.\n"]);
   });
 
   it("recognize NDJSON by its name even if its first line is bad, and a pipe by its beginning", async () => {
     const badFirst = join(folder, "first.ndjson");
     writeFileSync(badFirst, 'oops\n{"id":900,"name":"Acer"}\n');
-    const { status, stdout } = await runCommand(["import", badFirst, "--data", join(folder, "new")]);
+    const { status, stdout } = await runInside(["import", badFirst, "--data", join(folder, "new")]);
     expect([status, stdout]).toEqual([1, `${badFirst}: 2 read, 1 created, 0 unchanged, 0 replaced, 1 refused\n`]);
   });
 
   it("leave no file behind if an export fails", async () => {
     const target = join(folder, "never.csv");
-    const { status } = await runCommand(["export", target], { environment: { ...throughService, PLANT_STORE_TOKEN: "plant_x" } });
+    const { status } = await runInside(["export", target], { ...throughService, PLANT_STORE_TOKEN: "plant_x" });
     expect([status, existsSync(target), partsIn(folder)]).toEqual([1, false, []]);
   });
 });
@@ -243,7 +245,7 @@ describe("a file that a command writes", () => {
       symlinkSync(victim, link);
       symlinkSync(join(own, "new"), nowhere);
       for (const path of [file, link, nowhere]) {
-        const { status, stdout, stderr } = await runCommand(words(path), { environment: throughService });
+        const { status, stdout, stderr } = await runInside(words(path), throughService);
         expect([status, stdout, stderr]).toEqual([
           1,
           "",
@@ -251,9 +253,9 @@ describe("a file that a command writes", () => {
         ]);
       }
       expect([readFileSync(file, "utf8"), readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["old", "precious", false]);
-      await runCommand([...words(file), "--force"], { environment: throughService });
+      await runInside([...words(file), "--force"], throughService);
       expect(readFileSync(file, "utf8")).not.toBe("old");
-      await runCommand([...words(link), "--force"], { environment: throughService });
+      await runInside([...words(link), "--force"], throughService);
       expect([readFileSync(victim, "utf8"), existsSync(join(own, "new"))]).toEqual(["precious", false]);
       expect(partsIn(own)).toEqual([]);
     });
@@ -269,7 +271,7 @@ describe("a file that a command writes", () => {
     writeFileSync(left, "left");
     const others = [`${file}.${process.pid}-${"0".repeat(18)}.part`, `${file}.mine.part`];
     for (const other of others) writeFileSync(other, "somebody's");
-    expect((await runCommand(["export", file], { environment: throughService })).status).toBe(0);
+    expect((await runInside(["export", file], throughService)).status).toBe(0);
     expect([readFileSync(victim, "utf8"), readlinkSync(`${file}.part`), lstatSync(file).isFile()]).toEqual(["precious", victim, true]);
     expect(readFileSync(file, "utf8")).toContain('"Ginkgo biloba"');
     expect([existsSync(left), ...others.map((other) => readFileSync(other, "utf8"))]).toEqual([false, "somebody's", "somebody's"]);
@@ -299,15 +301,15 @@ describe("a file that a command writes", () => {
   ]) {
     it(`is never a file of a store, even with --force: ${what}`, async () => {
       const data = join(temporaryFolder(), "data");
-      expect((await runCommand(["import", FILE, "--data", data])).status).toBe(0);
+      expect((await runInside(["import", FILE, "--data", data])).status).toBe(0);
       const names = ["plants.db", "plants.db-wal", "plants.db.lock", "plants.db.search", "plants.db.damaged", "first-token", "last-backup"];
-      const told = await Promise.all(names.map((name) => runCommand([...words(join(data, name)), "--data", data])));
-      told.push(await runCommand(words(join(data, "plants.db")), { environment: throughService }));
+      const told = await Promise.all(names.map((name) => runInside([...words(join(data, name)), "--data", data])));
+      told.push(await runInside(words(join(data, "plants.db")), throughService));
       for (const [at, { status, stderr }] of told.entries()) {
         const file = join(data, names[at] ?? "plants.db");
         expect([status, stderr]).toEqual([1, `plant-store: ${file} has the name of a file of a store: choose another name.\n`]);
       }
-      expect((await runCommand(["export", "--data", data])).stdout).toContain('"Ginkgo biloba"');
+      expect((await runInside(["export", "--data", data])).stdout).toContain('"Ginkgo biloba"');
     });
 
     it(`has a name, in an existing folder: ${what}`, async () => {
@@ -316,7 +318,7 @@ describe("a file that a command writes", () => {
         { path: join(folderless, "file"), message: `There is no folder ${folderless}: create it, or name another file.` },
         { path: "", message: "The file name is empty: name a file." },
       ]) {
-        const { status, stderr } = await runCommand(words(path), { environment: throughService });
+        const { status, stderr } = await runInside(words(path), throughService);
         expect([status, stderr]).toEqual([1, `plant-store: ${message}\n`]);
       }
     });
@@ -331,14 +333,14 @@ describe("a file that a command writes", () => {
     symlinkSync("/dev/null", link);
     for (const path of [pipe, link]) {
       lchownSync(path, 65534, 65534);
-      const { status, stderr } = await runCommand(["export", path, "--force"], { environment: throughService });
+      const { status, stderr } = await runInside(["export", path, "--force"], throughService);
       const message = `plant-store: ${path} is a pipe or link of another user: name another file.\n`;
       expect([status, stderr]).toEqual([1, message]);
     }
   });
 
   it("may be a device, which is written directly", async () => {
-    const { status, stdout } = await runCommand(["export", "/dev/null"], { environment: throughService });
+    const { status, stdout } = await runInside(["export", "/dev/null"], throughService);
     expect([status, stdout, lstatSync("/dev/null").isCharacterDevice()]).toEqual([0, "", true]);
   });
 });
@@ -370,7 +372,7 @@ describe("an export with the guard against formulas", () => {
     const guarded = `\ufeffid,name,tag\n${FORMULAS.map(({ guarded: cell }, at) => `${at - 5},${cell},${cell === "" ? '""' : cell}\n`).join("")}`;
     const environment = { PLANT_STORE_URL: own.url, PLANT_STORE_TOKEN: own.token };
     for (const words of [["--guard-formulas"], ["--guard-formulas", "--format", "csv"]]) {
-      expect((await runCommand(["export", ...words], { environment })).stdout).toBe(guarded);
+      expect((await runInside(["export", ...words], environment)).stdout).toBe(guarded);
     }
     const bytes = await (await own.request("/plants/export?guardFormulas=true")).arrayBuffer();
     expect(Buffer.from(bytes).toString()).toBe(guarded);
@@ -379,7 +381,7 @@ describe("an export with the guard against formulas", () => {
     expect(plain).not.toContain("'=cmd|' /C calc'!A0,'");
     expect(guarded.split(/[;\n]/).filter((cell) => /^"*[=+@＝＋－＠]/.test(cell))).toEqual([]);
 
-    const { status, stderr } = await runCommand(["export", "--guard-formulas", "--format", "ndjson"], { environment });
+    const { status, stderr } = await runInside(["export", "--guard-formulas", "--format", "ndjson"], environment);
     expect([status, stderr]).toEqual([
       1,
       "plant-store: The guard against formulas works with CSV only: ask for the format csv, or for none.\n",
@@ -399,7 +401,7 @@ describe("an export to a terminal", () => {
     { where: "of a running service", flags: [], environment: throughService },
   ]) {
     it(`${where} has nothing in a name that the terminal would obey; another file has it exactly`, async () => {
-      expect((await runCommand(["import", lines, ...flags], { environment })).status).toBe(0);
+      expect((await runInside(["import", lines, ...flags], environment)).status).toBe(0);
       const words = ["export", "--format", "csv", "--query", "esc", ...flags];
       let shown = "";
       const terminal = new Bun.Terminal({ cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) });
@@ -407,7 +409,7 @@ describe("an export to a terminal", () => {
       expect(await Bun.spawn(command, { terminal, env: { ...cleanEnvironment(), ...environment } }).exited).toBe(0);
       await until("The plant is shown", () => shown.includes("\u{1f33f}"));
       expect(shown).toContain(String.raw`77,Esc \u001b[31m\u009b31m\u202e${"\u{1f33f}"},`);
-      expect((await runCommand(words, { environment })).stdout).toBe(`id,name,tag\n77,${name},\n`);
+      expect((await runInside(words, environment)).stdout).toBe(`id,name,tag\n77,${name},\n`);
     });
   }
 });

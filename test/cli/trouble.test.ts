@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import manifest from "../../package.json" with { type: "json" };
 import { makeCertificate } from "../support/certificate.ts";
+import { runInside } from "../support/command.ts";
 import { escapeControls } from "../../src/runtime/terminal-text.ts";
 import { needsOtherUser, runCommand } from "../support/process.ts";
 import { findFreePort } from "../support/port.ts";
@@ -229,10 +230,10 @@ describe("a command in trouble", () => {
     const shown = escapeControls(words.map((word) => word.replace(`${folder}/`, "").slice(0, 40)).join(" "));
     const test = user === undefined ? it : needsOtherUser().it;
     test(`says in words what is wrong: ${why}: ${shown}`, async () => {
-      const { status, stderr } = await runCommand(words, {
-        ...(environment && { environment }),
-        ...(user && { user, cwd: "/" }),
-      });
+      const isOwn = user === undefined && !environment?.["NODE_EXTRA_CA_CERTS"];
+      const { status, stderr } = isOwn
+        ? await runInside(words, environment)
+        : await runCommand(words, { ...(environment && { environment }), ...(user && { user, cwd: "/" }) });
       expect(stderr).toContain(says);
       const last = stderr.trimEnd().split("\n").at(-1)!;
       expect(last).toContain(says);

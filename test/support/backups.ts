@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { createHash } from "node:crypto";
+import { runInside } from "./command.ts";
 import { runCommand } from "./process.ts";
 import type { CommandOptions } from "./process.ts";
 
@@ -30,9 +31,10 @@ export function endOf(lines: readonly string[]): string {
 /** Flags that name a store. */
 export type Place = Readonly<Record<string, string>>;
 
-/** Runs a command on a store. */
-export function runOn(place: Place, words: readonly string[], options: CommandOptions = {}) {
-  return runCommand([...words, ...Object.entries(place).flatMap(([name, value]) => [`--${name}`, value])], options);
+/** Runs a command on a store: in this process, unless options say how to run one of its own. */
+export function runOn(place: Place, words: readonly string[], options?: CommandOptions) {
+  const all = [...words, ...Object.entries(place).flatMap(([name, value]) => [`--${name}`, value])];
+  return options ? runCommand(all, options) : runInside(all);
 }
 
 /** A digest of what a store holds, as a backup of it says. Two are equal if the stores are, whatever their engine. */

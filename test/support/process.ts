@@ -126,6 +126,10 @@ export type CommandOptions = Readonly<{
 /** What a command writes about its progress once it takes longer than a second, and the empty line behind it. */
 const PROGRESS = /(?:^.* {2}(?:\d+ s|[\d.]+ [kM]B.*)\n)+(?:[ \t]*\n)?/gm;
 
+export function withoutProgress(stderr: string): string {
+  return stderr.replaceAll(PROGRESS, "");
+}
+
 /** Tests that run the program as another user. */
 export function needsOtherUser() {
   return needsThat("root, and a program that other users may run", process.getuid?.() === 0 && isOpenToOthers());
@@ -162,7 +166,7 @@ async function runOnce(words: readonly string[], { root = PROJECT, environment =
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));
   child.stderr.on("data", (chunk) => (output.stderr += String(chunk)));
   const [status] = (await once(child, "close")) as [number | null];
-  return { status, ...output, stderr: output.stderr.replaceAll(PROGRESS, "") };
+  return { status, ...output, stderr: withoutProgress(output.stderr) };
 }
 
 /** The environment without settings of the service from the shell that runs the tests. */
