@@ -26,7 +26,7 @@ export const WITHOUT = {
     { file: "src/http/exchange.ts", from: "givenId(request.headers) ?? randomUUID()", to: '""' },
     { file: "src/http/response-completion.ts", from: "x-request-id: ${requestId}\\r\\n", to: "" },
   ],
-  "token, rights and rate limits": [{ file: "src/http/app.ts", from: "if (!scope) return admit", to: "return admit" }],
+  "token, rights and rate limits": [{ file: "src/http/app.ts", from: "if (!scope) return this.#admit", to: "return this.#admit" }],
   // Every body counts as the one that the bench sends, with the next id.
   "parsing and validation": [
     {

@@ -271,8 +271,8 @@ export const MUTANTS: readonly Mutant[] = [
     test: "resilience/slow-clients.night.ts",
     name: "is cut off within 15 s whatever it drips",
     file: "src/http/server.ts",
-    from: "const timer = setInterval(sweep, SWEEP_MS);",
-    to: "const timer = setInterval(() => {}, SWEEP_MS);",
+    from: "this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);",
+    to: "this.#sweeper = setInterval(() => {}, SWEEP_MS);",
   },
   {
     test: "resilience/slow-clients.night.ts",
@@ -283,8 +283,8 @@ export const MUTANTS: readonly Mutant[] = [
     and: [
       {
         file: "src/http/server.ts",
-        from: "const timer = setInterval(sweep, SWEEP_MS);",
-        to: "const timer = setInterval(() => {}, SWEEP_MS);",
+        from: "this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);",
+        to: "this.#sweeper = setInterval(() => {}, SWEEP_MS);",
       },
     ],
   },
@@ -313,10 +313,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: "resilience/slow-clients.night.ts",
     name: "is answered afterwards what it sent",
     file: "src/http/server.ts",
-    from: "time += Math.min(now - sweptAt, PAUSE_MS_MAX);",
-    to: "time += now - sweptAt;",
+    from: "this.#time += Math.min(now - this.#sweptAt, PAUSE_MS_MAX);",
+    to: "this.#time += now - this.#sweptAt;",
     and: [
-      { file: "src/http/server.ts", from: "connection.expire(time)", to: "connection.expire(time + performance.now() - sweptAt)" },
+      {
+        file: "src/http/server.ts",
+        from: "connection.expire(this.#time)",
+        to: "connection.expire(this.#time + performance.now() - this.#sweptAt)",
+      },
       { file: "src/http/upload.ts", from: "setTimeout(refuse, READ_MS)", to: "refuse()" },
     ],
   },
@@ -342,7 +346,7 @@ export const MUTANTS: readonly Mutant[] = [
     { file: "src/auth/authorize.ts", from: "token.scopes.includes(scope)", to: "token.id !== scope" },
     { file: "src/auth/authenticate.ts", from: "(expires === undefined || now < expires)", to: "(expires ?? now) > 0" },
     { file: "src/auth/authenticate.ts", from: "revoked === undefined && ", to: "(revoked ?? 1) > 0 && " },
-    { file: "src/http/app.ts", from: "if (!scope) return admit", to: 'if (!scope || method === "HEAD") return admit' },
+    { file: "src/http/app.ts", from: "if (!scope) return this.#admit", to: 'if (!scope || method === "HEAD") return this.#admit' },
   ].map((edit): Mutant => ({ test: "tokens/states.test.ts", name: "every state of a token", ...edit })),
 
   // Tracing

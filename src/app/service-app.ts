@@ -10,8 +10,7 @@ import type { Contract } from "../domain/contract.ts";
 import type { FairShares } from "../runtime/fair-shares.ts";
 import { createAdmission } from "../http/admission.ts";
 import type { Admission } from "../http/admission.ts";
-import { createApp } from "../http/app.ts";
-import type { App } from "../http/app.ts";
+import { App } from "../http/app.ts";
 import { changeHandlers } from "../http/bulk-changes.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { countHandlers } from "../http/counts.ts";
@@ -73,7 +72,7 @@ export function createServiceApp({ config, store, first, usage, metrics, ...shar
     cacheMax: TOKEN_CACHE_MAX,
     now: Date.now,
   });
-  return createApp({
+  return new App({
     ...shared,
     handlers: handlersOf({ config, store, first, usage, authenticator, ...shared }),
     authenticator,

@@ -14,8 +14,7 @@ import type { Contract } from "../domain/contract.ts";
 import { findExposed, firstTokenFile } from "../runtime/data-folder.ts";
 import { createMetricsApp } from "../http/metrics.ts";
 import { createRateLimits } from "../http/rate-limits.ts";
-import { startServer } from "../http/server.ts";
-import type { HttpServer } from "../http/server.ts";
+import { HttpServer } from "../http/server.ts";
 import { loadStatic } from "../http/static.ts";
 import type { Static } from "../http/static.ts";
 import type { Log } from "../runtime/log.ts";
@@ -115,7 +114,7 @@ async function serve({ tracing, metricsServer, socketFd, ...parts }: Parts): Pro
     tracer: tracing?.requests,
     isDraining: () => isDraining,
   });
-  const server = startServer({ ...config, ...app, socketFd, portFlag: "--port", log });
+  const server = new HttpServer({ ...config, answer: app.answer, refuse: app.refuse, socketFd, portFlag: "--port", log });
   addServiceMetrics(metrics, { server, running, store, data: config.data });
   const stopMeasuring = addProcessMetrics(metrics);
   // Start the timers last: if a step above fails, nothing would clear them.
@@ -173,7 +172,7 @@ async function loadTracing(config: Config, { operations }: Contract, { metrics, 
 const METRICS_CONNECTIONS_MAX = 32;
 
 function startMetricsServer(address: { host: string; port: number }, metrics: Metrics, log: Log): HttpServer {
-  return startServer({
+  return new HttpServer({
     ...address,
     ...createMetricsApp(metrics, log),
     portFlag: "--metrics",

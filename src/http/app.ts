@@ -7,9 +7,10 @@ import { PlantStoreError } from "../domain/errors.ts";
 import type { Token } from "../store/tokens.ts";
 import type { HttpResponse } from "./wire/response.ts";
 import { checkBodyHeaders, openBody, parseBody, readBody } from "./request-body.ts";
-import { createCompletion } from "./response-completion.ts";
+import { Completion } from "./response-completion.ts";
 import type { CompletionOptions } from "./response-completion.ts";
 import { createCrossOrigin } from "./cross-origin.ts";
+import type { CrossOrigin } from "./cross-origin.ts";
 import { openExchange } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
 import { checkHost } from "./host.ts";
@@ -18,16 +19,8 @@ import { parseQuery } from "./query.ts";
 import { createPace } from "../runtime/event-loop.ts";
 import type { Admission } from "./admission.ts";
 import { createRouter } from "./router.ts";
-import type { Handlers, PathId, Route, UncheckedCall } from "./router.ts";
+import type { Handlers, PathId, Route, Router, UncheckedCall } from "./router.ts";
 import type { HttpRequest } from "./wire/request.ts";
-
-/** The HTTP interface, from a request to its response. */
-export type App = Readonly<{
-  /** Never throws or rejects. It returns a promise only when it has to wait. */
-  answer(request: HttpRequest): Answer;
-  /** The response to input that is not a valid request. */
-  refuse(error: PlantStoreError): HttpResponse;
-}>;
 
 type AppOptions = CompletionOptions &
   Readonly<{
@@ -53,28 +46,80 @@ type Answer = HttpResponse | Promise<HttpResponse>;
  */
 const LARGE_BYTES = 8192;
 
-export function createApp(options: AppOptions): App {
-  const { contract, handlers, files, authenticator, onAdmit, admission, clientAddress, limits, tracer, log, bodyBytesMax, origins } =
-    options;
-  const pace = createPace(() => performance.now());
-  const route = createRouter(contract.operations, handlers);
-  const allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
-  const crossOrigin = createCrossOrigin(origins, allow);
-  const completion = createCompletion(options, crossOrigin);
+/** The HTTP interface, from a request to its response. */
+export class App {
+  readonly #options: AppOptions;
+  readonly #route: Router;
+  /** Every method, for `OPTIONS *`. */
+  readonly #allow: string;
+  readonly #crossOrigin: CrossOrigin | undefined;
+  readonly #completion: Completion;
+  readonly #pace = createPace(() => performance.now());
+
+  constructor(options: AppOptions) {
+    const { contract, handlers, origins } = options;
+    this.#options = options;
+    this.#route = createRouter(contract.operations, handlers);
+    this.#allow = [...new Set(["HEAD", "OPTIONS", ...contract.operations.map(({ method }) => method)])].toSorted().join(", ");
+    this.#crossOrigin = createCrossOrigin(origins, this.#allow);
+    this.#completion = new Completion(options, this.#crossOrigin);
+  }
+
+  /** Never throws or rejects. It returns a promise only when it has to wait. */
+  readonly answer = (request: HttpRequest): Answer => {
+    const { tracer, log } = this.#options;
+    const exchange = openExchange(request);
+    exchange.trace = tracer?.begin(request.headers, exchange.started);
+    const answer = () => (log.isDebug ? this.#answerLogged(exchange) : this.#answerSafely(exchange));
+    return tracer && exchange.trace ? tracer.run(exchange.trace, answer) : answer();
+  };
+
+  /** The response to input that is not a valid request. */
+  readonly refuse = (error: PlantStoreError): HttpResponse => this.#completion.refuse(error);
+
+  /** Answers a request and logs it. */
+  async #answerLogged(exchange: Exchange): Promise<HttpResponse> {
+    const { clientAddress, log } = this.#options;
+    const response = await this.#answerSafely(exchange);
+    const { method, path, address: peer, headers } = exchange.request;
+    const ms = performance.now() - exchange.started;
+    const address = clientAddress(peer, headers);
+    log.debug("request", { requestId: exchange.requestId, address, method, path, status: response.status, ms });
+    return response;
+  }
+
+  #answerSafely(exchange: Exchange): Answer {
+    let response: Answer;
+    try {
+      response = this.#answer(exchange);
+    } catch (thrown) {
+      return this.#completion.fail(thrown, exchange);
+    }
+    return response instanceof Promise ? this.#finishLater(response, exchange) : this.#completion.finish(response, exchange);
+  }
+
+  async #finishLater(later: Promise<HttpResponse>, exchange: Exchange): Promise<HttpResponse> {
+    try {
+      return this.#completion.finish(await later, exchange);
+    } catch (thrown) {
+      return this.#completion.fail(thrown, exchange);
+    }
+  }
 
   /**
    * Each step throws if something is wrong. Their order is part of the interface. Nothing is awaited that is already
    * known: each promise would cost a turn of the microtask queue.
    */
-  function answer(exchange: Exchange): Answer {
+  #answer(exchange: Exchange): Answer {
+    const { authenticator, files } = this.#options;
     const { request } = exchange;
     const { method, path } = request;
     checkHost(request);
-    const preflight = crossOrigin?.preflight(request);
+    const preflight = this.#crossOrigin?.preflight(request);
     if (preflight) return preflight;
-    if (path === "*") return { status: 204, headers: { allow } };
+    if (path === "*") return { status: 204, headers: { allow: this.#allow } };
     if (path === undefined) throw new PlantStoreError("unknown_path");
-    const routed = route(path);
+    const routed = this.#route(path);
     if (!routed) {
       const file = files(path, request);
       exchange.operation = "static";
@@ -86,23 +131,24 @@ export function createApp(options: AppOptions): App {
     if (!target) throw new PlantStoreError("method_not_allowed", { headers: { allow: resource.allow } });
     const { id: operation, scope } = target.operation;
     exchange.operation = operation;
-    if (!scope) return admit(exchange, target, id, undefined);
+    if (!scope) return this.#admit(exchange, target, id, undefined);
     const token = authenticator.authenticate(request.headers.get("authorization"));
-    return token instanceof Promise ? proceedLater(exchange, target, id, token) : proceed(exchange, target, id, token);
+    return token instanceof Promise ? this.#proceedLater(exchange, target, id, token) : this.#proceed(exchange, target, id, token);
   }
 
-  function proceed(exchange: Exchange, target: Route, id: PathId, token: Token): Answer {
+  #proceed(exchange: Exchange, target: Route, id: PathId, token: Token): Answer {
     const { scope } = target.operation;
     if (scope) authorize(token, scope);
-    onAdmit(token);
-    return admit(exchange, target, id, token);
+    this.#options.onAdmit(token);
+    return this.#admit(exchange, target, id, token);
   }
 
-  async function proceedLater(exchange: Exchange, target: Route, id: PathId, token: Promise<Token>): Promise<HttpResponse> {
-    return proceed(exchange, target, id, await token);
+  async #proceedLater(exchange: Exchange, target: Route, id: PathId, token: Promise<Token>): Promise<HttpResponse> {
+    return this.#proceed(exchange, target, id, await token);
   }
 
-  function admit(exchange: Exchange, target: Route, id: PathId, token: Token | undefined): Answer {
+  #admit(exchange: Exchange, target: Route, id: PathId, token: Token | undefined): Answer {
+    const { admission, clientAddress, limits, tracer } = this.#options;
     const { request, requestId } = exchange;
     const { operation } = target;
     const { headers, query } = request;
@@ -114,70 +160,26 @@ export function createApp(options: AppOptions): App {
     if (refusal) return refusal;
     tracer?.admitted(exchange.trace);
     const parameters = query === "" && operation.query.length === 0 ? { id } : { id, ...parseQuery(query, operation.query) };
-    const call = { parameters, headers, principal, requestId, connection: request, body: bodyOf(operation, request) };
+    const call = { parameters, headers, principal, requestId, connection: request, body: this.#bodyOf(operation, request) };
     return call.body instanceof Promise ? handleLater(target, call) : target.handle(call);
   }
 
-  async function handleLater({ handle }: Route, call: UncheckedCall): Promise<HttpResponse> {
-    return handle({ ...call, body: await call.body });
-  }
-
   /** The body in the form that the operation expects, validated. */
-  function bodyOf({ body }: Operation, request: HttpRequest): unknown {
+  #bodyOf({ body }: Operation, request: HttpRequest): unknown {
     if (body.kind === "none") return undefined;
     if (body.kind === "stream") return openBody(request, body.types);
     checkBodyHeaders(request.headers, body.types);
-    const bytes = readBody(request, bodyBytesMax);
-    return bytes instanceof Promise || bytes.length >= LARGE_BYTES ? parseInTurn(body, bytes) : parseBody(body, bytes);
+    const bytes = readBody(request, this.#options.bodyBytesMax);
+    return bytes instanceof Promise || bytes.length >= LARGE_BYTES ? this.#parseInTurn(body, bytes) : parseBody(body, bytes);
   }
 
-  async function parseInTurn(body: JsonBody<unknown>, bytes: Promise<Uint8Array> | Uint8Array): Promise<unknown> {
+  async #parseInTurn(body: JsonBody<unknown>, bytes: Promise<Uint8Array> | Uint8Array): Promise<unknown> {
     const read = await bytes;
-    if (read.length >= LARGE_BYTES) await pace();
+    if (read.length >= LARGE_BYTES) await this.#pace();
     return parseBody(body, read);
   }
+}
 
-  /** Answers a request and logs it. */
-  async function answerLogged(exchange: Exchange): Promise<HttpResponse> {
-    const response = await answerSafely(exchange);
-    const { method, path, address: peer, headers } = exchange.request;
-    const ms = performance.now() - exchange.started;
-    log.debug("request", {
-      requestId: exchange.requestId,
-      address: clientAddress(peer, headers),
-      method,
-      path,
-      status: response.status,
-      ms,
-    });
-    return response;
-  }
-
-  function answerSafely(exchange: Exchange): Answer {
-    let response: Answer;
-    try {
-      response = answer(exchange);
-    } catch (thrown) {
-      return completion.fail(thrown, exchange);
-    }
-    return response instanceof Promise ? finishLater(response, exchange) : completion.finish(response, exchange);
-  }
-
-  async function finishLater(later: Promise<HttpResponse>, exchange: Exchange): Promise<HttpResponse> {
-    try {
-      return completion.finish(await later, exchange);
-    } catch (thrown) {
-      return completion.fail(thrown, exchange);
-    }
-  }
-
-  return {
-    answer(request) {
-      const exchange = openExchange(request);
-      const serve = log.isDebug ? answerLogged : answerSafely;
-      exchange.trace = tracer?.begin(request.headers, exchange.started);
-      return tracer && exchange.trace ? tracer.run(exchange.trace, () => serve(exchange)) : serve(exchange);
-    },
-    refuse: completion.refuse,
-  };
+async function handleLater({ handle }: Route, call: UncheckedCall): Promise<HttpResponse> {
+  return handle({ ...call, body: await call.body });
 }

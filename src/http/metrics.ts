@@ -13,7 +13,7 @@ import type { HttpResponse } from "./wire/response.ts";
  * Serves `GET /metrics` and nothing else, without a token: it has an address of its own, which the network can close to
  * the world.
  */
-export function createMetricsApp(metrics: Metrics, log: Log): App {
+export function createMetricsApp(metrics: Metrics, log: Log): Pick<App, "answer" | "refuse"> {
   let reading: ReturnType<Metrics["read"]> | undefined;
 
   /** Many who ask at once share one look: on PostgreSQL it takes connections that lists need. */

@@ -14,16 +14,6 @@ import type { ResponseBudget } from "./response-budget.ts";
 import type { Fields } from "./wire/fields.ts";
 import type { HttpResponse } from "./wire/response.ts";
 
-/** Ends an exchange: what the handlers return or throw becomes a whole response, and is counted. */
-export type Completion = Readonly<{
-  /** Never throws. */
-  finish(response: HttpResponse, exchange: Exchange): HttpResponse;
-  /** The response to what was thrown. Never throws. */
-  fail(thrown: unknown, exchange: Exchange): HttpResponse;
-  /** The response to input that is not a valid request. */
-  refuse(error: PlantStoreError): HttpResponse;
-}>;
-
 export type CompletionOptions = Readonly<{
   audit: Audit;
   log: Log;
@@ -37,25 +27,57 @@ export type CompletionOptions = Readonly<{
   isDraining: () => boolean;
 }>;
 
-export function createCompletion(
-  { audit, log, responseBudget, clientAddress, limits, meter, tracer, isDraining }: CompletionOptions,
-  crossOrigin: CrossOrigin | undefined,
-): Completion {
-  /** Counts a refused request, and returns the error to send. */
-  function refused(refusal: Refusal, exchange: Exchange): PlantStoreError {
-    const { request, requestId } = exchange;
-    const address = clientAddress(request.address, request.headers);
-    const principal = { token: refusal.token, address };
-    audit.refused({ principal, requestId }, refusal.code);
-    // A token that lacks the scope is still valid, so its request counts, unless it was already counted.
-    if (refusal.code === "insufficient_scope" && !exchange.principal) exchange.headers = limits.admit(principal, requestId);
-    return limits.refuse(refusal, address, requestId);
+/** Ends an exchange: what the handlers return or throw becomes a whole response, and is counted. Never throws. */
+export class Completion {
+  readonly #options: CompletionOptions;
+  readonly #crossOrigin: CrossOrigin | undefined;
+
+  constructor(options: CompletionOptions, crossOrigin: CrossOrigin | undefined) {
+    this.#options = options;
+    this.#crossOrigin = crossOrigin;
+  }
+
+  finish(response: HttpResponse, exchange: Exchange): HttpResponse {
+    try {
+      const { token } = exchange.principal ?? {};
+      // A response that needs no token is the same for everyone, and made only once.
+      const ended = withLineEnd(response, exchange.request.headers);
+      return this.#complete(token ? this.#options.responseBudget(ended, token.id) : ended, exchange);
+    } catch (thrown) {
+      return this.fail(thrown, exchange);
+    }
+  }
+
+  /** The response to what was thrown. */
+  fail(thrown: unknown, exchange: Exchange): HttpResponse {
+    const { log, meter } = this.#options;
+    const error = toExpected(this.#countFailure(thrown, exchange), log, exchange.requestId);
+    meter.failed(error.code);
+    exchange.error = error.code;
+    return this.#complete(withLineEnd(toErrorResponse(error), exchange.request.headers), exchange);
+  }
+
+  /** The response to input that is not a valid request. */
+  refuse(error: PlantStoreError): HttpResponse {
+    this.#options.meter.failed(error.code);
+    return withCommonLines(toErrorResponse(error), randomUUID(), true);
+  }
+
+  /** Adds the headers of every response, and counts it. */
+  #complete(response: HttpResponse, exchange: Exchange): HttpResponse {
+    const { meter, tracer, isDraining } = this.#options;
+    const { request, headers, requestId, operation, started } = exchange;
+    meter.answered(operation, response.status, started);
+    tracer?.answered(exchange, response.status);
+    const whole = headers ? { ...response, headers: { ...headers, ...response.headers } } : response;
+    return withCommonLines(this.#crossOrigin ? this.#crossOrigin.share(whole, request) : whole, requestId, isDraining());
   }
 
   /** Counts a failed request by its reason, and returns the error to send. */
-  function countFailure(thrown: unknown, exchange: Exchange): unknown {
+  #countFailure(thrown: unknown, exchange: Exchange): unknown {
+    const { limits, isDraining } = this.#options;
     try {
-      if (thrown instanceof Refusal) return refused(thrown, exchange);
+      if (thrown instanceof Refusal) return this.#countRefusal(thrown, exchange);
     } catch (limited) {
       return limited;
     }
@@ -64,41 +86,17 @@ export function createCompletion(
     return thrown;
   }
 
-  function fail(thrown: unknown, exchange: Exchange): HttpResponse {
-    const error = toExpected(countFailure(thrown, exchange), log, exchange.requestId);
-    meter.failed(error.code);
-    exchange.error = error.code;
-    return complete(withLineEnd(toErrorResponse(error), exchange.request.headers), exchange);
+  /** Counts a refused request, and returns the error to send. */
+  #countRefusal(refusal: Refusal, exchange: Exchange): PlantStoreError {
+    const { audit, clientAddress, limits } = this.#options;
+    const { request, requestId } = exchange;
+    const address = clientAddress(request.address, request.headers);
+    const principal = { token: refusal.token, address };
+    audit.refused({ principal, requestId }, refusal.code);
+    // A token that lacks the scope is still valid, so its request counts, unless it was already counted.
+    if (refusal.code === "insufficient_scope" && !exchange.principal) exchange.headers = limits.admit(principal, requestId);
+    return limits.refuse(refusal, address, requestId);
   }
-
-  /** Adds the headers of every response, and counts it. */
-  function complete(response: HttpResponse, exchange: Exchange): HttpResponse {
-    const { request, headers, requestId, operation, started } = exchange;
-    meter.answered(operation, response.status, started);
-    tracer?.answered(exchange, response.status);
-    const whole = headers ? { ...response, headers: { ...headers, ...response.headers } } : response;
-    return withCommonLines(crossOrigin ? crossOrigin.share(whole, request) : whole, requestId, isDraining());
-  }
-
-  function finish(response: HttpResponse, exchange: Exchange): HttpResponse {
-    try {
-      const { token } = exchange.principal ?? {};
-      // A response that needs no token is the same for everyone, and made only once.
-      const ended = withLineEnd(response, exchange.request.headers);
-      return complete(token ? responseBudget(ended, token.id) : ended, exchange);
-    } catch (thrown) {
-      return fail(thrown, exchange);
-    }
-  }
-
-  return {
-    finish,
-    fail,
-    refuse(error) {
-      meter.failed(error.code);
-      return withCommonLines(toErrorResponse(error), randomUUID(), true);
-    },
-  };
 }
 
 /** Clients that print a body as it is, so that the prompt of the shell follows its last character. */

@@ -1,25 +1,13 @@
 import type { PlantStoreError } from "../domain/errors.ts";
 import type { Log } from "../runtime/log.ts";
 import type { HttpResponse } from "./wire/response.ts";
-import { createConnection } from "./wire/connection.ts";
-import type { Connection } from "./wire/connection.ts";
+import { Connection } from "./wire/connection.ts";
 import type { HttpRequest } from "./wire/request.ts";
 import { createHeadParser } from "./wire/head.ts";
 import { createTaskQueue } from "../runtime/event-loop.ts";
 import { openFilesMax } from "../runtime/open-files.ts";
 
 // The only file that names the runtime.
-
-export type HttpServer = Readonly<{
-  /** Where it listens, without a trailing slash. */
-  url: string;
-  /**
-   * Takes no new connections. Resolves when the requests under way have their responses, at the latest after `drainMs`.
-   */
-  stop(drainMs: number): Promise<void>;
-  /** How many connections there are, and how many others were closed or refused to keep within the limit. */
-  connections(): Readonly<{ open: number; idle: number; max: number; turnedAway: number }>;
-}>;
 
 type ServerOptions = Readonly<{
   host: string;
@@ -58,109 +46,128 @@ const WARNING_MS = 10_000;
 /** Open files that are not connections: of the store, the threads, the runtime. */
 const FILES_KEPT = 128;
 
-/** Serves HTTP/1.1. Throws when it cannot listen on the address. */
-export function startServer(options: ServerOptions): HttpServer {
-  const { log, answer, refuse } = options;
-  const connectionsMax = Math.max(1, Math.min(options.connectionsMax, openFilesMax() - FILES_KEPT));
-  const parseHead = createHeadParser();
-  const tasks = createTaskQueue();
-  const connections = new Set<Connection>();
+/** Serves HTTP/1.1. */
+export class HttpServer {
+  /** Where it listens, without a trailing slash. */
+  readonly url: string;
+  readonly #options: ServerOptions;
+  readonly #connectionsMax: number;
+  readonly #parseHead = createHeadParser();
+  readonly #tasks = createTaskQueue();
+  readonly #connections = new Set<Connection>();
   /** Connections that owe no response, the longest idle first, and since when. */
-  const idle = new Map<Connection, number>();
+  readonly #idle = new Map<Connection, number>();
+  readonly #listener: Bun.TCPSocketListener<Connection | undefined>;
+  readonly #sweeper: ReturnType<typeof setInterval>;
   // Both are read for every request, so they advance only now and then.
-  let time = 0;
-  let date = new Date().toUTCString();
-  let sweptAt = performance.now();
-  let turnedAway = 0;
-  let turnedAwayBefore = 0;
-  let warnedAt = -Infinity;
-  let isStopping = false;
-  let empty: (() => void) | undefined;
+  #time = 0;
+  #date = new Date().toUTCString();
+  #sweptAt = performance.now();
+  #turnedAway = 0;
+  #turnedAwayBefore = 0;
+  #warnedAt = -Infinity;
+  #isStopping = false;
+  #onEmpty: (() => void) | undefined;
 
-  function open(socket: Socket): void {
+  /** Throws when it cannot listen on the address. */
+  constructor(options: ServerOptions) {
+    const { host, port, connectionsMax } = options;
+    this.#options = options;
+    this.#connectionsMax = Math.max(1, Math.min(connectionsMax, openFilesMax() - FILES_KEPT));
+    this.#listener = bind(options, {
+      open: (socket) => this.#open(socket),
+      close: (socket) => this.#close(socket),
+      data: ({ data }, bytes) => data?.receive(bytes),
+      drain: ({ data }) => data?.drain(),
+      end: ({ data }) => data?.receiveEnd(),
+      // `close` follows.
+      error: () => {},
+    });
+    this.url = `http://${host.includes(":") ? `[${host}]` : host}:${this.#listener.port ?? port}`;
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
+  }
+
+  /** How many connections there are, and how many others were closed or refused to keep within the limit. */
+  connections(): Readonly<{ open: number; idle: number; max: number; turnedAway: number }> {
+    return { open: this.#connections.size, idle: this.#idle.size, max: this.#connectionsMax, turnedAway: this.#turnedAway };
+  }
+
+  /** Takes no new connections. Resolves when the requests under way have their responses, at the latest after `drainMs`. */
+  async stop(drainMs: number): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#listener.stop();
+    for (const connection of this.#connections) connection.retire();
+    const cut = setTimeout(() => {
+      for (const connection of this.#connections) connection.terminate();
+    }, drainMs);
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    clearTimeout(cut);
+    clearInterval(this.#sweeper);
+  }
+
+  #open(socket: Socket): void {
     const address = socket.remoteAddress as string | undefined;
     // A client that has reset the connection already has no address any more.
-    if (address === undefined || (connections.size >= connectionsMax && !makeRoom())) return socket.terminate();
-    const connection = createConnection({
+    const isAccepted = address !== undefined && (this.#connections.size < this.#connectionsMax || this.#makeRoom());
+    if (!isAccepted) return socket.terminate();
+    const { answer, refuse, log } = this.#options;
+    const connection = new Connection({
       wire: socket,
       address,
-      parseHead,
+      parseHead: this.#parseHead,
       answer,
       refuse,
-      tasks,
-      now: () => time,
-      date: () => date,
-      onIdle: (isIdle) => (isIdle ? idle.set(connection, time) : idle.delete(connection)),
+      tasks: this.#tasks,
+      now: () => this.#time,
+      date: () => this.#date,
+      onIdle: (isIdle) => (isIdle ? this.#idle.set(connection, this.#time) : this.#idle.delete(connection)),
       onBug: (error) => log.error("unexpected_error", { error }),
     });
     socket.data = connection;
     socket.setKeepAlive(true, PROBE_MS);
-    connections.add(connection);
-    idle.set(connection, time);
+    this.#connections.add(connection);
+    this.#idle.set(connection, this.#time);
   }
 
   /** Closes the connection that has been idle for longest. A client that comes back opens another one. */
-  function makeRoom(): boolean {
-    const [longest] = idle;
+  #makeRoom(): boolean {
+    const [longest] = this.#idle;
     // A connection that nobody has used for long is kept only while there is room.
-    if (!longest || time - longest[1] < SPARE_MS) countTurnedAway();
+    if (!longest || this.#time - longest[1] < SPARE_MS) this.#countTurnedAway();
     longest?.[0].terminate();
     return longest !== undefined;
   }
 
-  function countTurnedAway(): void {
-    turnedAway += 1;
-    if (time - warnedAt < WARNING_MS) return;
-    log.warn("connections_full", { connections: connections.size, connectionsMax, turnedAway: turnedAway - turnedAwayBefore });
-    [warnedAt, turnedAwayBefore] = [time, turnedAway];
+  #countTurnedAway(): void {
+    this.#turnedAway += 1;
+    if (this.#time - this.#warnedAt < WARNING_MS) return;
+    this.#options.log.warn("connections_full", {
+      connections: this.#connections.size,
+      connectionsMax: this.#connectionsMax,
+      turnedAway: this.#turnedAway - this.#turnedAwayBefore,
+    });
+    [this.#warnedAt, this.#turnedAwayBefore] = [this.#time, this.#turnedAway];
   }
 
-  function close({ data }: Socket): void {
+  #close({ data }: Socket): void {
     // A socket that was turned away has no connection.
     if (!data) return;
     data.close();
-    idle.delete(data);
-    connections.delete(data);
-    if (connections.size === 0) empty?.();
+    this.#idle.delete(data);
+    this.#connections.delete(data);
+    if (this.#connections.size === 0) this.#onEmpty?.();
   }
 
-  function sweep(): void {
+  #sweep(): void {
     // Before the time advances: what came since the last look has been read only by the next one.
-    for (const connection of connections) connection.expire(time);
+    for (const connection of this.#connections) connection.expire(this.#time);
     const now = performance.now();
     // While this process stood still, as on a paused machine, clients were not silent: it did not read what they sent.
-    time += Math.min(now - sweptAt, PAUSE_MS_MAX);
-    sweptAt = now;
-    date = new Date().toUTCString();
+    this.#time += Math.min(now - this.#sweptAt, PAUSE_MS_MAX);
+    this.#sweptAt = now;
+    this.#date = new Date().toUTCString();
   }
-
-  const server = bind(options, {
-    open,
-    close,
-    data: ({ data }, bytes) => data?.receive(bytes),
-    drain: ({ data }) => data?.drain(),
-    end: ({ data }) => data?.receiveEnd(),
-    // `close` follows.
-    error: () => {},
-  });
-  const timer = setInterval(sweep, SWEEP_MS);
-
-  return {
-    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port ?? options.port}`,
-    connections: () => ({ open: connections.size, idle: idle.size, max: connectionsMax, turnedAway }),
-    async stop(drainMs) {
-      if (isStopping) return;
-      isStopping = true;
-      server.stop();
-      for (const connection of connections) connection.retire();
-      const cut = setTimeout(() => {
-        for (const connection of connections) connection.terminate();
-      }, drainMs);
-      if (connections.size > 0) await new Promise<void>((resolve) => (empty = resolve));
-      clearTimeout(cut);
-      clearInterval(timer);
-    },
-  };
 }
 
 type Socket = Bun.Socket<Connection | undefined>;

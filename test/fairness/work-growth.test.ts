@@ -35,8 +35,8 @@ import { parseQuery } from "../../src/http/query.ts";
 import { createRouter } from "../../src/http/router.ts";
 import type { Handlers } from "../../src/http/router.ts";
 import { tokenHandlers } from "../../src/http/tokens.ts";
-import { createBody } from "../../src/http/wire/body.ts";
-import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
+import { ArrivingBody } from "../../src/http/wire/body.ts";
+import { ChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import { parseFields } from "../../src/http/wire/fields.ts";
 import type { Fields } from "../../src/http/wire/fields.ts";
 import { createHeadParser } from "../../src/http/wire/head.ts";
@@ -86,7 +86,7 @@ function parseShortHeads(text: string): void {
 
 /** Reads a body of one byte that arrives after its head. */
 function readLate(headers: Fields): unknown {
-  const body = createBody({
+  const body = new ArrivingBody({
     isExpecting: false,
     framing: { kind: "length", length: 1 },
     onFull: () => {},
@@ -100,9 +100,9 @@ function readLate(headers: Fields): unknown {
 
 /** Decodes a chunked body that arrives in pieces of `size` bytes. */
 function readChunks(text: string, size: number): void {
-  const { feed } = createChunkedDecoder(() => {});
+  const decoder = new ChunkedDecoder(() => {});
   const bytes = Buffer.from(text, "latin1");
-  for (let at = 0; at < bytes.length; at += size) feed(bytes.subarray(at, at + size));
+  for (let at = 0; at < bytes.length; at += size) decoder.feed(bytes.subarray(at, at + size));
 }
 
 function plantOf(name: string): NewPlant {

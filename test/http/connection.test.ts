@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import { createChunkedDecoder } from "../../src/http/wire/chunked.ts";
+import { ChunkedDecoder } from "../../src/http/wire/chunked.ts";
 import type { HttpRequest } from "../../src/http/wire/request.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
 import { createTaskQueue } from "../../src/runtime/event-loop.ts";
@@ -214,7 +214,7 @@ describe("the work for input that comes a byte at a time grows no faster than th
 
 it("chunks of one byte that come together are passed on together, and nothing after them is touched", () => {
   const pieces: string[] = [];
-  const decoder = createChunkedDecoder((bytes) => pieces.push(Buffer.from(bytes).toString()));
+  const decoder = new ChunkedDecoder((bytes) => pieces.push(Buffer.from(bytes).toString()));
   const chunks = `${Array.from("Monstera", (byte) => `1;x\r\n${byte}\r\n`).join("")}0\r\nX: y\r\n\r\n`;
   const bytes = Buffer.from(chunks + GET);
   expect(bytes.subarray(decoder.feed(bytes)).toString()).toBe(GET);
@@ -225,7 +225,7 @@ it("chunks of one byte that come together are passed on together, and nothing af
 /** The processor time that it takes to decode a megabyte of such chunks, in milliseconds. */
 function decodingMs(chunk: string): number {
   const bytes = Buffer.from(chunk.repeat(1_000_000 / chunk.length));
-  const decoder = createChunkedDecoder(() => {});
+  const decoder = new ChunkedDecoder(() => {});
   const began = threadMs();
   expect(decoder.feed(bytes)).toBe(bytes.length);
   return threadMs() - began;

@@ -5,7 +5,7 @@ import { OPERATIONS } from "../../contract/generated/operations.ts";
 import { createLog } from "../../src/runtime/log.ts";
 import { createMetrics } from "../../src/runtime/metrics.ts";
 import { createMetricsApp } from "../../src/http/metrics.ts";
-import { startServer } from "../../src/http/server.ts";
+import { HttpServer } from "../../src/http/server.ts";
 import { findFreePort } from "../support/port.ts";
 import { findProgram, needs } from "../support/program.ts";
 import { OPEN_METRICS, PROMETHEUS_TEXT } from "../../src/http/exposition.ts";
@@ -189,7 +189,7 @@ describe("many who ask at once", () => {
       return (looks += 1);
     });
     const log = createLog({ level: "error", isTerminal: false, write: () => {}, now: Date.now });
-    const server = startServer({
+    const server = new HttpServer({
       host: "127.0.0.1",
       port: 0,
       portFlag: "--metrics",

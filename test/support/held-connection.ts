@@ -1,5 +1,4 @@
-import { createConnection } from "../../src/http/wire/connection.ts";
-import type { Connection } from "../../src/http/wire/connection.ts";
+import { Connection } from "../../src/http/wire/connection.ts";
 import { createHeadParser } from "../../src/http/wire/head.ts";
 import type { HttpRequest } from "../../src/http/wire/request.ts";
 import type { HttpResponse } from "../../src/http/wire/response.ts";
@@ -7,7 +6,7 @@ import type { PlantStoreError } from "../../src/domain/errors.ts";
 import { createTaskQueue } from "../../src/runtime/event-loop.ts";
 
 /** A connection whose wire and clock the test controls. */
-export type Held = Connection &
+export type Held = Pick<Connection, "drain" | "receive" | "receiveEnd" | "expire" | "retire" | "close"> &
   Readonly<{
     sent: () => string;
     /** How many more bytes the other end accepts. */
@@ -46,7 +45,7 @@ export function hold(options: HeldOptions = {}): Held {
     isGone = true;
     connection.close();
   }
-  const connection = createConnection({
+  const connection = new Connection({
     wire: {
       write(data) {
         if (isGone) return -1;
@@ -72,7 +71,12 @@ export function hold(options: HeldOptions = {}): Held {
     onBug,
   });
   return {
-    ...connection,
+    drain: () => connection.drain(),
+    receive: (bytes) => connection.receive(bytes),
+    receiveEnd: () => connection.receiveEnd(),
+    expire: (now) => connection.expire(now),
+    retire: () => connection.retire(),
+    close: () => connection.close(),
     sent: () => sent,
     take(bytes) {
       room += bytes;

@@ -1,6 +1,7 @@
 import { PlantStoreError } from "../../domain/errors.ts";
 import { createByteQueue } from "../../runtime/byte-queue.ts";
-import { createChunkedDecoder } from "./chunked.ts";
+import type { ByteQueue } from "../../runtime/byte-queue.ts";
+import { ChunkedDecoder } from "./chunked.ts";
 import type { Framing } from "./head.ts";
 
 /**
@@ -79,90 +80,106 @@ export class WholeBody implements IncomingBody {
   }
 }
 
-export function createBody({ framing, isExpecting, onFull, onRoom, onWanted }: BodyOptions): IncomingBody {
-  const queue = createByteQueue();
-  let receivedBytes = 0;
-  let rest = framing.kind === "length" ? framing.length : Infinity;
-  let failure: PlantStoreError | undefined;
-  let isDropping = false;
-  let isFull = false;
-  let isContinueDue = isExpecting;
-  let wake: (() => void) | undefined;
-  const decoder = framing.kind === "chunked" ? createChunkedDecoder(keep) : undefined;
+/** A body whose end has not arrived yet. */
+export class ArrivingBody implements IncomingBody {
+  readonly #options: BodyOptions;
+  readonly #queue: ByteQueue = createByteQueue();
+  readonly #decoder: ChunkedDecoder | undefined;
+  #receivedBytes = 0;
+  #rest: number;
+  #failure: PlantStoreError | undefined;
+  #isDropping = false;
+  #isFull = false;
+  #isContinueDue: boolean;
+  #wake: (() => void) | undefined;
 
-  function isComplete(): boolean {
-    return decoder ? decoder.isDone() : rest === 0;
+  constructor(options: BodyOptions) {
+    const { framing, isExpecting } = options;
+    this.#options = options;
+    this.#rest = framing.kind === "length" ? framing.length : Infinity;
+    this.#isContinueDue = isExpecting;
+    this.#decoder = framing.kind === "chunked" ? new ChunkedDecoder((bytes) => this.#keep(bytes)) : undefined;
   }
 
-  function keep(bytes: Uint8Array): void {
-    receivedBytes += bytes.length;
-    if (isDropping) return;
-    queue.put(bytes);
-    if (queue.length() <= WAITING_BYTES_MAX || isFull) return;
-    isFull = true;
-    onFull();
+  isComplete(): boolean {
+    return this.#decoder ? this.#decoder.isDone() : this.#rest === 0;
   }
 
-  function take(): Uint8Array {
-    const taken = queue.take();
-    if (isFull) {
-      isFull = false;
-      onRoom();
+  // A client that was not told to send the body may or may not send it, and a body cannot be told from the next request.
+  // The rest of a chunked body has no known length.
+  isDroppable(): boolean {
+    return !this.#failure && (this.isComplete() || (!this.#isContinueDue && this.#rest <= SHORT_BYTES_MAX));
+  }
+
+  feed(bytes: Uint8Array): Uint8Array {
+    if (this.#failure) return NOTHING;
+    try {
+      const taken = this.#consume(bytes);
+      return taken === bytes.length ? NOTHING : bytes.subarray(taken);
+    } catch (thrown) {
+      this.#failure = thrown as PlantStoreError;
+      return NOTHING;
+    } finally {
+      this.#signal();
+    }
+  }
+
+  discard(): void {
+    this.#isDropping = true;
+    this.#take();
+  }
+
+  fail(code: "incomplete_body"): void {
+    if (this.isComplete()) return;
+    this.#failure ??= new PlantStoreError(code);
+    this.#signal();
+  }
+
+  whole(): Uint8Array | undefined {
+    return this.isComplete() ? this.#take() : undefined;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
+    if (this.#isContinueDue && this.#receivedBytes === 0 && !this.isComplete()) {
+      this.#isContinueDue = false;
+      this.#options.onWanted();
+    }
+    for (;;) {
+      if (this.#queue.length() > 0) yield this.#take();
+      else if (this.#failure) throw this.#failure;
+      else if (this.isComplete()) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#receivedBytes += bytes.length;
+    if (this.#isDropping) return;
+    this.#queue.put(bytes);
+    if (this.#queue.length() <= WAITING_BYTES_MAX || this.#isFull) return;
+    this.#isFull = true;
+    this.#options.onFull();
+  }
+
+  #take(): Uint8Array {
+    const taken = this.#queue.take();
+    if (this.#isFull) {
+      this.#isFull = false;
+      this.#options.onRoom();
     }
     return taken;
   }
 
-  function signal(): void {
-    wake?.();
-    wake = undefined;
+  #signal(): void {
+    this.#wake?.();
+    this.#wake = undefined;
   }
 
-  function consume(bytes: Uint8Array): number {
-    if (decoder) return decoder.feed(bytes);
-    const taken = Math.min(rest, bytes.length);
-    if (taken > 0) keep(taken === bytes.length ? bytes : bytes.subarray(0, taken));
-    rest -= taken;
+  #consume(bytes: Uint8Array): number {
+    if (this.#decoder) return this.#decoder.feed(bytes);
+    const taken = Math.min(this.#rest, bytes.length);
+    if (taken > 0) this.#keep(taken === bytes.length ? bytes : bytes.subarray(0, taken));
+    this.#rest -= taken;
     return taken;
   }
-
-  return {
-    isComplete,
-    // A client that was not told to send the body may or may not send it, and a body cannot be told from the next
-    // request. The rest of a chunked body has no known length.
-    isDroppable: () => !failure && (isComplete() || (!isContinueDue && rest <= SHORT_BYTES_MAX)),
-    feed(bytes) {
-      if (failure) return NOTHING;
-      try {
-        const taken = consume(bytes);
-        return taken === bytes.length ? NOTHING : bytes.subarray(taken);
-      } catch (thrown) {
-        failure = thrown as PlantStoreError;
-        return NOTHING;
-      } finally {
-        signal();
-      }
-    },
-    discard() {
-      isDropping = true;
-      take();
-    },
-    fail(code) {
-      if (isComplete()) return;
-      failure ??= new PlantStoreError(code);
-      signal();
-    },
-    whole: () => (isComplete() ? take() : undefined),
-    async *[Symbol.asyncIterator]() {
-      if (isContinueDue && receivedBytes === 0 && !isComplete()) {
-        isContinueDue = false;
-        onWanted();
-      }
-      for (;;) {
-        if (queue.length() > 0) yield take();
-        else if (failure) throw failure;
-        else if (isComplete()) return;
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
-    },
-  };
 }

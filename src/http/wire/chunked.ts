@@ -1,16 +1,5 @@
 import { PlantStoreError } from "../../domain/errors.ts";
 
-/** Decodes a chunked body as it arrives (RFC 9112, 7.1). */
-export type ChunkedDecoder = Readonly<{
-  /**
-   * Passes on the bytes of the body, which it moves together in place. Returns how many of the given bytes belong to
-   * the body. Throws `malformed_request`.
-   */
-  feed(bytes: Uint8Array): number;
-  /** Whether the body has ended, with its trailers. */
-  isDone(): boolean;
-}>;
-
 /**
  * Longest line of a chunk size with its extensions, in bytes.
  *
@@ -37,23 +26,63 @@ const SEMICOLON = 0x3b;
 /** What the next byte belongs to. */
 type State = "size" | "extension" | "size end" | "bytes" | "bytes CR" | "bytes LF" | "trailer" | "done";
 
-export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): ChunkedDecoder {
-  let state: State = "size";
+/** Decodes a chunked body as it arrives (RFC 9112, 7.1). */
+export class ChunkedDecoder {
+  readonly #onBytes: (bytes: Uint8Array) => void;
+  #state: State = "size";
   /** The size read so far; then the bytes of the chunk that are still to come. NaN before the first digit. */
-  let rest = NaN;
-  let lineBytes = 0;
-  let trailer = "";
-  let trailerBytes = 0;
+  #rest = NaN;
+  #lineBytes = 0;
+  #trailer = "";
+  #trailerBytes = 0;
+
+  constructor(onBytes: (bytes: Uint8Array) => void) {
+    this.#onBytes = onBytes;
+  }
+
+  /**
+   * Passes on the bytes of the body, which it moves together in place. Returns how many of the given bytes belong to
+   * the body. Throws `malformed_request`.
+   */
+  feed(bytes: Uint8Array): number {
+    let at = 0;
+    let start = 0;
+    let end = 0;
+    while (at < bytes.length && this.#state !== "done") {
+      if (this.#state === "size") at = this.#readSize(bytes, at);
+      else if (this.#state === "extension") at = this.#readExtension(bytes, at);
+      else if (this.#state === "trailer") at = this.#readTrailer(bytes, at);
+      else if (this.#state === "bytes") {
+        const count = Math.min(bytes.length - at, this.#rest);
+        if (end === 0) [start, end] = [at, at];
+        else bytes.copyWithin(end, at, at + count);
+        end += count;
+        at += count;
+        this.#rest -= count;
+        if (this.#rest === 0) this.#state = "bytes CR";
+      } else {
+        this.#takeByte(bytes[at]!);
+        at += 1;
+      }
+    }
+    if (end > start) this.#onBytes(bytes.subarray(start, end));
+    return at;
+  }
+
+  /** Whether the body has ended, with its trailers. */
+  isDone(): boolean {
+    return this.#state === "done";
+  }
 
   /** Takes one byte between a size and the bytes of its chunk, or behind them. */
-  function takeByte(byte: number): void {
-    if (byte !== (state === "bytes CR" ? CR : LF)) fail();
-    if (state === "bytes CR") state = "bytes LF";
-    else if (state === "size end") state = rest === 0 ? "trailer" : "bytes";
+  #takeByte(byte: number): void {
+    if (byte !== (this.#state === "bytes CR" ? CR : LF)) fail();
+    if (this.#state === "bytes CR") this.#state = "bytes LF";
+    else if (this.#state === "size end") this.#state = this.#rest === 0 ? "trailer" : "bytes";
     else {
-      state = "size";
-      rest = NaN;
-      lineBytes = 0;
+      this.#state = "size";
+      this.#rest = NaN;
+      this.#lineBytes = 0;
     }
   }
 
@@ -61,79 +90,51 @@ export function createChunkedDecoder(onBytes: (bytes: Uint8Array) => void): Chun
   // them arrive in one turn of the event loop.
 
   /** Reads the digits of a size, and the byte behind them. Returns the next position. */
-  function readSize(bytes: Uint8Array, start: number): number {
+  #readSize(bytes: Uint8Array, start: number): number {
     let at = start;
-    let size = rest || 0;
+    let size = this.#rest || 0;
     for (; at < bytes.length; at += 1) {
       const digit = digitOf(bytes[at]!);
       if (digit === undefined) break;
       size = size * 16 + digit;
       if (size >= SIZE_MAX) fail();
     }
-    if (at > start) rest = size;
-    return endOfPart(bytes, start, at);
+    if (at > start) this.#rest = size;
+    return this.#endOfPart(bytes, start, at);
   }
 
   /** Reads an extension, and the byte behind it. Returns the next position. */
-  function readExtension(bytes: Uint8Array, start: number): number {
+  #readExtension(bytes: Uint8Array, start: number): number {
     let at = start;
     while (at < bytes.length && (bytes[at]! >= SPACE || bytes[at] === TAB)) at += 1;
-    return endOfPart(bytes, start, at);
+    return this.#endOfPart(bytes, start, at);
   }
 
-  function endOfPart(bytes: Uint8Array, start: number, end: number): number {
+  #endOfPart(bytes: Uint8Array, start: number, end: number): number {
     const next = Math.min(end + 1, bytes.length);
-    lineBytes += next - start;
-    if (lineBytes > LINE_BYTES_MAX) fail();
+    this.#lineBytes += next - start;
+    if (this.#lineBytes > LINE_BYTES_MAX) fail();
     if (next === end) return next;
-    if (Number.isNaN(rest)) fail();
-    if (bytes[end] === CR) state = "size end";
-    else if (bytes[end] === SEMICOLON) state = "extension";
+    if (Number.isNaN(this.#rest)) fail();
+    if (bytes[end] === CR) this.#state = "size end";
+    else if (bytes[end] === SEMICOLON) this.#state = "extension";
     else fail();
     return next;
   }
 
   /** Reads to the end of a line. Returns the next position. */
-  function readTrailer(bytes: Uint8Array, at: number): number {
+  #readTrailer(bytes: Uint8Array, at: number): number {
     const end = bytes.indexOf(LF, at);
     const next = end === -1 ? bytes.length : end + 1;
-    trailerBytes += next - at;
-    if (trailerBytes > TRAILER_BYTES_MAX) fail();
-    trailer += latin1(bytes.subarray(at, next));
+    this.#trailerBytes += next - at;
+    if (this.#trailerBytes > TRAILER_BYTES_MAX) fail();
+    this.#trailer += latin1(bytes.subarray(at, next));
     if (end === -1) return next;
-    if (trailer === "\r\n") state = "done";
-    else if (!trailer.endsWith("\r\n") || !TRAILER.test(trailer.slice(0, -2))) fail();
-    trailer = "";
+    if (this.#trailer === "\r\n") this.#state = "done";
+    else if (!this.#trailer.endsWith("\r\n") || !TRAILER.test(this.#trailer.slice(0, -2))) fail();
+    this.#trailer = "";
     return next;
   }
-
-  return {
-    feed(bytes) {
-      let at = 0;
-      let start = 0;
-      let end = 0;
-      while (at < bytes.length && state !== "done") {
-        if (state === "size") at = readSize(bytes, at);
-        else if (state === "extension") at = readExtension(bytes, at);
-        else if (state === "trailer") at = readTrailer(bytes, at);
-        else if (state === "bytes") {
-          const count = Math.min(bytes.length - at, rest);
-          if (end === 0) [start, end] = [at, at];
-          else bytes.copyWithin(end, at, at + count);
-          end += count;
-          at += count;
-          rest -= count;
-          if (rest === 0) state = "bytes CR";
-        } else {
-          takeByte(bytes[at]!);
-          at += 1;
-        }
-      }
-      if (end > start) onBytes(bytes.subarray(start, end));
-      return at;
-    },
-    isDone: () => state === "done",
-  };
 }
 
 function fail(): never {

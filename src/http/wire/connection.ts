@@ -3,11 +3,13 @@ import type { HttpRequest } from "./request.ts";
 import type { HttpResponse } from "./response.ts";
 import type { IncomingBody } from "./body.ts";
 import type { Head, HeadParser } from "./head.ts";
-import { createInput } from "./input.ts";
+import { Input } from "./input.ts";
 import type { TaskQueue } from "../../runtime/event-loop.ts";
-import { createOutput, drop } from "./output.ts";
+import { drop, Output } from "./output.ts";
 import { createTimeouts } from "./timeouts.ts";
+import type { Timeouts } from "./timeouts.ts";
 import { createTurns } from "./turns.ts";
+import type { Turns } from "./turns.ts";
 
 /** A TCP socket, as the runtime has it. */
 type Wire = Readonly<{
@@ -48,22 +50,6 @@ type ConnectionOptions = Readonly<{
   onBug: (reason: unknown) => void;
 }>;
 
-/** An HTTP/1.1 connection. It answers one request at a time, in order. Pipelined requests wait. */
-export type Connection = Readonly<{
-  receive(bytes: Uint8Array): void;
-  /** There is room to write again. */
-  drain(): void;
-  /** The peer sends no more. */
-  receiveEnd(): void;
-  /** The connection is gone. */
-  close(): void;
-  /** Closes it if it has been silent for too long. */
-  expire(now: number): void;
-  /** Closes it: at once when it waits for a request, else after the current response. */
-  retire(): void;
-  terminate(): void;
-}>;
-
 /**
  * How many bytes a refused client may still send: they are dropped, so that it can read its response (RFC 9112, 9.6).
  *
@@ -79,189 +65,213 @@ const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
  */
 type Phase = "head" | "request" | "rest" | "lingering" | "closed";
 
-export function createConnection(options: ConnectionOptions): Connection {
-  const { wire, address, parseHead, answer, refuse, tasks, now, date, onIdle, onBug } = options;
-  let phase: Phase = "head";
-  let isRetiring = false;
-  let lingerBytes = 0;
+/** An HTTP/1.1 connection. It answers one request at a time, in order. Pipelined requests wait. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #timeouts: Timeouts;
+  readonly #output: Output;
+  readonly #input: Input;
+  readonly #turns: Turns;
+  readonly #isGone = () => this.#findGone();
+  #phase: Phase = "head";
+  #isRetiring = false;
+  #lingerBytes = 0;
   /** Whether the peer can be asked if it is still there. */
-  let isAskable = true;
-  const timeouts = createTimeouts(now);
-  const output = createOutput({ wire, date, onWait: timeouts.onOutput });
-  const input = createInput({ wire, parseHead, timeouts, onContinue: () => output.write(CONTINUE) });
-  const turns = createTurns(tasks, () => {
-    if (phase === "head") next();
-  });
+  #isAskable = true;
 
-  function receive(bytes: Uint8Array): void {
-    if (phase === "closed") return;
-    if (phase === "lingering") return dropLate(bytes);
-    input.receive(bytes);
-    // While this connection yields, its requests wait for their turn.
-    if (phase === "head" && !turns.isYielding()) next();
-    else if (phase === "rest" && input.isBodyComplete()) ready();
-    input.holdBack();
+  constructor(options: ConnectionOptions) {
+    const { wire, date, parseHead, tasks, now } = options;
+    this.#options = options;
+    this.#timeouts = createTimeouts(now);
+    const output = new Output({ wire, date, onWait: this.#timeouts.onOutput });
+    this.#output = output;
+    this.#input = new Input({ wire, parseHead, timeouts: this.#timeouts, onContinue: () => output.write(CONTINUE) });
+    this.#turns = createTurns(tasks, () => {
+      if (this.#phase === "head") this.#next();
+    });
   }
 
-  function dropLate(bytes: Uint8Array): void {
-    lingerBytes += bytes.length;
-    if (lingerBytes > LINGER_BYTES_MAX) wire.terminate();
+  receive(bytes: Uint8Array): void {
+    if (this.#phase === "closed") return;
+    if (this.#phase === "lingering") return this.#dropLate(bytes);
+    this.#input.receive(bytes);
+    // While this connection yields, its requests wait for their turn.
+    if (this.#phase === "head" && !this.#turns.isYielding()) this.#next();
+    else if (this.#phase === "rest" && this.#input.isBodyComplete()) this.#ready();
+    this.#input.holdBack();
+  }
+
+  /** There is room to write again. */
+  drain(): void {
+    this.#output.drain();
+  }
+
+  /** The peer sends no more. */
+  receiveEnd(): void {
+    this.#input.end();
+    if (this.#phase !== "request" && !this.#turns.isYielding()) this.#options.wire.end();
+  }
+
+  /** The connection is gone. */
+  close(): void {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    this.#input.close();
+    this.#output.close();
+  }
+
+  /** Closes it if it has been silent for too long. */
+  expire(now: number): void {
+    if (this.#phase === "closed" || !this.#timeouts.isOver(now)) return;
+    if (this.#phase === "head" && this.#input.isEmpty()) this.#options.wire.end();
+    else this.terminate();
+  }
+
+  /** Closes it: at once when it waits for a request, else after the current response. */
+  retire(): void {
+    this.#isRetiring = true;
+    if (this.#phase === "head" && this.#input.isEmpty()) this.#options.wire.end();
+  }
+
+  terminate(): void {
+    this.#options.wire.terminate();
+  }
+
+  #dropLate(bytes: Uint8Array): void {
+    this.#lingerBytes += bytes.length;
+    if (this.#lingerBytes > LINGER_BYTES_MAX) this.terminate();
   }
 
   /** Begins the next request, if its head has arrived. */
-  function next(): void {
+  #next(): void {
     let head: Head | undefined;
     try {
-      head = input.readHead();
+      head = this.#input.readHead();
     } catch (thrown) {
       if (!(thrown instanceof PlantStoreError)) throw thrown;
-      endWith(refuse(thrown)).catch(fail);
+      this.#endWith(this.#options.refuse(thrown)).catch((reason: unknown) => this.#fail(reason));
       return;
     }
-    if (head) begin(head);
-    else wait();
+    if (head) this.#begin(head);
+    else this.#wait();
   }
 
   /** Waits for a request, if one can still arrive. */
-  function wait(): void {
-    if (input.hasEnded() || (isRetiring && input.isEmpty())) wire.end();
-    else onIdle(true);
+  #wait(): void {
+    if (this.#input.hasEnded() || (this.#isRetiring && this.#input.isEmpty())) this.#options.wire.end();
+    else this.#options.onIdle(true);
   }
 
-  function begin(head: Head): void {
-    phase = "request";
-    onIdle(false);
-    serve(head, input.openBody(head));
+  #begin(head: Head): void {
+    this.#phase = "request";
+    this.#options.onIdle(false);
+    this.#serve(head, this.#input.openBody(head));
   }
 
   /** Ends a connection whose work failed in a way that it must not. */
-  function fail(reason: unknown): void {
-    wire.terminate();
-    onBug(reason);
+  #fail(reason: unknown): void {
+    this.terminate();
+    this.#options.onBug(reason);
   }
 
-  function serve(head: Head, incoming: IncomingBody): void {
+  #serve(head: Head, body: IncomingBody): void {
     const { method, path, query, authority, section } = head;
     const { fields: headers, isHttp10 } = section;
-    timeouts.reset();
-    isAskable = !isHttp10;
+    const { answer, address } = this.#options;
+    this.#timeouts.reset();
+    this.#isAskable = !isHttp10;
     try {
-      const allowSilence = timeouts.allow;
-      const response = answer({ method, path, query, authority, headers, body: incoming, isHttp10, address, allowSilence, isGone });
-      if (response instanceof Promise) void respondLater(head, incoming, response);
-      else respond(head, incoming, response);
+      const allowSilence = this.#timeouts.allow;
+      const response = answer({ method, path, query, authority, headers, body, isHttp10, address, allowSilence, isGone: this.#isGone });
+      if (response instanceof Promise) void this.#respondLater(head, body, response);
+      else this.#respond(head, body, response);
     } catch (reason) {
-      fail(reason);
+      this.#fail(reason);
     }
   }
 
-  async function respondLater(head: Head, incoming: IncomingBody, later: Promise<HttpResponse>): Promise<void> {
+  async #respondLater(head: Head, incoming: IncomingBody, later: Promise<HttpResponse>): Promise<void> {
     try {
-      respond(head, incoming, await later);
+      this.#respond(head, incoming, await later);
     } catch (reason) {
-      fail(reason);
+      this.#fail(reason);
     }
   }
 
-  function respond({ method, section }: Head, incoming: IncomingBody, response: HttpResponse): void {
+  #respond({ method, section }: Head, incoming: IncomingBody, response: HttpResponse): void {
     const { isHttp10, isKeepAlive: isKept } = section;
     // What follows CONNECT may be meant for the other end of a tunnel.
-    const isLast = !isKept || isRetiring || response.isLast === true || method === "CONNECT" || !incoming.isDroppable();
+    const isLast = !isKept || this.#isRetiring || response.isLast === true || method === "CONNECT" || !incoming.isDroppable();
     const isKeepAlive = !isLast;
-    const sending = isClosed() ? drop(response) : output.send(response, { method, isHttp10, isKeepAlive });
+    const sending = this.#isClosed() ? drop(response) : this.#output.send(response, { method, isHttp10, isKeepAlive });
     // As a rule all of it has left already. Otherwise the client has to read first.
-    if (sending) sending.then(() => sent(incoming, response, isKeepAlive)).catch(fail);
-    else sent(incoming, response, isKeepAlive);
+    if (sending) sending.then(() => this.#sent(incoming, response, isKeepAlive)).catch((reason: unknown) => this.#fail(reason));
+    else this.#sent(incoming, response, isKeepAlive);
   }
 
-  function sent(incoming: IncomingBody, { onSent }: HttpResponse, isKeepAlive: boolean): void {
+  #sent(incoming: IncomingBody, { onSent }: HttpResponse, isKeepAlive: boolean): void {
     onSent?.();
-    if (isClosed()) return;
-    if (!isKeepAlive) finish(incoming);
-    else if (incoming.isComplete()) ready();
+    if (this.#isClosed()) return;
+    if (!isKeepAlive) this.#finish(incoming);
+    else if (incoming.isComplete()) this.#ready();
     else {
-      phase = "rest";
-      timeouts.reset();
-      timeouts.restart();
+      this.#phase = "rest";
+      this.#timeouts.reset();
+      this.#timeouts.restart();
       // The client has its response.
-      onIdle(true);
+      this.#options.onIdle(true);
       incoming.discard();
     }
   }
 
-  function isClosed(): boolean {
-    return phase === "closed";
+  #isClosed(): boolean {
+    return this.#phase === "closed";
   }
 
-  function isGone(): boolean {
-    if (isClosed() || !input.hasEnded()) return isClosed();
-    if (!input.isBodyComplete()) return true;
-    if (isAskable) output.write(CONTINUE);
-    isAskable = false;
-    return isClosed();
+  #findGone(): boolean {
+    if (this.#isClosed() || !this.#input.hasEnded()) return this.#isClosed();
+    if (!this.#input.isBodyComplete()) return true;
+    if (this.#isAskable) this.#output.write(CONTINUE);
+    this.#isAskable = false;
+    return this.#isClosed();
   }
 
   /** Begins the next pipelined request, or waits for one. */
-  function ready(): void {
-    phase = "head";
-    input.next();
-    if (!input.isEmpty()) return turns.take();
-    turns.end();
-    timeouts.idle();
-    wait();
+  #ready(): void {
+    this.#phase = "head";
+    this.#input.next();
+    if (!this.#input.isEmpty()) return this.#turns.take();
+    this.#turns.end();
+    this.#timeouts.idle();
+    this.#wait();
   }
 
   /** Responds to input that is not a request, and closes. */
-  async function endWith(response: HttpResponse): Promise<void> {
-    phase = "request";
-    onIdle(false);
-    timeouts.suspend();
-    await output.send(response, { method: "GET", isHttp10: false, isKeepAlive: false });
-    linger();
+  async #endWith(response: HttpResponse): Promise<void> {
+    this.#phase = "request";
+    this.#options.onIdle(false);
+    this.#timeouts.suspend();
+    await this.#output.send(response, { method: "GET", isHttp10: false, isKeepAlive: false });
+    this.#linger();
   }
 
-  function finish(incoming: IncomingBody): void {
-    if (incoming.isComplete() && input.isEmpty()) wire.end();
-    else linger();
+  #finish(incoming: IncomingBody): void {
+    if (incoming.isComplete() && this.#input.isEmpty()) this.#options.wire.end();
+    else this.#linger();
   }
 
   /**
    * Lets a client that still sends read its response: closing at once would reset the connection, and lose the
    * response.
    */
-  function linger(): void {
-    if (phase === "closed") return;
-    if (input.hasEnded()) return wire.end();
-    phase = "lingering";
-    input.discard();
-    timeouts.linger();
+  #linger(): void {
+    if (this.#phase === "closed") return;
+    if (this.#input.hasEnded()) return this.#options.wire.end();
+    this.#phase = "lingering";
+    this.#input.discard();
+    this.#timeouts.linger();
     // The client has its response.
-    onIdle(true);
-    wire.shutdown();
+    this.#options.onIdle(true);
+    this.#options.wire.shutdown();
   }
-
-  return {
-    receive,
-    drain: output.drain,
-    close() {
-      if (phase === "closed") return;
-      phase = "closed";
-      input.close();
-      output.close();
-    },
-    receiveEnd() {
-      input.end();
-      if (phase !== "request" && !turns.isYielding()) wire.end();
-    },
-    expire(time) {
-      if (phase === "closed" || !timeouts.isOver(time)) return;
-      if (phase === "head" && input.isEmpty()) wire.end();
-      else wire.terminate();
-    },
-    retire() {
-      isRetiring = true;
-      if (phase === "head" && input.isEmpty()) wire.end();
-    },
-    terminate: () => wire.terminate(),
-  };
 }

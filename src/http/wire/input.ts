@@ -1,33 +1,11 @@
 import { createByteQueue } from "../../runtime/byte-queue.ts";
-import { createBody, WholeBody } from "./body.ts";
+import type { ByteQueue } from "../../runtime/byte-queue.ts";
+import { ArrivingBody, WholeBody } from "./body.ts";
 import type { IncomingBody } from "./body.ts";
 import type { Framing, Head, HeadParser } from "./head.ts";
 import { createHeadReader } from "./head-reader.ts";
+import type { HeadReader } from "./head-reader.ts";
 import type { Timeouts } from "./timeouts.ts";
-
-/** What a connection receives: the head of a request, its body, and what the client sends ahead. */
-export type Input = Readonly<{
-  receive(bytes: Uint8Array): void;
-  /** Stops receiving if too much is left that nobody takes now. */
-  holdBack(): void;
-  /** Whether nothing was received that is not taken yet. */
-  isEmpty(): boolean;
-  /** Takes the head of the next request; undefined while it is incomplete. Throws as the parser does. */
-  readHead(): Head | undefined;
-  /** Opens the body that follows this head. It is under way until `next`. */
-  openBody(head: Head): IncomingBody;
-  /** Whether the body that is under way has arrived. */
-  isBodyComplete(): boolean;
-  /** The next bytes begin the next request. */
-  next(): void;
-  /** Drops what was received, and what still arrives of the body. */
-  discard(): void;
-  /** The peer sends no more. */
-  end(): void;
-  hasEnded(): boolean;
-  /** The connection is gone. */
-  close(): void;
-}>;
 
 type InputOptions = Readonly<{
   wire: Readonly<{ pause(): void; resume(): void }>;
@@ -44,94 +22,126 @@ type InputOptions = Readonly<{
  */
 const BUFFERED_BYTES_MAX = 65_536;
 
-export function createInput({ wire, parseHead, timeouts, onContinue }: InputOptions): Input {
+/** What a connection receives: the head of a request, its body, and what the client sends ahead. */
+export class Input {
+  readonly #options: InputOptions;
   /** Received, but not parsed yet. */
-  const buffer = createByteQueue();
-  const heads = createHeadReader(buffer, parseHead);
-  let body: IncomingBody | undefined;
-  let isPaused = false;
-  let hasEnded = false;
+  readonly #buffer: ByteQueue = createByteQueue();
+  readonly #heads: HeadReader;
+  #body: IncomingBody | undefined;
+  #isPaused = false;
+  #hasEnded = false;
 
-  function pause(): void {
-    if (!isPaused) wire.pause();
-    isPaused = true;
+  constructor(options: InputOptions) {
+    this.#options = options;
+    this.#heads = createHeadReader(this.#buffer, options.parseHead);
+  }
+
+  receive(bytes: Uint8Array): void {
+    const body = this.#body;
+    if (body === undefined || body.isComplete()) return this.#buffer.put(bytes);
+    this.#buffer.put(body.feed(bytes));
+    if (body.isComplete()) this.#options.timeouts.suspend();
+    else if (!this.#isPaused) this.#options.timeouts.received(bytes.length);
+  }
+
+  /** Stops receiving if too much is left that nobody takes now. */
+  holdBack(): void {
+    if (this.#buffer.length() > BUFFERED_BYTES_MAX) this.#pause();
+  }
+
+  /** Whether nothing was received that is not taken yet. */
+  isEmpty(): boolean {
+    return this.#buffer.length() === 0;
+  }
+
+  /** Takes the head of the next request; undefined while it is incomplete. Throws as the parser does. */
+  readHead(): Head | undefined {
+    if (this.#heads.begins()) this.#options.timeouts.restart();
+    return this.#heads.read();
+  }
+
+  /** Opens the body that follows this head. It is under way until `next`. */
+  openBody({ section: { framing, isExpecting } }: Head): IncomingBody {
+    if (framing.kind === "length" && framing.length <= this.#buffer.length()) {
+      this.#body = new WholeBody(this.#buffer.take(framing.length));
+      this.#options.timeouts.suspend();
+    } else this.#body = this.#openRest(framing, isExpecting);
+    return this.#body;
+  }
+
+  /** Whether the body that is under way has arrived. */
+  isBodyComplete(): boolean {
+    return this.#body !== undefined && this.#body.isComplete();
+  }
+
+  /** The next bytes begin the next request. */
+  next(): void {
+    this.#heads.reset();
+    this.#body = undefined;
+    this.#options.timeouts.restart();
+    this.#resume();
+  }
+
+  /** Drops what was received, and what still arrives of the body. */
+  discard(): void {
+    this.#buffer.clear();
+    this.#body?.discard();
+    this.#resume();
+  }
+
+  /** The peer sends no more. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#body?.fail("incomplete_body");
+  }
+
+  hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The connection is gone. */
+  close(): void {
+    this.#buffer.clear();
+    this.#body?.fail("incomplete_body");
+  }
+
+  #pause(): void {
+    if (!this.#isPaused) this.#options.wire.pause();
+    this.#isPaused = true;
   }
 
   /** Receives more, unless too much is buffered already. */
-  function resume(): void {
-    if (!isPaused || buffer.length() > BUFFERED_BYTES_MAX) return;
-    isPaused = false;
-    wire.resume();
+  #resume(): void {
+    if (!this.#isPaused || this.#buffer.length() > BUFFERED_BYTES_MAX) return;
+    this.#isPaused = false;
+    this.#options.wire.resume();
   }
 
   /** Opens a body that has not arrived completely. */
-  function openRest(framing: Framing, isExpecting: boolean): IncomingBody {
-    const opened = createBody({
+  #openRest(framing: Framing, isExpecting: boolean): IncomingBody {
+    const { timeouts, onContinue } = this.#options;
+    const opened = new ArrivingBody({
       framing,
       isExpecting,
-      onFull() {
-        pause();
+      onFull: () => {
+        this.#pause();
         // The reader is slow, not the client.
         timeouts.suspend();
       },
-      onRoom() {
-        resume();
+      onRoom: () => {
+        this.#resume();
         if (!opened.isComplete()) timeouts.resume();
       },
       onWanted: onContinue,
     });
-    const bytes = buffer.take();
+    const bytes = this.#buffer.take();
     // Receiving may have been paused.
-    resume();
+    this.#resume();
     timeouts.restart();
-    buffer.put(opened.feed(bytes));
+    this.#buffer.put(opened.feed(bytes));
     if (opened.isComplete()) timeouts.suspend();
-    if (hasEnded) opened.fail("incomplete_body");
+    if (this.#hasEnded) opened.fail("incomplete_body");
     return opened;
   }
-
-  return {
-    receive(bytes) {
-      if (body === undefined || body.isComplete()) return buffer.put(bytes);
-      buffer.put(body.feed(bytes));
-      if (body.isComplete()) timeouts.suspend();
-      else if (!isPaused) timeouts.received(bytes.length);
-    },
-    holdBack() {
-      if (buffer.length() > BUFFERED_BYTES_MAX) pause();
-    },
-    isEmpty: () => buffer.length() === 0,
-    readHead() {
-      if (heads.begins()) timeouts.restart();
-      return heads.read();
-    },
-    openBody({ section: { framing, isExpecting } }) {
-      if (framing.kind === "length" && framing.length <= buffer.length()) {
-        body = new WholeBody(buffer.take(framing.length));
-        timeouts.suspend();
-      } else body = openRest(framing, isExpecting);
-      return body;
-    },
-    isBodyComplete: () => body !== undefined && body.isComplete(),
-    next() {
-      heads.reset();
-      body = undefined;
-      timeouts.restart();
-      resume();
-    },
-    discard() {
-      buffer.clear();
-      body?.discard();
-      resume();
-    },
-    end() {
-      hasEnded = true;
-      body?.fail("incomplete_body");
-    },
-    hasEnded: () => hasEnded,
-    close() {
-      buffer.clear();
-      body?.fail("incomplete_body");
-    },
-  };
 }
