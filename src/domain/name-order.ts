@@ -4,7 +4,7 @@ import { normalize } from "./normalization.ts";
  * The order of names: the first level of Unicode's root collation (CLDR), where letter case and accents do not count. It
  * is our own table, because the collation of a database or a runtime changes with its version, which silently breaks an
  * index. A test compares it with the runtime's. Whoever changes what a key is changes what stores have: see
- * docs/explanation/sorting.md.
+ * docs/explanation/search.md.
  *
  * Each line has groups of characters that are equal, in order. What decomposes to characters of a line is not listed. In
  * the first two lines, a group that does not begin in ASCII follows the group before it that does.

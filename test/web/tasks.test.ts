@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "bun:test";
 import type { FileChooser } from "playwright-core";
-import { PROJECT } from "../support/process.ts";
 import { makeWorkbook } from "../support/shelf/workbook.ts";
 import { usePlace } from "../support/web/place.ts";
 import type { Visit } from "../support/web/visit.ts";
@@ -81,8 +78,8 @@ async function list(query: string): Promise<readonly Plant[]> {
 
 type Task = (keyboard: Keyboard, visit: Visit) => Promise<void>;
 
-/** Each task, by its name in the document, with what it leads to on the page and in the service. */
-const TASKS: Readonly<Record<string, Task>> = {
+/** Each task, with what it leads to on the page and in the service. */
+const TASKS: Readonly<Record<keyof typeof STEPS, Task>> = {
   async "find plants by a part of their name"({ move, type }, { reads, rows }) {
     await move("/");
     await type("monst");
@@ -220,27 +217,27 @@ const TASKS: Readonly<Record<string, Task>> = {
   },
 };
 
-type Row = Readonly<{ task: string; here: number; elsewhere: readonly number[] }>;
-
-/** The steps of docs/explanation/tasks.md; elsewhere only where it is offered. */
-function readRows(): readonly Row[] {
-  const text = readFileSync(join(PROJECT, "docs/explanation/tasks.md"), "utf8");
-  return Array.from(text.matchAll(/^\| (.*?) +\| (\d+), [\d.]+ s +\|(.*)\|$/gm), ([, task, here, others]) => ({
-    task: task!,
-    here: Number(here),
-    elsewhere: Array.from(others!.matchAll(/(\d+), [\d.]+ s/g), ([, steps]) => Number(steps)),
-  }));
-}
+/**
+ * How many steps a task takes: here; and elsewhere, where it is offered, by documents and source, with a mouse where that
+ * is quicker: in the dashboard of PocketBase 0.39.11, and on the table page of Datasette 1.0a37. A step changes something
+ * on the page; what only moves the focus or the pointer is none.
+ */
+const STEPS = {
+  "find plants by a part of their name": { here: 1, elsewhere: [2, 2] },
+  "see how many plants have a tag": { here: 0, elsewhere: [2, 1] },
+  "sort by name, from A to Z": { here: 1, elsewhere: [2, 1] },
+  "find a plant by its id": { here: 2, elsewhere: [2, 2] },
+  "add a plant": { here: 4, elsewhere: [4, 4] },
+  "change the tag of a plant": { here: 3, elsewhere: [3, 3] },
+  "delete a plant and get it back": { here: 2, elsewhere: [] },
+  "delete seven plants": { here: 3, elsewhere: [4, 14] },
+  "set a tag on all plants that a search finds": { here: 5, elsewhere: [5, 5] },
+  "import a spreadsheet whose columns have other names": { here: 4, elsewhere: [6] },
+  "besides these, export what a search finds as CSV": { here: 3, elsewhere: [5, 3] },
+} as const satisfies Record<string, Readonly<{ here: number; elsewhere: readonly number[] }>>;
 
 describe("with the keyboard alone, and in no more steps than elsewhere, people can", () => {
-  const documented = readRows();
-
-  it("do exactly the tasks that the document lists", () => {
-    expect(documented.map(({ task }) => task)).toEqual(Object.keys(TASKS));
-    expect(documented.map(({ elsewhere }) => elsewhere.length)).toEqual([2, 2, 2, 2, 2, 2, 0, 2, 2, 1, 2]);
-  });
-
-  for (const { task, here, elsewhere } of documented) {
+  for (const [task, take] of Object.entries(TASKS)) {
     it(task, async () => {
       await place.plant(PLANTS.map(({ id, name, tag }) => `${id},${name},${tag}`));
       const visit = await place.visit();
@@ -248,7 +245,8 @@ describe("with the keyboard alone, and in no more steps than elsewhere, people c
       await visit.page.keyboard.press("Enter");
       await visit.reads(/^300 plants\.$/);
       const keyboard = toKeyboard(visit);
-      await TASKS[task]!(keyboard, visit);
+      const { here, elsewhere } = STEPS[task as keyof typeof STEPS];
+      await take(keyboard, visit);
       expect(keyboard.steps()).toBe(here);
       for (const steps of elsewhere) expect(keyboard.steps()).toBeLessThanOrEqual(steps);
     });
