@@ -10,11 +10,11 @@ import type { Table } from "../../src/files/table-file.ts";
 import { runInside } from "../support/command.ts";
 
 import { checkFile } from "../../web/import/check-file.ts";
-import { foretell } from "../../web/import/forecast.ts";
+import { previewImport } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
-import { refusedFile } from "../../web/import/refused-rows.ts";
+import { refusedFile } from "../../web/import/slices.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
 import { makeWorkbook, makeZip } from "../support/shelf/workbook.ts";
@@ -492,7 +492,7 @@ describe("a workbook with faults of cells, and texts that look like faults", () 
     const checked = await guessFile(file, { ...opened, signal });
     let forecast: Forecast | undefined;
     let sent: SentSoFar = NOTHING_SENT;
-    await foretell(checked, { client, onConflict: "replace", signal, onForecast: (next) => (forecast = next) });
+    await previewImport(checked, { client, onConflict: "replace", signal, onForecast: (next) => (forecast = next) });
     await sendFile(checked, NOTHING_SENT, { client, onConflict: "replace", signal, onProgress: (next) => (sent = next) });
     const plants = await (await service.request("/plants")).json();
     await service.stop();

@@ -7,14 +7,14 @@ import { asPlantId } from "../../src/domain/plant.ts";
 import { toContentId } from "../../src/files/content-id.ts";
 import { PLAIN } from "../../src/files/csv-options.ts";
 import { findFirstId } from "../../web/import/first-id.ts";
-import { foretell } from "../../web/import/forecast.ts";
+import { previewImport } from "../../web/import/forecast.ts";
 import type { Forecast } from "../../web/import/forecast.ts";
 import { checkFile, columnKeys } from "../../web/import/check-file.ts";
 import type { CheckedFile } from "../../web/import/check-file.ts";
 import { guessFile } from "../../web/import/guess.ts";
 import { openFile } from "../../web/import/open-file.ts";
 import { findRepeats } from "../../web/import/repeats.ts";
-import { pickRows, refusedFile } from "../../web/import/refused-rows.ts";
+import { pickRows, refusedFile } from "../../web/import/slices.ts";
 import { NOTHING_SENT, sendFile } from "../../web/import/send-file.ts";
 import type { SentSoFar } from "../../web/import/send-file.ts";
 import { below, openRandom, pick, seedOf } from "../support/random.ts";
@@ -233,7 +233,7 @@ describe("the forecast for a file", () => {
     const checked = await checkFile(file, { signal, format: "csv", onRows: () => {}, csv });
     const client = createClient({ url: service.url, token: service.token });
     let last: Forecast | undefined;
-    await foretell(checked, { client, onConflict: "replace", signal, onForecast: (forecast) => (last = forecast) });
+    await previewImport(checked, { client, onConflict: "replace", signal, onForecast: (forecast) => (last = forecast) });
     expect(last).toMatchObject({ isDone: true, fates: ["created", "refused", "created", "replaced"] });
     const { read, created, replaced, refused } = await client.importPlants(file, { ids: "content", onConflict: "replace" });
     expect({ read, created, replaced, refused }).toEqual({ read: 4, created: 2, replaced: 1, refused: 1 });
@@ -253,7 +253,7 @@ describe("the forecast for a file", () => {
       const file = new File(["id,name,tag\n", ...rows], "repeats.csv");
       const checked = await checkFile(file, { signal, format: "csv" });
       const forecasts: Forecast[] = [];
-      await foretell(checked, { client, onConflict, signal, onForecast: (forecast) => forecasts.push({ ...forecast }) });
+      await previewImport(checked, { client, onConflict, signal, onForecast: (forecast) => forecasts.push({ ...forecast }) });
       expect(forecasts.map(({ isDone }) => isDone)).toEqual([false, false, false, false, true]);
       const { fates, counts, reasons } = forecasts.at(-1)!;
       const { created, unchanged, replaced, refused } = await client.importPlants(file, { onConflict });
@@ -273,8 +273,8 @@ describe("the forecast for a file", () => {
       },
     };
     const checked = await check("id,name\n1,Acer\n");
-    const foretold = foretell(checked, { client: older, onConflict: "refuse", signal, onForecast: () => {} });
-    expect(String(await rejectionOf(foretold))).toContain("upgrade it");
+    const previewed = previewImport(checked, { client: older, onConflict: "refuse", signal, onForecast: () => {} });
+    expect(String(await rejectionOf(previewed))).toContain("upgrade it");
   });
 });
 
@@ -396,11 +396,8 @@ describe("a file in slices", () => {
   });
 
   it("returns exactly the requested rows", async () => {
-    const { file, slices, header } = await check(text);
-    const { start, end } = slices[1]!;
-    const body = new Blob([file.slice(0, header.bytes), file.slice(start, end)]);
-    const checked = await check(new Uint8Array(await body.arrayBuffer()));
-    const picked = await pickRows(body, checked, new Set(checked.problems.map(({ line }) => line)));
+    const checked = await check(text);
+    const picked = await pickRows(checked, checked.slices[1]!, new Set(checked.problems.map(({ line }) => line)));
     expect(await Promise.all(picked.map((row) => row.text()))).toEqual(['x1017,"bad\n1017",\r\n']);
   });
 });

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../src/client/client.ts";
 import { isAbort } from "../failure-text.ts";
 import type { CheckedFile } from "./check-file.ts";
-import { foretell } from "./forecast.ts";
+import { previewImport } from "./forecast.ts";
 import type { Forecast } from "./forecast.ts";
 import { importFailureText } from "./import-failure.ts";
 import type { OnConflict } from "./send-file.ts";
@@ -19,7 +19,7 @@ export function useForecast(checked: CheckedFile | undefined, { client, onConfli
     setTold({});
     if (!checked || checked.failure !== undefined) return undefined;
     const asking = new AbortController();
-    foretell(checked, { client, onConflict, signal: asking.signal, onForecast: (forecast) => setTold({ forecast }) }).catch(
+    previewImport(checked, { client, onConflict, signal: asking.signal, onForecast: (forecast) => setTold({ forecast }) }).catch(
       (thrown: unknown) => {
         if (!isAbort(thrown)) setTold({ failure: importFailureText(thrown) });
       },

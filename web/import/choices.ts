@@ -4,8 +4,8 @@ import type { PlantField } from "../../src/files/columns.ts";
 import type { CsvOptions, Ids } from "../../src/files/csv-options.ts";
 import { checkFile, columnKeys } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
+import { numberRows } from "./first-id.ts";
 import { guessReading, MADE_IDS } from "./guess.ts";
-import { numberRows } from "./numbering.ts";
 
 /** What people said of how a table is to be read. All else is guessed. */
 export type Choices = Readonly<{

@@ -1,9 +1,9 @@
 import type { FileFormat } from "../../src/client/client.ts";
+import { bytesOf } from "../../src/files/bytes.ts";
 import { readCsv } from "../../src/files/csv.ts";
 import { readNdjson } from "../../src/files/ndjson.ts";
-import { createFindings, fileLimits } from "../../src/files/row.ts";
-import type { ReadOptions, Row } from "../../src/files/row.ts";
-import { countLines } from "./line-starts.ts";
+import { fileLimits } from "../../src/files/row.ts";
+import type { Findings, ReadOptions, Row } from "../../src/files/row.ts";
 
 /** A row of a file, and where it begins in it, in bytes. */
 export type PlacedRow = Readonly<{ row: Row; start: number }>;
@@ -11,31 +11,74 @@ export type PlacedRow = Readonly<{ row: Row; start: number }>;
 /** The service's own limit, when it is not configured otherwise. */
 const PLANT_BYTES_MAX = 65_536;
 
-type ReadingOptions = Readonly<{ format: FileFormat }> & Pick<ReadOptions, "csv" | "faults">;
+type FileOptions = Readonly<{ format: FileFormat }> & Pick<ReadOptions, "csv" | "faults">;
 
 /** Reads a file with the service's own readers, some rows at a time. Throws a PlantStoreError when its first line names no columns. */
 export async function* readRows(
   file: Blob,
-  { format, ...options }: ReadingOptions,
-  findings = createFindings(),
+  { format, ...options }: FileOptions,
+  findings: Findings,
 ): AsyncGenerator<readonly PlacedRow[], void, void> {
-  const lines = countLines(format);
+  const lines = createLineStarts(format);
+  async function* watched(): AsyncGenerator<Uint8Array, void, void> {
+    for await (const piece of bytesOf(file.stream())) {
+      lines.see(piece);
+      yield piece;
+    }
+  }
   const read = format === "csv" ? readCsv : readNdjson;
-  for await (const rows of read(watched(file, lines.see), { ...fileLimits(PLANT_BYTES_MAX), ...options }, findings)) {
+  for await (const rows of read(watched(), { ...fileLimits(PLANT_BYTES_MAX), ...options }, findings)) {
     yield rows.map((row) => ({ row, start: lines.at(row.line) }));
     const last = rows.at(-1);
     if (last) lines.forget(last.line);
   }
 }
 
-async function* watched(file: Blob, see: (bytes: Uint8Array) => void): AsyncGenerator<Uint8Array, void, void> {
-  const reader = file.stream().getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      see(next.value);
-      yield next.value;
-    }
-  } finally {
-    await reader.cancel();
-  }
+/** Where the lines of a file begin, in bytes. Lines are counted from 1. */
+type LineStarts = Readonly<{
+  /** Takes the next bytes of the file. */
+  see: (bytes: Uint8Array) => void;
+  /** Where a line begins that was seen and not forgotten. */
+  at: (line: number) => number;
+  /** Lines before this one are not asked for any more. */
+  forget: (line: number) => void;
+}>;
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Forgotten lines are let go of in as large lots. */
+const LOT = 4_096;
+
+/** NDJSON ends a line with LF, CSV also with CRLF or CR: as the service's readers count them. */
+function createLineStarts(format: FileFormat): LineStarts {
+  let starts = [0];
+  let first = 1;
+  let offset = 0;
+  let isAfterCr = false;
+  return {
+    see(bytes) {
+      for (let at = 0; at < bytes.length; at += 1) {
+        const byte = bytes[at];
+        if (byte === LF) {
+          const start = offset + at + 1;
+          if (isAfterCr) starts[starts.length - 1] = start;
+          else starts.push(start);
+        } else if (byte === CR && format === "csv") starts.push(offset + at + 1);
+        isAfterCr = byte === CR && format === "csv";
+      }
+      offset += bytes.length;
+    },
+    at(line) {
+      const start = starts[line - first];
+      if (start === undefined) throw new RangeError(`line ${line} was not seen, or is forgotten`);
+      return start;
+    },
+    forget(line) {
+      const over = line - first;
+      if (over < LOT) return;
+      starts = starts.slice(over);
+      first = line;
+    },
+  };
 }

@@ -1,6 +1,9 @@
 import type { Client, Plant } from "../../src/client/client.ts";
+import { TableError } from "../../src/files/table-error.ts";
+import { checkFile } from "./check-file.ts";
 import type { CheckedFile } from "./check-file.ts";
-import { sendSlice, sliceBody } from "./send-file.ts";
+import { sendSlice } from "./send-file.ts";
+import { sliceBody } from "./slices.ts";
 
 /** From where on a file is numbered. */
 export type FirstId = Readonly<{
@@ -14,6 +17,20 @@ const CANDIDATES = 20;
 
 /** Numbers that people use. Longer ids are made at random, and nobody wants to count on behind them. */
 const NUMBER_MAX = 999_999_999n;
+
+/** Reads a file without ids with numbers for its rows. `isKnown`: it is already there under them. */
+export async function numberRows(
+  { file, format, faults, csv }: CheckedFile,
+  { client, signal }: Readonly<{ client: Client; signal: AbortSignal }>,
+): Promise<Readonly<{ checked: CheckedFile; isKnown: boolean }>> {
+  const counted = await checkFile(file, { format, faults, csv: { ...csv, ids: { kind: "from", first: 1n } }, signal });
+  const first = await findFirstId(client, counted, signal);
+  if (!first) throw new TableError("No number below 1,000,000,000 is free behind the others: let ids be made at random.");
+  return {
+    checked: await checkFile(file, { format, faults, csv: { ...csv, ids: { kind: "from", first: first.id } }, signal }),
+    isKnown: first.isKnown,
+  };
+}
 
 /**
  * Where a file was numbered before, so that importing it again does not double it; otherwise the first number behind

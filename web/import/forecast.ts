@@ -1,7 +1,9 @@
-import type { Client } from "../../src/client/client.ts";
-import type { CheckedFile, Problem, RepeatedRow, Slice } from "./check-file.ts";
-import { inFile, sendSlice, sliceBody } from "./send-file.ts";
+import type { Client, ImportProblem } from "../../src/client/client.ts";
+import type { CheckedFile, RepeatedRow } from "./check-file.ts";
+import { sendSlice } from "./send-file.ts";
 import type { OnConflict } from "./send-file.ts";
+import { sliceBody, toFileProblem } from "./slices.ts";
+import type { Slice } from "./slices.ts";
 
 /** What will happen to a row. */
 export type Fate = "created" | "unchanged" | "replaced" | "refused";
@@ -12,7 +14,7 @@ export type Forecast = Readonly<{
   fates: readonly Fate[];
   counts: Readonly<Record<Fate, number>>;
   /** The first problems. */
-  problems: readonly Problem[];
+  problems: readonly ImportProblem[];
   /** Why rows will be refused, by position in the file. */
   reasons: ReadonlyMap<number, string>;
   isDone: boolean;
@@ -34,15 +36,15 @@ const ID_IN_USE = 40900;
  * Asks the service about each slice without storing anything. It compares a slice with what is stored; what rows do to
  * rows of earlier slices is added here.
  */
-export async function foretell(checked: CheckedFile, options: ForecastOptions): Promise<void> {
+export async function previewImport(checked: CheckedFile, options: ForecastOptions): Promise<void> {
   const { onConflict, onForecast } = options;
   const fates: Fate[] = [];
   const counts = { created: 0, unchanged: 0, replaced: 0, refused: 0 };
-  const problems: Problem[] = [];
+  const problems: ImportProblem[] = [];
   const reasons = new Map<number, string>();
   // A million rows may be refused for the same reason, which is kept once.
   const texts = new Map<string, string>();
-  function refuse(row: number, problem: Problem): void {
+  function refuse(row: number, problem: ImportProblem): void {
     const text = texts.get(problem.message) ?? problem.message;
     texts.set(text, text);
     reasons.set(row, text);
@@ -53,7 +55,9 @@ export async function foretell(checked: CheckedFile, options: ForecastOptions): 
   for (const [at, slice] of checked.slices.entries()) {
     const body = await sliceBody(checked, slice);
     const summary = await sendSlice({ body, slice, checked }, { ...options, isDryRun: true }, () => undefined);
-    const told = new Map(summary.problems.map((problem) => inFile(problem, { checked, slice })).map((problem) => [problem.line, problem]));
+    const told = new Map(
+      summary.problems.map((problem) => toFileProblem(problem, checked, slice)).map((problem) => [problem.line, problem]),
+    );
     for (const [place, said] of (summary.outcomes ?? []).entries()) {
       const row = slice.before + place;
       const line = checked.lines[row]!;
@@ -73,7 +77,7 @@ export async function foretell(checked: CheckedFile, options: ForecastOptions): 
 }
 
 /** Whether it is refused whatever is stored. */
-function isOwnFault(problem: Problem | undefined): boolean {
+function isOwnFault(problem: ImportProblem | undefined): boolean {
   return problem !== undefined && problem.error !== ID_IN_USE;
 }
 

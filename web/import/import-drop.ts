@@ -1,8 +1,7 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Access } from "../access.ts";
 import type { AppContext } from "../app-context.ts";
 import { PROBLEM_MS, quote } from "../notices.ts";
-import { useDrop } from "./file-drop.ts";
 import { createImportCode } from "./import-code.ts";
 import type { ImportCode } from "./import-code.ts";
 
@@ -21,4 +20,34 @@ export function useImportDrop({ reaching, notices, opening }: AppContext, access
     },
   });
   return importCode;
+}
+
+type DropOptions = Readonly<{
+  /** A file is dragged over the page; it is told again and again. */
+  onNear: () => void;
+  /** The first file that was dropped, and how many others there were. */
+  onFile: (file: File, others: number) => void;
+}>;
+
+/** Takes a file that is dropped anywhere on the page, which the browser would otherwise open in the place of it. */
+function useDrop({ onNear, onFile }: DropOptions): void {
+  useEffect(() => {
+    function allow(event: DragEvent): void {
+      if (event.dataTransfer?.types.includes("Files") !== true) return;
+      event.preventDefault();
+      onNear();
+    }
+    function take(event: DragEvent): void {
+      const [file, ...others] = event.dataTransfer?.files ?? [];
+      if (!file) return;
+      event.preventDefault();
+      onFile(file, others.length);
+    }
+    addEventListener("dragover", allow);
+    addEventListener("drop", take);
+    return () => {
+      removeEventListener("dragover", allow);
+      removeEventListener("drop", take);
+    };
+  }, []);
 }

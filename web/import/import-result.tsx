@@ -2,8 +2,8 @@ import { saveFile } from "../save-file.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { count, WORKBOOK } from "./import-preview.tsx";
 import { ProblemList } from "./problem-list.tsx";
-import { refusedFile } from "./refused-rows.ts";
 import type { SentSoFar } from "./send-file.ts";
+import { refusedFile } from "./slices.ts";
 import { UnusedColumns } from "./unused-columns.tsx";
 
 type ImportResultProps = Readonly<{

@@ -1,9 +1,9 @@
-import type { Problem } from "./check-file.ts";
+import type { ImportProblem } from "../../src/client/client.ts";
 
 const SHOWN = 50;
 
 /** The first problems of a file, by line. */
-export function ProblemList({ problems, total }: { problems: readonly Problem[]; total: number }) {
+export function ProblemList({ problems, total }: { problems: readonly ImportProblem[]; total: number }) {
   if (problems.length === 0) return null;
   const more = total - Math.min(SHOWN, problems.length);
   return (

@@ -1,11 +1,11 @@
 import { ServiceError, UnexpectedAnswerError } from "../../src/client/client.ts";
-import type { Client, ImportSummary } from "../../src/client/client.ts";
+import type { Client, ImportProblem, ImportSummary } from "../../src/client/client.ts";
 import { toCsvQuery } from "../../src/files/csv-options.ts";
 import type { CsvOptions } from "../../src/files/csv-options.ts";
-import { REFUSED_LINE } from "../../src/files/sheet.ts";
 import { isPassing } from "../failure-text.ts";
-import type { CheckedFile, Problem, Slice } from "./check-file.ts";
-import { pickRows } from "./refused-rows.ts";
+import type { CheckedFile } from "./check-file.ts";
+import { pickRows, sliceBody, toFileProblem } from "./slices.ts";
+import type { Slice } from "./slices.ts";
 
 /** What becomes of a plant in the file whose id another plant has. */
 export type OnConflict = "refuse" | "replace";
@@ -16,7 +16,7 @@ export type SentSoFar = Readonly<{
   slices: number;
   counts: Counts;
   /** The first problems. */
-  problems: readonly Problem[];
+  problems: readonly ImportProblem[];
   /** The refused lines as they stand in the file; of CSV without the first line. */
   refusedLines: readonly Blob[];
   /** Rows on their way: whether they are stored is not known yet. */
@@ -81,21 +81,6 @@ function abortedLater(signal: AbortSignal): AbortSignal {
   return later.signal;
 }
 
-/** A slice under its header, as it stands in the file. */
-function sliceOf({ file, header }: CheckedFile, { start, end }: Slice): (Blob | string)[] {
-  return [file.slice(0, header.bytes), header.names, file.slice(start, end)];
-}
-
-/** What is sent of a slice: a row of a workbook that is refused for a fault of a cell is a line that the service refuses too. */
-export async function sliceBody(checked: CheckedFile, slice: Slice): Promise<Blob> {
-  const { file, reasons } = checked;
-  const parts = sliceOf(checked, slice);
-  if (reasons.size === 0) return new Blob(parts);
-  const lines = (await file.slice(slice.start, slice.end).text()).split("\n");
-  const sent = lines.map((line, at) => (reasons.has(slice.line + at) ? REFUSED_LINE : line));
-  return new Blob([...parts.slice(0, -1), sent.join("\n")]);
-}
-
 /** How a slice is read: each names the columns, so that all have as many, unless every row of the file is faulty. */
 function readingOf({ csv, header }: CheckedFile): CsvOptions {
   return { ...csv, hasHeader: csv.hasHeader || header.names !== "" };
@@ -136,12 +121,8 @@ type Step = Omit<Sent, "body"> & Readonly<{ progress: SentSoFar; summary: Import
 
 async function withSummary({ progress, summary, checked, slice }: Step): Promise<SentSoFar> {
   const { counts, problems, refusedLines } = progress;
-  const told = summary.problems.map((problem) => inFile(problem, { checked, slice }));
-  const lines = new Set(summary.problems.map(({ line }) => line));
-  const picked =
-    lines.size === 0
-      ? []
-      : [new Blob(await pickRows(new Blob(sliceOf(checked, slice)), { format: checked.format, csv: readingOf(checked) }, lines))];
+  const told = summary.problems.map((problem) => toFileProblem(problem, checked, slice));
+  const picked = told.length === 0 ? [] : [new Blob(await pickRows(checked, slice, new Set(told.map(({ line }) => line))))];
   return {
     slices: progress.slices + 1,
     counts: {
@@ -156,10 +137,4 @@ async function withSummary({ progress, summary, checked, slice }: Step): Promise
     underWay: 0,
     isWaiting: false,
   };
-}
-
-/** A problem of a slice, by its line in the file. */
-export function inFile({ line: sent, error, message }: Problem, { checked: { header, reasons }, slice }: Omit<Sent, "body">): Problem {
-  const line = sent - header.lines + slice.line - 1;
-  return reasons.get(line) ?? { line, error, message };
 }
